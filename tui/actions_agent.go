@@ -18,9 +18,9 @@ const (
 	drainID   = "agent.drain"   // in Pools it drains all members of the pool
 )
 
-// agentActions returns the verbs for agents. They act on the marked agents, or else on the selected agent, in any
-// panel. In Pools, r, s, D and d act on the pool. In Automations, d acts on the automation. Other verbs are refused
-// in these two panels, because they show no agents.
+// agentActions returns the verbs for agents. In any panel they act on the marked agents or, without marks, on the
+// selected agent. In Pools, restart, suspend, drain and details act on the pool. In Automations, details acts on the
+// automation. Other verbs are refused in these two panels, because they show no agents.
 func agentActions() []action {
 	global := []keymap.Zone{keymap.Everywhere}
 	return []action{
@@ -86,7 +86,7 @@ func needSubject(m *model) string {
 	return ""
 }
 
-// noneIn returns a message that nothing is selected in a panel, with the key that helps.
+// noneIn returns why nothing is selected in a panel, with the key that helps.
 func noneIn(m *model, p panel.Panel) string {
 	return panel.NoneSelected(m.env(), p, m.worked() == p)
 }
@@ -165,8 +165,8 @@ func releasable(m *model) []*panel.AgentRow {
 // selected returns the selected agent, or nil. By default verbs act on it and the pane shows it.
 func selected(m *model) *panel.AgentRow { return m.Agents.Find(m.Agents.Chosen) }
 
-// targets returns the agents that a verb acts on. In order of priority: the agents named in the palette, the agent
-// of the row under the cursor in panels such as Events, the marked agents, the selected agent.
+// targets returns the agents that a verb acts on. The first of these sources that has agents is used: the palette
+// line, the row under the cursor in panels such as Events, the marks, the selection.
 func targets(m *model) []*panel.AgentRow {
 	if len(m.aim) > 0 {
 		rows := make([]*panel.AgentRow, len(m.aim))
@@ -310,7 +310,7 @@ func askEnd(m *model) []feed.Effect {
 	return nil
 }
 
-// confirmation returns what the user must type before agents are stopped: the name of one, or their number.
+// confirmation returns what the user must type before agents are stopped: the agent's name or the number of agents.
 func confirmation(rows []*panel.AgentRow) string {
 	if len(rows) == 1 {
 		return rows[0].Shown

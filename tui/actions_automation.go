@@ -46,7 +46,8 @@ func needAutomation(m *model) string {
 	return ""
 }
 
-// automationTargets returns the automations that a verb acts on: the marked ones, or else the one under the cursor.
+// automationTargets returns the automations that a verb acts on: the marked ones or, without marks, the one under the
+// cursor.
 func automationTargets(m *model) []*panel.AutomationRow {
 	if automation(m) == nil {
 		return nil
@@ -117,7 +118,7 @@ func endRuns(m *model, rows []*panel.AutomationRow) []feed.Effect {
 	return nil
 }
 
-// firing is an automation that was fired from this control room, until its run has ended.
+// firing describes an automation that was fired from this control room. It is reset when the run has ended.
 type firing struct {
 	id     int // ID of the action
 	name   string
@@ -126,7 +127,7 @@ type firing struct {
 
 func askFire(m *model) []feed.Effect { return fire(m, automationTargets(m)) }
 
-// fire fires automations. It asks first if a gate is closed, or if a run is not expected for another reason.
+// fire fires automations. It asks for confirmation first if an automation would not run by itself now.
 func fire(m *model, rows []*panel.AutomationRow) []feed.Effect {
 	if len(rows) > 1 {
 		return fireMany(m, rows)
@@ -154,7 +155,7 @@ func fire(m *model, rows []*panel.AutomationRow) []feed.Effect {
 	return nil
 }
 
-// fireMany asks first, because the gates of several automations are not visible at a glance.
+// fireMany asks for confirmation first, because the gates of several automations are not visible at a glance.
 func fireMany(m *model, rows []*panel.AutomationRow) []feed.Effect {
 	var names []string
 	var commands []city.Command

@@ -10,7 +10,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// drainTargets returns the targets that can be drained, and the draining ones that can be undrained.
+// drainTargets returns the targets that can be drained, and those with a drain that can be canceled.
 func drainTargets(m *model) (drain, undrain []*panel.AgentRow) {
 	for _, r := range drainRows(m) {
 		switch {
@@ -23,11 +23,11 @@ func drainTargets(m *model) (drain, undrain []*panel.AgentRow) {
 	return drain, undrain
 }
 
-// ofWholePools reports whether D acts on all members of pools.
+// ofWholePools reports whether the drain verb acts on all members of pools.
 func ofWholePools(m *model) bool { return actsOn(m, panel.KindPool) && len(m.aim) == 0 }
 
-// drainRows returns the targets of D. In Pools these are the members of the marked pools, or of the pool under the
-// cursor.
+// drainRows returns the targets of the drain verb. In Pools these are the members of the marked pools or, without
+// marks, of the pool under the cursor.
 func drainRows(m *model) []*panel.AgentRow {
 	if !ofWholePools(m) {
 		return targets(m)
@@ -39,7 +39,7 @@ func drainRows(m *model) []*panel.AgentRow {
 	return rows
 }
 
-// drained describes the targets of D: "3 agents", "2 members of pool worker".
+// drained describes the targets of the drain verb: "3 agents", "2 members of pool worker".
 func drained(m *model, rows []*panel.AgentRow) string {
 	if !ofWholePools(m) {
 		return targetNames(rows)

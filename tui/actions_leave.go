@@ -20,7 +20,7 @@ func leaveActions() []action {
 	}
 }
 
-// askQuit leaves at once if everything keeps running without this program. Otherwise it asks about the city.
+// askQuit leaves immediately if everything keeps running without this program. Otherwise it asks about the city.
 func askQuit(m *model) []feed.Effect {
 	leave := func(e feed.Exit) func(*model) []feed.Effect {
 		return func(*model) []feed.Effect { return []feed.Effect{feed.Quit{Exit: e}} }
@@ -47,7 +47,7 @@ func askQuit(m *model) []feed.Effect {
 	return nil
 }
 
-// askStopCity asks for confirmation if any agents would stop.
+// askStopCity stops the city. If agents would stop, it asks for confirmation first.
 func askStopCity(m *model) []feed.Effect {
 	stop := func(*model) []feed.Effect { return []feed.Effect{feed.Quit{Exit: feed.StopCity}} }
 	n := runningAgents(m)

@@ -151,8 +151,8 @@ func listMail(m *model) {
 	m.keepUp()
 }
 
-// openMail shows a message over the list. It marks the message as read only if it is for people: an agent's unread
-// mail must stay unread for the agent.
+// openMail shows a message over the list. It marks mail for people as read. An agent's mail must stay unread for the
+// agent.
 func openMail(m *model) []feed.Effect {
 	l := pointedMail(m)
 	if l == nil {
@@ -186,7 +186,7 @@ func markUnread(m *model) []feed.Effect {
 		[]city.Command{city.UpdateBead{ID: l.ID, Patch: mail.UnreadPatch()}})
 }
 
-// archive archives messages and offers undo. It asks first if agents have not read some of them.
+// archive archives messages and offers undo. If agents have not read some of them, it asks for confirmation first.
 func archive(m *model, all ...mail.Message) []feed.Effect {
 	what := widget.Plain(all[0].ID)
 	if len(all) > 1 {
@@ -229,7 +229,7 @@ func archive(m *model, all ...mail.Message) []feed.Effect {
 	return perhaps(m, q)
 }
 
-// archiveListed archives the marked messages, or else the one under the cursor.
+// archiveListed archives the marked messages or, without marks, the message under the cursor.
 func archiveListed(m *model) []feed.Effect {
 	var all []mail.Message
 	for _, r := range m.Mail.Targets() {

@@ -20,11 +20,11 @@ func markActions(all []panel.Panel) []action {
 	}
 }
 
-// marking returns the marks of the focused list, or those of Agents if no list has the focus.
+// marking returns the marks of the focused list, or the marks of Agents if no list has the focus.
 func marking(m *model) panel.Marking { return m.focused().Marking() }
 
-// set marks rows. It drops an undo that would restore cleared marks. It creates a new map, so copies of the old one
-// stay valid.
+// set marks rows. It drops an undo that would restore cleared marks. It creates a new map, so a saved reference to
+// the old map keeps its content.
 func set(m *model, k panel.Marking, ids ...string) {
 	if m.undo.restore != nil {
 		m.undo = undo{}

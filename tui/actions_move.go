@@ -69,7 +69,7 @@ func toEnd(m *model) {
 	step(m, widget.Far)
 }
 
-// list returns the focused list, or that of Agents.
+// list returns the list of the focused panel if it shows agents, and otherwise the list of Agents.
 func list(m *model) *widget.List {
 	if p := m.focused(); p.About().Kind == panel.KindAgent {
 		return p.Marking().List
@@ -83,7 +83,7 @@ func choose(m *model, name string) {
 	chooseFor(m, name)
 }
 
-// chooseFor selects an agent in all panels and keeps which one the user has selected.
+// chooseFor selects an agent in all panels. Unlike choose, it keeps the record of an earlier selection of the user.
 func chooseFor(m *model, name string) {
 	if name != m.Agents.Chosen {
 		m.peek.Follow()

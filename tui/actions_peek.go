@@ -71,8 +71,7 @@ func peekActions() []action {
 	}
 }
 
-// meantAgent returns the agent for the view of output: in Events the agent of the event, elsewhere the agent of the
-// pane.
+// meantAgent returns the agent of an output view: in Events the event's agent, elsewhere the agent of the pane.
 func meantAgent(m *model) *panel.AgentRow {
 	if r := singleAgent(m); r != nil {
 		return r
@@ -126,7 +125,7 @@ func needSearch(m *model) string {
 	return needOutput(m)
 }
 
-// showLogs shows all stored output of the agent on the whole screen, or goes back to the terminal.
+// showLogs shows all stored output of the agent on the whole screen, or switches back to the terminal.
 func showLogs(m *model) []feed.Effect {
 	if m.peek.Logs {
 		m.peek.Logs = false
@@ -149,8 +148,8 @@ func showLogs(m *model) []feed.Effect {
 	return nil
 }
 
-// askSearch searches while the user types. It selects the newest match, or in a frozen view the last match above
-// its end.
+// askSearch searches while the user types. It selects the newest match, or the last match above the end of a frozen
+// view.
 func askSearch(m *model) []feed.Effect {
 	p := &m.peek
 	began := *p
@@ -190,7 +189,7 @@ func askSearch(m *model) []feed.Effect {
 	return nil
 }
 
-// paneSearch marks the prompt of a search in the pane.
+// paneSearch identifies the prompt of a search in the pane.
 type paneSearch struct{}
 
 // endSearch closes the search prompt because the pane now shows another agent or run.
@@ -263,7 +262,7 @@ func pageOutput(m *model) []feed.Effect {
 	return []feed.Effect{feed.ShowText{Text: m.peek.All().Output(true)}}
 }
 
-// askSave asks for a file name. The suggested file is in the working directory.
+// askSave asks for the name of the file to save the output in. The suggested file is in the working directory.
 func askSave(m *model) []feed.Effect {
 	text, of := m.peek.All().Output(false), m.Agents.Chosen
 	if showsRun(m) {

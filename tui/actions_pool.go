@@ -41,7 +41,7 @@ func poolActions() []action {
 	}
 }
 
-// needRestart returns why r is not possible, or "". In Pools, r acts on the pool; elsewhere on agents.
+// needRestart returns why the restart verb is refused, or "". In Pools the verb acts on pools, elsewhere on agents.
 func needRestart(m *model) string {
 	if actsOn(m, panel.KindPool) && len(m.aim) == 0 {
 		return needPoolVerb(m)
@@ -49,7 +49,7 @@ func needRestart(m *model) string {
 	return needVerb(m)
 }
 
-// askRestartOf asks whether the members of a pool restart one after the other or at once.
+// askRestartOf asks whether the members of a pool restart one after the other or all at the same time.
 func askRestartOf(m *model, p *panel.PoolRow) []feed.Effect {
 	answers := []answer{
 		{Key: "y", Title: "yes, one member after the other", Do: restartOf(p.Name, true)},
@@ -132,8 +132,8 @@ func needMore(m *model) string {
 	return why
 }
 
-// pool returns the pool that verbs act on: the one under the cursor if Pools has the focus, else that of the
-// selected agent; or nil.
+// pool returns the pool that verbs act on, or nil. If Pools has the focus, that is the pool under the cursor,
+// otherwise the pool of the selected agent.
 func pool(m *model) *panel.PoolRow {
 	if actsOn(m, panel.KindPool) {
 		return m.Pools.Current()
@@ -144,15 +144,15 @@ func pool(m *model) *panel.PoolRow {
 	return nil
 }
 
-// scaling is a pool size that the user requested. It replaces the size in the snapshot until a snapshot can contain
-// it.
+// scaling is a pool size that the user requested. It replaces the size in the snapshot until one can reflect the
+// request.
 type scaling struct {
 	pool string
 	size int
 	at   time.Time
 }
 
-// wanted returns the size that + and - start from.
+// wanted returns the size that the keys + and - change by one.
 func wanted(m *model, p *panel.PoolRow) int {
 	if isScaling(m, p) {
 		return m.scaled.size
@@ -163,13 +163,13 @@ func wanted(m *model, p *panel.PoolRow) int {
 	return min(max(p.Desired, p.Min), p.Max)
 }
 
-// isScaling reports whether a size was requested so recently that the snapshot may not contain it yet.
+// isScaling reports whether a size was requested so recently that the snapshot may not reflect it yet.
 func isScaling(m *model, p *panel.PoolRow) bool {
 	const echo = 2 * time.Second
 	return m.scaled.pool == p.Name && m.now.Sub(m.scaled.at) < echo && !m.status.failed
 }
 
-// askScale asks for a size until the input is valid.
+// askScale asks for a pool size and refuses invalid input.
 func askScale(m *model) []feed.Effect {
 	p := *pool(m)
 	m.dialogs.Open(&prompt{
@@ -204,7 +204,7 @@ func askScale(m *model) []feed.Effect {
 	return nil
 }
 
-// scale sets a size by hand. It asks first if members would leave.
+// scale sets a fixed pool size. If members would leave, it asks for confirmation first.
 func scale(m *model, p *panel.PoolRow, size int) []feed.Effect {
 	name := p.Name
 	do := func(m *model) []feed.Effect {
@@ -217,7 +217,7 @@ func scale(m *model, p *panel.PoolRow, size int) []feed.Effect {
 		verb: "scale", do: do}, details.Leaving(m.details(), p.Name, size))
 }
 
-// auto makes the size of a pool depend on its check again. It asks first if members would leave.
+// auto makes the size of a pool depend on its check again. If members would leave, it asks for confirmation first.
 func (m *model) auto(p *panel.PoolRow) []feed.Effect {
 	name, size := p.Name, p.Max
 	if p.Check.Good != nil {
@@ -233,7 +233,7 @@ func (m *model) auto(p *panel.PoolRow) []feed.Effect {
 		verb: "return it", do: do}, details.Leaving(m.details(), p.Name, size))
 }
 
-// askLeaving asks for confirmation only if members would leave.
+// askLeaving asks for confirmation if members would leave. Otherwise perhaps decides whether to ask.
 func askLeaving(m *model, q question, leaving []*panel.AgentRow) []feed.Effect {
 	if len(leaving) == 0 {
 		return perhaps(m, q)
@@ -275,7 +275,7 @@ func needMember(m *model) string {
 	return ""
 }
 
-// attachMember attaches to the pool's only member, or asks which one.
+// attachMember attaches to the pool's only member, or asks which member to attach to.
 func attachMember(m *model) []feed.Effect {
 	to := func(name string) []feed.Effect {
 		choose(m, name)
@@ -299,7 +299,8 @@ func attachMember(m *model) []feed.Effect {
 	return nil
 }
 
-// chooseMember lists the members of the pool that verbs act on. The chosen one is selected in Agents, among the others.
+// chooseMember lists the members of the pool that verbs act on. Choosing a member selects it in Agents, which then
+// lists only members of that pool.
 func chooseMember(m *model) []feed.Effect {
 	p := pool(m)
 	request := panel.Request{Go: panel.IDAgents, Filter: "pool:" + p.Name}

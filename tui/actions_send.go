@@ -110,7 +110,7 @@ func write(m *model, c *composer, begun unsent) *composer {
 	return c
 }
 
-// sendLabel names the agents that a text goes to.
+// sendLabel names the agents that receive a text.
 func sendLabel(to []string) string {
 	shown := make([]string, len(to))
 	for i, name := range to {
@@ -123,8 +123,8 @@ func sendLabel(to []string) string {
 		strings.Join(shown, ", "))
 }
 
-// sendComposed sends the text, or says why not. The draft is kept until the user confirms, if a confirmation is
-// needed.
+// sendComposed sends the text of the composer, or reports why it cannot. If a confirmation is needed, the draft is
+// kept until the user confirms.
 func sendComposed(m *model) []feed.Effect {
 	c := m.dialogs.composer()
 	if _, ok := c.About.(*envelope); ok {
@@ -154,7 +154,7 @@ func sendComposed(m *model) []feed.Effect {
 	return deliver(m, rows, text, func(m *model) { forgetDraft(m, c.To) })
 }
 
-// deliver sends a text. It asks first if needed, and calls agreed before it sends.
+// deliver sends a text. If needed, it asks for confirmation first. It calls agreed before it sends.
 func deliver(m *model, rows []*panel.AgentRow, text string, agreed func(*model)) []feed.Effect {
 	first, _, _ := strings.Cut(text, "\n")
 	q := question{title: "Send to " + targetNames(rows) + "?", whom: names(m, rows), verb: "send",
@@ -174,7 +174,7 @@ func deliver(m *model, rows []*panel.AgentRow, text string, agreed func(*model))
 	return perhaps(m, q)
 }
 
-// leaveComposer closes the composer; the draft is kept while the room is open.
+// leaveComposer closes the composer and keeps its text as a draft while the room is open.
 func leaveComposer(m *model) []feed.Effect {
 	c := m.dialogs.composer()
 	m.dialogs.Close(c)
@@ -189,8 +189,8 @@ func leaveComposer(m *model) []feed.Effect {
 	return nil
 }
 
-// waitingRows returns the targets that have waiting texts. If none has any, it returns all agents with waiting
-// texts from this room, because the cursor may have moved since.
+// waitingRows returns the targets that have waiting texts. If no target has one, it returns all agents with waiting
+// texts from this room, because the cursor may have moved.
 func waitingRows(m *model) []*panel.AgentRow {
 	var rows []*panel.AgentRow
 	for _, r := range targets(m) {
@@ -222,8 +222,8 @@ func needWaiting(m *model) string {
 	return ""
 }
 
-// needKnownWaiting returns why waiting texts cannot be sent again, or "". A snapshot contains only the beginning of
-// a text.
+// needKnownWaiting returns why waiting texts cannot be sent again, or "". Snapshots contain only the beginning of a
+// long text.
 func needKnownWaiting(m *model) string {
 	if why := needWaiting(m); why != "" {
 		return why
@@ -237,7 +237,7 @@ func needKnownWaiting(m *model) string {
 	return ""
 }
 
-// ofRead applies a condition to the agent of the open details, regardless of marks.
+// ofRead returns a condition that applies why to the agent of the open details, regardless of marks.
 func ofRead(why func(*model) string) func(*model) string {
 	return func(m *model) string {
 		if no := needDossier(m); no != "" {
@@ -302,7 +302,7 @@ func askSendNow(m *model) []feed.Effect {
 		body:  body,
 		do: func(m *model) []feed.Effect {
 			for _, c := range commands {
-				// stored first, because this is the only copy of the text if sending it fails
+				// Store the text first: it is the only copy if sending fails.
 				rememberSent(m, c.(city.Nudge).Text)
 			}
 			unmark(m, commands)
@@ -327,7 +327,7 @@ func sendLine(m *model, args []string) ([]feed.Effect, string) {
 	return deliver(m, targets(m), args[0], func(*model) {}), ""
 }
 
-// nudgeLine sends the text in the palette to the agent named before it.
+// nudgeLine sends the text in the palette to the agent named before the text.
 func nudgeLine(m *model, args []string) ([]feed.Effect, string) {
 	return aimed(m, args[:1], func() ([]feed.Effect, string) {
 		if len(args) < 2 {
@@ -337,7 +337,7 @@ func nudgeLine(m *model, args []string) ([]feed.Effect, string) {
 	})
 }
 
-// noWords returns no completions: the argument is free text.
+// noWords returns no completions, because the argument is free text.
 func noWords(*model, []string) []word { return nil }
 
 func cannotUnsend(r *panel.AgentRow) string {
@@ -381,7 +381,7 @@ const (
 	maxSentAll  = 64 << 10 // bytes of all texts together
 )
 
-// rememberSent stores a text that was sent, without duplicates.
+// rememberSent stores a text that was sent and removes an older copy of it.
 func rememberSent(m *model, text string) {
 	if len(text) > maxSentText || text == "" {
 		return

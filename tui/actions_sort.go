@@ -44,7 +44,7 @@ func sortReverse(m *model) []feed.Effect {
 	return nil
 }
 
-// sortBy sorts the focused list by a column. The same column again reverses the order.
+// sortBy sorts the focused list by a column. Sorting by the same column again reverses the order.
 func sortBy(m *model, way int) {
 	o, ways := m.focused().Sorting(m.now)
 	*o = widget.Order{Way: way, Reversed: o.Way == way && !o.Reversed}

@@ -30,7 +30,7 @@ func resumeAll(m *model, all []details.Suspendable) []feed.Effect {
 		do: func(m *model) []feed.Effect { return setFlag(m, "resuming", all, resume) }})
 }
 
-// needSuspend returns why s is not possible, or "". In Pools, s acts on the pool; elsewhere on agents.
+// needSuspend returns why the suspend verb is refused, or "". In Pools the verb acts on pools, elsewhere on agents.
 func needSuspend(m *model) string {
 	switch {
 	case m.mode == ReadOnly:
@@ -41,7 +41,7 @@ func needSuspend(m *model) string {
 	return needVerb(m)
 }
 
-// flagTargets returns the agents or pools that s acts on.
+// flagTargets returns the agents or pools that the suspend verb acts on.
 func flagTargets(m *model) []details.Suspendable {
 	if !actsOn(m, panel.KindPool) || len(m.aim) > 0 {
 		return details.Suspendables(&m.Lists, targets(m))
@@ -86,7 +86,7 @@ func askSuspend(m *model) []feed.Effect {
 	return nil
 }
 
-// askSuspendPools suspends the pools that are not suspended; if all are, it resumes them.
+// askSuspendPools suspends the pools that are not suspended. If all are suspended, it resumes them.
 func askSuspendPools(m *model, rows []*panel.PoolRow) []feed.Effect {
 	all := make([]details.Suspendable, len(rows))
 	for i, p := range rows {
@@ -118,7 +118,7 @@ func askSuspendPools(m *model, rows []*panel.PoolRow) []feed.Effect {
 	return nil
 }
 
-// askAbove offers to resume the rig or the city that suspends a subject.
+// askAbove offers to resume the rig or the city if its suspension includes a subject.
 func askAbove(m *model, s details.Suspendable) {
 	shown := details.NameAll([]details.Suspendable{s})
 	q := question{verb: "resume", title: "Resume rig " + widget.Plain(s.Rig) + "?",

@@ -188,7 +188,7 @@ func toggleAttention(m *model) []feed.Effect {
 	if !m.attention || m.focus == panel.IDPeek {
 		return nil
 	}
-	// if the focused list has no problems, the focus moves to one that has some
+	// If the focused list has no problems, the focus moves to a list that has some.
 	for _, p := range []panel.Panel{m.focused(), m.Agents, m.Watchdogs, m.Automations, m.Pools} {
 		if _, _, shown, _ := p.Cursor(); shown > 0 && !p.About().Always {
 			focusOn(m, p.About().ID)
@@ -234,10 +234,11 @@ func askFilter(m *model) []feed.Effect {
 	return nil
 }
 
-// backID goes back one step.
+// backID is the ID of the action that goes back one step.
 const backID = "view.back"
 
-// back undoes one step, such as a failure message, a departure, zooming, marks or a filter.
+// back goes back one step: it dismisses a failure, cancels a departure, ends a zoom, clears marks or a filter, and so
+// on.
 func back(m *model) []feed.Effect {
 	switch {
 	case m.status.failed:

@@ -48,7 +48,7 @@ func needBead(m *model) string {
 	return ""
 }
 
-// needOpenBead returns why verbs for work are not possible, or "".
+// needOpenBead returns why verbs for beads are not possible, or "".
 func needOpenBead(m *model) string {
 	if why := cmp.Or(needWritable(m), needBead(m)); why != "" {
 		return why
@@ -106,7 +106,7 @@ func outdate(m *model) {
 	}
 }
 
-// askCreate asks for a title. The word pool:NAME in it sets the pool.
+// askCreate asks for the title of a new bead. The word pool:NAME in it sets the pool.
 func askCreate(m *model) []feed.Effect {
 	m.dialogs.Open(&prompt{
 		Label: "new bead", Hint: "pool:NAME assigns it to a pool  " +
@@ -127,7 +127,7 @@ func askCreate(m *model) []feed.Effect {
 	return nil
 }
 
-// newBead parses a piece of work, or says why the text is invalid. Empty text is not an error.
+// newBead parses a bead from typed text, or returns why the text is invalid. Empty text is not an error.
 func newBead(m *model, text string) (b beads.Bead, why string) {
 	var title []string
 	for _, word := range strings.Fields(text) {

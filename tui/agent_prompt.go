@@ -6,7 +6,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// showPrompt opens the prompt of the agent of the open details, or else of the selected agent.
+// showPrompt opens the prompt of the agent of the open details or, without details, of the selected agent.
 func showPrompt(m *model) []feed.Effect {
 	d := &details.Inspection{Name: m.Agents.Chosen}
 	if known := m.dialogs.dossier(); known != nil {

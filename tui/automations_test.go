@@ -150,7 +150,8 @@ func TestTheAutomationsCursorIsItsOwn(t *testing.T) {
 	s.shows("No automations. Each has a file of its own, below /srv/bright-lights:", "cannot show details of the agent, pool, automation or watchdog: there is no automation")
 }
 
-// If something prevents a run, firing asks for confirmation and shows the gate. Otherwise it fires at once.
+// If something prevents a run, firing asks for confirmation and shows the gate. Otherwise the automation fires
+// immediately.
 func TestFire(t *testing.T) {
 	fire := func(name string) city.Command { return city.Fire{Automation: name, By: "operator"} }
 	s := automated(t, 120, 40)
@@ -351,8 +352,8 @@ func TestSeekAlwaysAnswers(t *testing.T) {
 	}
 }
 
-// A condition and the errors of a file may have several lines. A row shows the first error and the number of others;
-// the details show all.
+// A condition and the errors of a file may have several lines. A row shows the first error and the number of further
+// errors; the details show all.
 func TestAutomationReasonsOfSeveralLines(t *testing.T) {
 	s := automated(t, 160, 34)
 	s.automation("wisp-compact", func(a *city.Automation) {

@@ -17,24 +17,24 @@ type question struct {
 	verb  string // label of "yes"
 	no    string // label of "no"; "" means "leave it"
 	count int    // number of targets
-	plan  bool   // it shows a plan, so it is always asked
+	plan  bool   // the question shows a plan and is always asked
 	do    func(*model) []feed.Effect
 	more  []answer // answers after "yes"
 }
 
-// many is the smallest number of targets that the user must confirm by typing it.
+// many is the smallest number of targets for which the user must type that number to confirm.
 const many = 5
 
-// confirm is how often the user wants to be asked.
+// confirm is the user's preference for confirmation questions.
 type confirm int
 
 const (
-	confirmNormal confirm = iota // before actions that do harm or cannot be undone
-	confirmAlways                // before every verb
-	confirmNever                 // only if the user must type something or see a plan
+	confirmNormal confirm = iota // ask before actions that do harm or cannot be undone
+	confirmAlways                // ask before every verb
+	confirmNever                 // ask only if the user must type something or see a plan
 )
 
-// perhaps runs a harmless and reversible action. It asks first only with confirmAlways.
+// perhaps runs a harmless and reversible action. It asks for confirmation only with confirmAlways.
 func perhaps(m *model, q question) []feed.Effect {
 	if m.confirm != confirmAlways {
 		return q.do(m)

@@ -15,7 +15,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// otherCities is the part of a room's state that concerns other cities.
+// otherCities is the state of a room about the other cities.
 type otherCities struct {
 	directory bool        // a list of cities exists
 	registrar bool        // cities can be registered and unregistered
@@ -23,16 +23,16 @@ type otherCities struct {
 	fleetRoom bool        // the room shows all cities and belongs to none
 	all       bool        // the program was started for all cities
 	at        string      // the city's name in the list, "" = not listed
-	under     string      // its name when it was opened from the list; "" = opened otherwise
+	under     string      // its name when it was opened from the list; "" = not from the list
 	folder    string      // folder of the city, without symbolic links; "" = unknown
-	// name of the city that the program was started for, if the room shows a different one
+	// name of the home city, for which the program was started, if the room shows a different city
 	home string
-	// its last snapshot, and when that was received
+	// last snapshot of the home city, and when it was received
 	homeSnap *city.Snapshot
 	homeSeen time.Time
-	homeAt   string          // folder of that city; "" = the program was started for all cities
-	hosts    bool            // this program runs the controller of that city
-	from     feed.SwitchCity // the room from which the room of all cities was entered
+	homeAt   string          // folder of the start city; "" = started for all cities
+	hosts    bool            // this program runs the controller of the city that it was started for
+	from     feed.SwitchCity // the room from which the user opened the room of all cities
 	going    citySwitch
 	arrived  time.Time
 
@@ -145,8 +145,7 @@ func visitRow(m *model, c *fleet.City, agent string) []feed.Effect {
 	return visitCity(m, c.Info.Name, c.Info.Path, agent)
 }
 
-// leaveFor starts a switch. Until it ends, only the key that cancels it works, because other keys would be meant
-// for the new city.
+// leaveFor starts a switch. Until it ends, only the key that cancels it works: other keys are meant for the new city.
 func leaveFor(m *model, t feed.SwitchCity) []feed.Effect {
 	if m.departure.waits() {
 		complain(m, "cannot switch city: "+departureText(m))
@@ -214,7 +213,7 @@ func inherit(m *model, from *model, now time.Time) {
 	m.ui++
 }
 
-// cityMark returns the parts of the header that show which city this is and whether others need attention.
+// cityMark returns this city's place in the list, and whether other cities need attention, for the header.
 func cityMark(m *model, w int) (position, wanting string) {
 	if !m.directory || m.fleet == nil {
 		return "", ""

@@ -11,7 +11,7 @@ import (
 func cityBadge(m *model, l *widget.Line, name string) {
 	own := ""
 	if m.snap != nil && m.snap.Console.Colour != "" && !m.around.noColor {
-		// the controller has validated it, but a newer version may allow more
+		// A newer controller may allow colours that this client does not know.
 		own, _ = colour.Parse(m.snap.Console.Colour)
 	}
 	if own == "" {

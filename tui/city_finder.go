@@ -28,7 +28,7 @@ func switchCity(m *model) []feed.Effect {
 		Verb: "switches", Reasons: true}
 	f.All = cityItems(m)
 	openFinderOf(m, f)
-	// most users open the list to go to another city
+	// The cursor starts on another city, because most users open the list to switch.
 	f.At = max(0, slices.IndexFunc(f.Found, func(t item) bool {
 		return !strings.HasPrefix(t.Title, m.look.Glyphs.Done)
 	}))
@@ -90,7 +90,7 @@ func unlisted(m *model) *fleet.City {
 	return fleet.Opened(m.home, m.homeAt, m.homeSnap, m.homeSeen, m.homeSeen)
 }
 
-// listed returns the rows of all cities, also of the one that is not registered.
+// listed returns the rows of all cities, including the city that is not registered.
 func listed(m *model) []fleet.City {
 	rows := slices.Clone(m.fleet.Rows)
 	if c := unlisted(m); c != nil {
@@ -99,7 +99,7 @@ func listed(m *model) []fleet.City {
 	return rows
 }
 
-// isHere reports whether a row is the city of this room.
+// isHere reports whether a row shows the city of this room.
 func isHere(m *model, c *fleet.City) bool {
 	if c.Opened {
 		return m.home == "" && !m.fleetRoom
@@ -115,10 +115,10 @@ func citiesTitle(m *model) string {
 	return "Cities (outdated): " + widget.Plain(m.fleet.Gone)
 }
 
-// citiesList marks the finder that lists the cities.
+// citiesList identifies the finder that lists the cities.
 type citiesList struct{}
 
-// refreshCities updates the open list; the cursor stays on its city.
+// refreshCities updates the open list and keeps the cursor on its city.
 func refreshCities(m *model) {
 	f := m.dialogs.finder()
 	f.Title = citiesTitle(m)

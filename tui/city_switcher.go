@@ -13,8 +13,8 @@ import (
 	"gcity/tui/terminal"
 )
 
-// roomSwitcher has the rooms of the visited cities and shows one of them. The other rooms have no streams; commands
-// that were started there still finish. The model's goroutine owns all fields except those after mu.
+// roomSwitcher holds the rooms of the visited cities and shows one of them. The other rooms have no streams, but
+// commands that were started in them still finish. The model's goroutine owns all fields except those after mu.
 type roomSwitcher struct {
 	o     Options
 	root  *feed.Runner
@@ -37,7 +37,7 @@ type cityRoom struct {
 	r     *feed.Runner
 	keep  string // file that stores the state of the room
 	leave context.CancelFunc
-	visit int // counter at the last visit; the lowest is the least recent
+	visit int // counter at the last visit; the oldest room has the lowest value
 }
 
 // maxRooms is the maximum number of rooms kept.
@@ -242,8 +242,8 @@ func (t *roomSwitcher) build(a *feed.Arrival, now time.Time) *cityRoom {
 	return s
 }
 
-// forget drops the least recently visited rooms while there are too many. It keeps the current room, the first one,
-// and the room of all cities.
+// forget drops the least recently visited rooms if there are more than maxRooms. It keeps the current room, the first
+// room, and the room of all cities.
 func (t *roomSwitcher) forget() {
 	for len(t.rooms) > maxRooms {
 		oldest := ""

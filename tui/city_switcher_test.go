@@ -78,8 +78,8 @@ func (c *console) to(name string) {
 	c.sees(name + " · ")
 }
 
-// After a switch, the room reads only snapshots of the previous city, for the list. Commands that were started there
-// still finish; their results and the cursor are shown on return.
+// After a switch, the room reads only snapshots of the previous city, which the list of cities needs. Commands that
+// were started there still finish; their results and the cursor are shown on return.
 func TestLeavingACityEndsItsStreams(t *testing.T) {
 	a := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}, city.Agent{Name: "two", Running: true})
 	b := citytest.NewFake("beta", city.Agent{Name: "one", Running: true})

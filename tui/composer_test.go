@@ -242,7 +242,7 @@ func TestComposerSaysWhereTypingEnds(t *testing.T) {
 	s.hides("the input is full")
 }
 
-// Sending to five or more agents asks first; after "no" the draft is still there.
+// Sending to five or more agents asks for confirmation first. After "no" the draft is still there.
 func TestComposerAsksForMany(t *testing.T) {
 	s := demo(t, 120, 40)
 	everybody(s)

@@ -7,7 +7,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// enterAgent shows the crashes of an agent in quarantine, and the terminal of any other.
+// enterAgent shows the crashes of an agent in quarantine, and the terminal of any other agent.
 func enterAgent(m *model) []feed.Effect {
 	if m.focus == panel.IDQuarantine {
 		return showCrashes(m)
@@ -15,7 +15,7 @@ func enterAgent(m *model) []feed.Effect {
 	return zoomIn(m)
 }
 
-// showCrashes shows the crashes of the agent of the open details, or else of the selected agent.
+// showCrashes shows the crashes of the agent of the open details or, without details, of the selected agent.
 func showCrashes(m *model) []feed.Effect {
 	d := &details.Inspection{Name: m.Agents.Chosen}
 	if known := m.dialogs.dossier(); known != nil {

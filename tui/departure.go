@@ -12,7 +12,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// departure is the state of a leave that waits until all agents have drained. The zero value waits for no agent.
+// departure is the state of leaving the room after all agents have drained. The zero value waits for no agent.
 type departure struct {
 	id int // ID of the action that drained the agents
 	// agents with a drain command that has not failed, in the order of the commands
@@ -113,8 +113,8 @@ func leaveWhenDone(m *model) {
 	}
 }
 
-// stayHere cancels the departure and the drains that it started; agents that have finished restart. It keeps drains
-// of other users. While the results of its drains are unknown, it waits for them.
+// stayHere cancels the departure and the drains that it started; agents that have finished restart. Drains of other
+// users continue. If the results of the departure's own drain commands are unknown, it waits for them first.
 func stayHere(m *model) []feed.Effect {
 	d := &m.departure
 	if len(d.draining) > 0 && !d.answered {

@@ -78,8 +78,8 @@ func (d *dialogs) about() any {
 
 type agentText struct {
 	*details.Inspection
-	crashes bool // the text shows its crashes
-	prompt  bool // the text shows its prompt
+	crashes bool // the text shows the agent's crashes
+	prompt  bool // the text shows the agent's prompt
 }
 
 // eventAgent is the agent of the open event.
@@ -175,8 +175,7 @@ func (m *model) sheetContent() (title string, lines []string, w, x, y int) {
 	return "", nil, 0, -1, -1
 }
 
-// oldLine returns a warning that the city does not answer, or "". Dialogs show it because they may cover the
-// header.
+// oldLine returns a warning that the city does not answer, or "". Dialogs show it because they may cover the header.
 func (m *model) oldLine(w int) string {
 	text := ""
 	switch {

@@ -28,7 +28,7 @@ func TestDrainIsCanceled(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.choose("deployer")
 	s.shows("D undrain")
-	s.hides("u release") // D names what u does here
+	s.hides("u release") // the hint for D already names the effect of u
 	s.press("D")
 	s.wants(city.Undrain{Agent: "deployer"})
 	s.wait(undoFor)
@@ -176,7 +176,7 @@ func TestAPoolIsNotShortOfAMemberThatTheUserDrains(t *testing.T) {
 	s.wait(2 * panel.Long)
 	drained("operator", 1)
 	s.shows("growing    worker", "waits for worker-2 to finish")
-	drained("operator", 2) // another one is missing
+	drained("operator", 2) // another member is missing
 	s.wait(panel.Long)
 	s.shows("short      worker")
 	drained("operator", 1)

@@ -58,8 +58,8 @@ func editConfig(m *model) []feed.Effect {
 	return editPlace(m)
 }
 
-// tellOfEdit asks what to do with a checked edit. It waits while the user types, so that no typed letter answers
-// the question.
+// tellOfEdit asks what to do with a checked edit. It waits while the user types or a dialog is open, so that no typed
+// letter is an answer.
 func tellOfEdit(m *model) {
 	if m.judged == nil || covered(m) {
 		return
@@ -70,8 +70,7 @@ func tellOfEdit(m *model) {
 	editedConfig(m, e)
 }
 
-// editedConfig shows the result of an edit and asks what to do with it. An undecided draft is kept for the next
-// time.
+// editedConfig shows the result of an edit and asks what to do with it. An undecided draft is kept for the next time.
 func editedConfig(m *model, e feed.Edited) {
 	m.draft = e.Draft
 	switch {
@@ -128,7 +127,7 @@ func askEnforce(m *model, e feed.Edited, again, drop answer) {
 	if len(e.Plan.Changes) > 0 {
 		read := answer{Key: "d", Title: "show what happens to each agent", Safe: true,
 			Do: func(m *model) []feed.Effect {
-				m.judged = &e // the question is open again after the text
+				m.judged = &e // the question opens again when the text is closed
 				m.read(&reader{Title: "What the edited configuration changes",
 					Lines: func(w int) []string {
 						return widget.WrapAll(e.Plan.Lines(&m.look, true), w)

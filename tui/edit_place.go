@@ -20,8 +20,7 @@ type written struct {
 	what string
 }
 
-// placeOf parses a position as the city prints it: "teams/one.toml:12:3". Without a line it is not a position in a
-// file.
+// placeOf parses a position as the city prints it: "teams/one.toml:12:3". It returns false if there is no line number.
 func placeOf(m *model, source string) (feed.FileLine, bool) {
 	parts := strings.Split(source, ":")
 	if len(parts) < 3 {
@@ -38,7 +37,7 @@ func placeOf(m *model, source string) (feed.FileLine, bool) {
 	return p, true
 }
 
-// refusedAt matches the beginning of a line about an invalid configuration.
+// refusedAt returns the pattern of an error position at the beginning of a line.
 var refusedAt = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^(\S.*?:\d+:\d+): `)
 })
@@ -55,7 +54,7 @@ func mistake(m *model) (feed.FileLine, bool) {
 	return placeOf(m, at[1])
 }
 
-// editedThing returns the agent or the pool that an edit is about and where it is declared, or "".
+// editedThing returns the agent or pool that an edit is about, or "", and where it is declared and patched.
 func editedThing(m *model) (name, source string, patched []string) {
 	name = m.Agents.Chosen
 	switch {
@@ -76,8 +75,7 @@ func editedThing(m *model) (name, source string, patched []string) {
 	return "", "", nil
 }
 
-// writtenAt lists the positions of the subject of an edit: an error first, then its declaration, then patches to
-// it.
+// writtenAt lists the positions of the subject of an edit: an error first, then its declaration, then patches to it.
 func writtenAt(m *model) (name string, all []written) {
 	name, source, patched := editedThing(m)
 	add := func(p feed.FileLine, what string) {
@@ -114,7 +112,7 @@ func editPlace(m *model) []feed.Effect {
 	return nil
 }
 
-// askWhere asks which of several files to edit. It lists files that cannot be edited here with the reason.
+// askWhere asks which of several files to edit. For a file that cannot be edited here, it shows the reason.
 func askWhere(m *model, all []written) {
 	c := &choice{Title: "Edit which file?", Since: m.now}
 	if !slices.ContainsFunc(all, func(w written) bool { return w.File == "" }) {
@@ -139,7 +137,7 @@ func askWhere(m *model, all []written) {
 	m.dialogs.Open(c)
 }
 
-// declaredText says where something is declared and changed, and which of these files cannot be edited here.
+// declaredText names the files that declare and change something, and marks those that cannot be edited here.
 func declaredText(m *model, source string, patched []string) string {
 	one := func(at string) string {
 		if m.files != nil && m.mode != ReadOnly {

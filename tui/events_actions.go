@@ -32,7 +32,7 @@ func needEventAgent(m *model) string {
 	return ""
 }
 
-// agentOf returns the agent that an event is about, or that caused it; "" if it does not exist.
+// agentOf returns the agent that an event is about, or that caused it; "" if no such agent exists.
 func agentOf(m *model, e *events.Event) string {
 	for _, name := range []string{e.Subject, e.Actor} {
 		if m.Agents.Find(name) != nil {
@@ -42,7 +42,7 @@ func agentOf(m *model, e *events.Event) string {
 	return ""
 }
 
-// rowAgent returns the agent that the row under the cursor refers to, or nil if it does not exist.
+// rowAgent returns the agent that the row under the cursor refers to, or nil if no such agent exists.
 func rowAgent(m *model) *panel.AgentRow {
 	p := m.focused()
 	if p.About().Proxy == "" {
@@ -51,8 +51,8 @@ func rowAgent(m *model) *panel.AgentRow {
 	return m.Agents.Find(p.Agent())
 }
 
-// singleAgent returns one agent, regardless of marks: that of the row under the cursor if rows refer to agents,
-// else the selected one. It returns nil if the focused list of agents shows no row.
+// singleAgent returns one agent, regardless of marks. If the rows of the focused panel refer to agents, it is the
+// agent of the row under the cursor, else the selected agent. It is nil if the focused list of agents shows no row.
 func singleAgent(m *model) *panel.AgentRow {
 	p := m.focused()
 	_, _, shown, _ := p.Cursor()
@@ -82,7 +82,7 @@ func chooseOfEvent(m *model) []feed.Effect {
 	return chooseNamed(m, agentOf(m, &m.Events.Selected().Event))
 }
 
-// chooseNamed selects an agent, and says so if its list does not show it.
+// chooseNamed selects an agent. If a filter hides the agent, it reports that.
 func chooseNamed(m *model, name string) []feed.Effect {
 	choose(m, name)
 	if m.Agents.Chosen == name && !visibleIn(m, &m.Agents.List, name) {
@@ -108,8 +108,8 @@ func needOnly(m *model) string {
 	return needEventAgent(m)
 }
 
-// toggleOnly limits the timeline to the agent of the event under the cursor, and then to whichever agent is
-// selected.
+// toggleOnly turns the agent filter of Events on or off. Turning it on selects the agent of the event under the
+// cursor. The filter then follows the selection.
 func toggleOnly(m *model) []feed.Effect {
 	if !m.Events.Only {
 		choose(m, agentOf(m, &m.Events.Selected().Event))
@@ -133,7 +133,7 @@ func loadOlder(m *model) {
 	m.todo = append(m.todo, feed.LoadHistory{ID: t.Asked, Before: t.Rows[0].Event.Seq})
 }
 
-// olderLoaded handles older events. If a filter hides all of them, it loads the next page, up to the limit.
+// olderLoaded handles older events. If a filter hides all of them, it loads the next page, up to panel.DigMost events.
 func olderLoaded(m *model, d feed.LoadedHistory) {
 	t := m.Events
 	if d.ID != t.Asked {

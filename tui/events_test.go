@@ -62,7 +62,7 @@ func TestEventsOfOneAgent(t *testing.T) {
 	s.hear(feed.News{Snap: demoSnapshot(epoch), Events: happened(1, 6)})
 	other := s.m.Agents.Rows[len(s.m.Agents.Rows)-1].Name
 	choose(s.m, other)
-	s.press("5", "k") // the fifth, about scout
+	s.press("5", "k") // the fifth event, which is about scout
 	s.press(".")
 	if s.m.Agents.Chosen != "scout" {
 		t.Errorf("selected is %s", s.m.Agents.Chosen)
@@ -73,7 +73,7 @@ func TestEventsOfOneAgent(t *testing.T) {
 	}
 	s.shows("only scout")
 	choose(s.m, other)
-	s.press(",", "k", "enter") // also from the details of an event
+	s.press(",", "k", "enter") // this also works from the details of an event
 	s.shows(". selects scout")
 	s.press(".", ",")
 	if s.m.Agents.Chosen != "scout" || s.m.dialogs.reader() != nil {
@@ -133,7 +133,7 @@ func TestVerbsOfAnEvent(t *testing.T) {
 	}
 }
 
-// A key applies to the event that the user saw, not to one that arrived just before the key.
+// A key applies to the event that the user saw, not to an event that arrived just before the key.
 func TestNewEventDoesNotMoveTheCursor(t *testing.T) {
 	s := pooled(t, 120, 40)
 	came := func(seq uint64, who string) {

@@ -95,7 +95,7 @@ func hereTitle(m *model) string {
 
 func openFinderOf(m *model, f *finder) { m.dialogs.Open(dialog.NewFinder(f)) }
 
-// unseen reports whether an action is hidden: in a read-only room, any action that would change something.
+// unseen reports whether an action is hidden. A read-only room hides all actions that would change something.
 func unseen(m *model, a *action) bool {
 	return m.mode == ReadOnly && a.Refused(m) == needWritable(m)
 }

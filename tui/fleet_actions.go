@@ -15,7 +15,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// fleetActions returns the actions that lead to other cities, and those of the room of all cities.
+// fleetActions returns the actions that lead to other cities, and the actions of the room of all cities.
 func fleetActions() []action {
 	f := []keymap.Zone{keymap.InFleet}
 	return append([]action{
@@ -102,7 +102,7 @@ func turnFleet(m *model) []feed.Effect {
 	return nil
 }
 
-// chosenCity returns the selected city, or that of the selected agent, or nil.
+// chosenCity returns the city under the cursor or, if the cursor is on an agent, the city of that agent. It may be nil.
 func chosenCity(m *model) *fleet.City {
 	if !m.onNeeds {
 		return m.cities.Current()
@@ -196,7 +196,7 @@ func reloadCity(m *model) []feed.Effect {
 	return toCity(m, "reloading the configuration of", chosenCity(m), city.Reload{})
 }
 
-// askRegister asks for a folder. It suggests the folder of the selected city if that is not running, because
+// askRegister asks for a folder. It suggests the folder of the selected city if that city is not running, because
 // registering it again starts it.
 func askRegister(m *model) []feed.Effect {
 	text := widget.NewEntry("")

@@ -357,7 +357,7 @@ func TestHomeIsInNoList(t *testing.T) {
 	s := among(t, 120, 40)
 	s.m.home, s.m.homeAt, s.m.hosts = "cottage-by-the-lake", "/home/cottage", true
 	s.m.homeSnap, s.m.homeSeen = demoSnapshot(epoch), epoch
-	s.shows("9 cities @") // with the 8 that are registered
+	s.shows("9 cities @") // including the 8 registered cities
 	s.press("@")
 	s.shows("cottage-by-the-lake  ! trouble", "6/12 run", "not registered")
 	s.typeIn("cottage")

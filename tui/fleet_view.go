@@ -17,7 +17,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// fleetPlan is the layout of the room of all cities: the rows of each list including its title. 0 means hidden.
+// fleetPlan is the layout of the room of all cities: the number of rows of each part with its title; 0 = hidden.
 type fleetPlan struct {
 	head, cities, needs int // head is the number of rows above the lists
 	detail              int // details of the city under the cursor

@@ -184,7 +184,7 @@ func TestAttachAmongPools(t *testing.T) {
 	s.shows("no member of the pool worker is running")
 }
 
-// Quarantine selects its own row; back in Agents, the agent that the user has selected there is selected again.
+// Quarantine selects its own row. Back in Agents, the user's earlier selection is selected again.
 func TestQuarantineGivesTheSelectionBack(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")

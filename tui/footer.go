@@ -34,8 +34,8 @@ func foot(m *model, s screenful, p *plan) screenful {
 	return s
 }
 
-// stays reports whether the end of a footer of w columns always shows an action. Verbs have priority over actions
-// that are easy to find.
+// stays reports whether the end of a footer of w columns always shows an action. In a narrow footer, verbs have
+// priority over actions that are easy to find.
 func stays(m *model, a *action, w int) bool {
 	switch a.ID {
 	case "view.palette", "view.attention":
@@ -89,7 +89,7 @@ func footActions(m *model) (keys, tail []*action) {
 		}
 	}
 	slices.SortStableFunc(keys, func(a, b *action) int { return urgency(m, a) - urgency(m, b) })
-	if m.zone() != keymap.InLists { // actions that only this panel has come first
+	if m.zone() != keymap.InLists { // Put the actions of only this panel first.
 		slices.SortStableFunc(keys, func(a, b *action) int {
 			return rankHere(m, a) - rankHere(m, b)
 		})
@@ -97,8 +97,7 @@ func footActions(m *model) (keys, tail []*action) {
 	return keys, tail
 }
 
-// footer lists the keys that work with the current focus, as many as fit. The palette, help and leaving are always
-// shown.
+// footer lists the keys that work with the current focus, as many as fit, and always palette, help and leaving.
 func footer(m *model, w int) string {
 	if m.fleetRoom {
 		return fleetFooter(m, w)
@@ -109,7 +108,7 @@ func footer(m *model, w int) string {
 	if m.typing() || m.dialogs.covers() {
 		return l.Fill(w)
 	}
-	room := w + 2 // the last key needs no blanks after it
+	room := w + 2 // no blanks follow the last key
 	for _, a := range tail {
 		if stays(m, a, w) {
 			room -= footWidth(m, a)
@@ -117,7 +116,7 @@ func footer(m *model, w int) string {
 	}
 	named, shown := false, map[string]bool{}
 	for _, a := range keys {
-		if shown[footText(m, a)] { // two keys with one effect
+		if shown[footText(m, a)] { // another key with the same effect is already shown
 			continue
 		}
 		whose := ""
@@ -143,7 +142,7 @@ func footer(m *model, w int) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// footWhose names the agent that a verb acts on in Events and Watchdogs. It may differ from the selected one.
+// footWhose names the agent that a verb acts on in Events and Watchdogs. That agent may differ from the selected agent.
 func footWhose(m *model, a *action) string {
 	if m.focused().About().Proxy == "" || !strings.HasPrefix(a.ID, "agent.") ||
 		a.ID == "agent.details" ||
@@ -163,16 +162,16 @@ func changes(m *model, a *action) bool {
 	return a.Refused(&looking) == needWritable(&looking)
 }
 
-// suspendID suspends agents, or a pool if Pools has the focus.
+// suspendID is the ID of the action that suspends agents, or pools if Pools has the focus.
 const suspendID = "agent.suspend"
 
-// undrainsOnly reports whether u would only cancel drains. The footer names the drain key for that.
+// undrainsOnly reports whether the release verb would only cancel drains. The footer then names the drain key instead.
 func undrainsOnly(m *model) bool {
 	return !undoable(m) && answerable(m) == nil && !slices.ContainsFunc(releasable(m),
 		func(r *panel.AgentRow) bool { return !r.Undrainable() })
 }
 
-// alsoOfPools reports whether a verb of agents acts on the pool if Pools has the focus.
+// alsoOfPools reports whether a verb for agents acts on the pool if Pools has the focus.
 func alsoOfPools(id string) bool {
 	return slices.Contains([]string{suspendID, drainID, "agent.attach", "agent.restart",
 		"agent.details", mailID, slingID}, id)
@@ -187,7 +186,7 @@ func elsewhere(m *model, a *action) bool {
 		!(p.Kind == panel.KindPool && alsoOfPools(a.ID))
 }
 
-// rankHere orders the footer of a panel: its own actions, then shared ones, then the rest.
+// rankHere orders the footer of a panel: its own actions, then shared ones, then all other actions.
 func rankHere(m *model, a *action) int {
 	switch {
 	case a.ID == backID:
@@ -243,7 +242,7 @@ func footText(m *model, a *action) string {
 	return a.Short
 }
 
-// suspended reports whether everything that s acts on is suspended.
+// suspended reports whether all targets of the suspend verb are suspended.
 func suspended(m *model) bool {
 	all := flagTargets(m)
 	on, _ := details.ByFlag(all)

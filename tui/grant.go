@@ -7,7 +7,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// panelActions returns the actions that single panels define.
+// panelActions returns the actions that the panels define.
 func panelActions(all []panel.Panel) []action {
 	var actions []action
 	for _, p := range all {

@@ -93,7 +93,7 @@ func mailBadge(m *model, w int) string {
 	return fmt.Sprintf("%s %d unread", m.look.Glyphs.Mail, n)
 }
 
-// byState counts the agents by state: urgent for those that need attention, rest for running ones and all others.
+// byState counts the agents by state. urgent has the states that need attention; rest has running and all other states.
 func byState(m *model) (urgent, rest []widget.Tally) {
 	n := m.snap.Count()
 	known := 0
@@ -121,7 +121,7 @@ func byState(m *model) (urgent, rest []widget.Tally) {
 	return urgent, rest
 }
 
-// headcounts returns how many counts the header reserves room for: agents that need attention, and running ones.
+// headcounts returns how many counts the header reserves room for: agents that need attention, and running agents.
 func headcounts(m *model) int {
 	urgent, rest := byState(m)
 	return len(urgent) + min(1, len(rest))
@@ -169,7 +169,7 @@ func stalled(m *model) bool {
 	return m.snap.Patrol.Age(m.now) > 3*m.snap.Patrol.Interval+5*time.Second
 }
 
-// stopped reports whether the city has shut down cleanly, as far as is known.
+// stopped reports whether the city does not answer and its last snapshot announced a clean shutdown.
 func stopped(m *model) bool { return m.gone != "" && m.snap != nil && m.snap.ShutDown }
 
 // lost reports whether a city of another process cannot be controlled: it has ended or does not answer.
@@ -206,7 +206,7 @@ func alerts(m *model) []panel.Alert {
 	return append(p, m.Alerts(m.env(), held, mistakesOf(m))...)
 }
 
-// startAgain says how to start a city that does not answer.
+// startAgain returns a hint that says how to start a city that does not answer, or "".
 func startAgain(m *model) string {
 	switch {
 	case !lost(m) || m.gone == feed.NotYet:
@@ -238,7 +238,7 @@ func summary(m *model, w int) string {
 		for _, p := range parts {
 			text += dot + strings.TrimSpace(p.Text)
 		}
-		// no count fits
+		// No count fits.
 		if len(parts) == 0 && m.snap != nil && len(m.snap.Agents) > 0 {
 			text += dot + widget.Number(m.snap.Count()[city.Running]) + " running" +
 				m.look.Glyphs.More

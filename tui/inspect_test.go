@@ -43,7 +43,7 @@ func (s *stage) asked() feed.Inspect {
 	return feed.Inspect{}
 }
 
-// The details show the content of the snapshot at once, and the rest when the response arrives.
+// The details show the content of the snapshot immediately, and further details when the response arrives.
 func TestDossier(t *testing.T) {
 	s := demo(t, 120, 60)
 	choose(s.m, "scout")

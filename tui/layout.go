@@ -35,18 +35,18 @@ func tierOf(w, h int) tier {
 type place struct {
 	panel panel.ID
 	h     int
-	tabs  bool // it shares its place with the other lists
-	slot  bool // it shares its place with the panels that have Slot set
+	tabs  bool // the panel shares its place with the other lists
+	slot  bool // the panel shares its place with the panels that have Slot set
 }
 
-// plan is the layout: header rows, the body and foot rows. The body has up to two stacks side by side, and
-// optionally panels across the whole width below them.
+// plan is the layout: header rows, the body and foot rows. The body has up to two stacks side by side, and optionally
+// panels across the whole width above and below them.
 type plan struct {
 	tier        tier
 	problems    int     // rows below the header
 	above       []place // across the whole width, above the stacks
 	left, right []place
-	leftWidth   int // width of the left stack; w without a right stack
+	leftWidth   int // width of the left stack; the screen's width without a right stack
 	topRows     int // height of the stacks
 	across      []place
 	closing     bool // draw a rule below the body
@@ -81,7 +81,7 @@ func (m *model) plan() plan {
 	return p
 }
 
-// beside is the smallest width with details next to the pane. The pane needs at least detailRows for that.
+// beside is the smallest screen width with details next to the pane. For that, the pane needs at least detailRows rows.
 const beside, detailRows = 120, 7
 
 func (m *model) planTabbed(p *plan, body int) {
@@ -96,7 +96,7 @@ func (m *model) planTabbed(p *plan, body int) {
 	}
 	list := m.panelOf(front)
 	_, _, shown, total := list.Cursor()
-	if front != panel.IDEvents { // the rows that a short list does not need go to the pane
+	if front != panel.IDEvents { // The pane gets the rows that a short list does not need.
 		pane = max(pane, min(body-max(shown+3, 6), body*70/100))
 	}
 	switch { // an empty list needs room for its help
@@ -126,7 +126,7 @@ func lower(m *model) (id panel.ID, follows bool) {
 	return panel.IDPeek, true
 }
 
-// front returns the list that is visible where lists share a place.
+// front returns the visible list among the lists that share a place.
 func (m *model) front() panel.ID {
 	if m.focus == panel.IDPeek {
 		if showsRun(m) {
@@ -140,7 +140,7 @@ func (m *model) front() panel.ID {
 	return m.focus
 }
 
-// listsWidth returns the width of the lists next to the pane. On a wide screen a row of agents is shown in full if
+// listsWidth returns the width of the lists next to the pane. On a wide screen the lists show full rows of agents if
 // 100 columns are left for a terminal.
 func listsWidth(w int) int {
 	const broad, row, terminal = 180, 146, 100
@@ -189,8 +189,8 @@ func (m *model) planWide(p *plan, body int) {
 	p.right = []place{{panel: panel.IDDetail, h: strip}, {panel: panel.IDPeek, h: top - strip}}
 }
 
-// inSlot returns the visible panel in the place that Events shares on a wide screen: the focused one, or else the
-// one that had the focus last.
+// inSlot returns the visible panel in the place that Events shares on a wide screen: the focused panel, or otherwise
+// the panel that had the focus last.
 func inSlot(m *model) panel.ID {
 	for _, id := range []panel.ID{m.focus, m.slot} {
 		if p := m.panelOf(id); p.About().ID == id && p.About().Slot && m.present(p) {
@@ -224,7 +224,7 @@ func slotTabs(m *model, e *panel.Env, own widget.Tab, w int) []widget.Tab {
 }
 
 // roomFor returns how many rows of a stack a panel gets: enough for all its rows, up to its share. An empty panel
-// has one row that says so, and more while it has the focus.
+// gets one row. While it has the focus, it gets enough rows for its help.
 func (m *model) roomFor(p panel.Panel, top int) int {
 	_, _, n, total := p.Cursor()
 	n = max(1, n)

@@ -10,7 +10,7 @@ import (
 	"gcity/tui/panel"
 )
 
-// Lists and pane share a screen. From 180 columns on, the pane has at least 100 of them.
+// Lists and pane share a screen. From 180 columns on, the pane has at least 100 columns.
 func TestListsWidth(t *testing.T) {
 	for w, want := range map[int]int{160: 72, 179: 80, 180: 79, 200: 99, 220: 119, 221: 120, 235: 134, 240: 139, 300: 146} {
 		if got := listsWidth(w); got != want {

@@ -35,10 +35,10 @@ func (m *model) panelOf(id panel.ID) panel.Panel {
 	return m.Agents
 }
 
-// focused returns the panel that has the focus, Agents if the pane has it.
+// focused returns the panel that has the focus, or Agents if the pane has the focus.
 func (m *model) focused() panel.Panel { return m.panelOf(m.focus) }
 
-// worked returns the panel that verbs act on: the focused one, or the one that the pane belongs to.
+// worked returns the panel that verbs act on: Automations while the pane shows a run, otherwise the focused panel.
 func (m *model) worked() panel.Panel {
 	if showsRun(m) {
 		return m.Automations

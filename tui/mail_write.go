@@ -103,7 +103,7 @@ func askSubject(m *model, e *envelope) []feed.Effect {
 	return nil
 }
 
-// compose opens the draft, or an empty text.
+// compose opens the composer with the draft, or with an empty text.
 func compose(m *model, e *envelope) []feed.Effect {
 	var begun unsent
 	if i := draftOf(m, e.draftKey()); i >= 0 {
@@ -167,7 +167,7 @@ func mailComposed(m *model) []feed.Effect {
 	return perhaps(m, q)
 }
 
-// askRecipient offers recipients.
+// askRecipient lists the possible recipients of mail.
 func askRecipient(m *model) []feed.Effect {
 	f := &finder{Title: "Mail to",
 		None: "No recipient has this name; in the palette `mail NAME` accepts any name.",
@@ -201,7 +201,7 @@ func mailNames(m *model, _ []string) []word {
 	return all
 }
 
-// writeLine writes to the named recipient; the rest of the line is the subject.
+// writeLine starts mail to the named recipient; the rest of the line is the subject.
 func writeLine(m *model, args []string) ([]feed.Effect, string) {
 	if m.snap == nil {
 		return nil, needCity(m)

@@ -31,7 +31,7 @@ func memoryOf(m *model) feed.Memory {
 		Orders: m.orders(), History: m.history, Sent: m.sent,
 		Greeted: m.greeted}
 	for name, f := range filters(m) {
-		// a filter that a row of another panel has set ends with the visit
+		// A filter that was set from a row of another panel is not stored.
 		if led := m.trail != "" && name == string(m.focused().About().ID); f.Active() && !led {
 			out.Filters[name] = f.Text
 		}

@@ -64,7 +64,7 @@ func showVerbs(m *model) []feed.Effect {
 			a.ID == "view.event" && actsOn(m, panel.KindEvent) ||
 			pools && alsoOfPools(a.ID) ||
 			a.ID == "config.edit" && (pools || m.subject().Kind == panel.KindAgent)
-		// the key of agent.details shows the details of a pool
+		// pool.details is left out, because agent.details also shows the details of a pool.
 		if !verb || unseen(m, a) || movesAbout(a) || a.ID == "pool.details" {
 			continue
 		}

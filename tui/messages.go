@@ -12,7 +12,7 @@ import (
 // keptMessages is the maximum number of stored messages.
 const keptMessages = 200
 
-// record stores a message. The result of an action replaces the message of its start.
+// record stores a message. The result of an action replaces the message about its start.
 func record(m *model, s details.Message) {
 	s.At = m.now
 	if s.ID != 0 {

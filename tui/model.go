@@ -44,7 +44,7 @@ type appearance struct {
 
 // visitMemory is the state that is stored between visits.
 type visitMemory struct {
-	recalled feed.Memory // state when the room was last left
+	recalled feed.Memory // the stored state of the last visit
 	noted    []byte      // the state stored last
 	notedAt  time.Time
 	greeting bool // the hint of the first visit is shown
@@ -57,7 +57,7 @@ type knownCity struct {
 	waves city.Waves
 	wave  city.Wave // computed from snap
 	gone  string    // why the city does not answer; "" = it answers
-	lone  time.Time // since when it has not answered
+	lone  time.Time // when it stopped answering
 }
 
 // screenState is the view that the user has chosen, and the size of the screen.
@@ -66,7 +66,7 @@ type screenState struct {
 	ui     uint64 // incremented by every message that may change the screen, except new data
 	focus  panel.ID
 	before panel.ID // the focus to go back to
-	trail  panel.ID // the panel whose row led to a filtered list; "" = none
+	trail  panel.ID // the panel with the row that led to a filtered list; "" = none
 	slot   panel.ID // the panel with Slot set that had the focus last
 	zoomed bool
 	hidden bool // the pane is hidden
@@ -87,7 +87,7 @@ type paneState struct {
 
 // outgoing is the mail and texts that the user has written.
 type outgoing struct {
-	drafts    []draftTo      // unsent texts, the newest last
+	drafts    []draftTo      // unsent texts, oldest first
 	posted    []posting      // mail that is being sent
 	sent      []string       // texts that went to agents, oldest first
 	following []followedText // sent texts that are being followed, oldest first
@@ -143,7 +143,7 @@ type model struct {
 
 	now     time.Time // time of the last message
 	dialogs dialogs
-	todo    []feed.Effect // effects that follow from received news
+	todo    []feed.Effect // effects queued during the current update
 }
 
 // newModel returns a control room without any data from the city.
@@ -216,7 +216,7 @@ func (m *model) update(now time.Time, msg any) []feed.Effect {
 	return todo
 }
 
-// receiveEvents applies events. Events about work or mail make the lists of them outdated.
+// receiveEvents applies events. Events about beads or mail make the lists of beads and mail outdated.
 func (m *model) receiveEvents(all []events.Event) {
 	if len(all) == 0 {
 		return
@@ -252,7 +252,7 @@ func (m *model) receive(n feed.News) {
 	} else if m.snap != nil && !m.settledOrder() {
 		m.snapshot(m.snap)
 	}
-	// rows may start to need attention without new data, as time passes
+	// Rows may start to need attention as time passes, without new data.
 	if m.attention && m.sifted != m.now.Unix() {
 		m.keepUp()
 	}
@@ -294,7 +294,7 @@ func (m *model) receive(n feed.News) {
 // snapshot applies a new snapshot of the city.
 func (m *model) snapshot(s *city.Snapshot) {
 	if m.snap != nil && s.Started.Equal(m.snap.Started) && s.Rev < m.snap.Rev {
-		return // older than the present snapshot
+		return // older than the current snapshot
 	}
 	if m.snap != nil && m.snap.Rev == s.Rev && m.snap.Started.Equal(s.Started) && m.settledOrder() {
 		if s.Patrol.Last.After(m.snap.Patrol.Last) {
@@ -374,8 +374,7 @@ func (m *model) dialogKey(k tea.KeyPressMsg) []feed.Effect {
 	return m.runTasks(d.Key(k, func() { m.dialogs.Close(d) }))
 }
 
-// paste inserts text into the line or text being typed. Elsewhere it is ignored: a paste is not a sequence of
-// commands.
+// paste inserts text into the line or text being typed. Elsewhere it is ignored: a paste is not a sequence of commands.
 func (m *model) paste(text string) {
 	if d := m.dialogs.Top(); d != nil {
 		d.Paste(text)

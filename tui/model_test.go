@@ -96,8 +96,8 @@ func TestCursorSurvivesTheAgentsEnd(t *testing.T) {
 	s.shows("no agents yet", "[[agents]]")
 }
 
-// A question can be answered at once. Keys that were sent before the user could see the question are refused with a
-// message.
+// A question can be answered immediately. Keys that were sent before the user could see the question are refused with
+// a message.
 func TestQuestionsTakeTheirOwnKeysAtOnce(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
@@ -441,6 +441,3 @@ func TestOvertakenSnapshotIsIgnored(t *testing.T) {
 	s.hear(feed.News{Snap: &restarted})
 	s.hides("busy now")
 }
-
-// onlyText fails unless a line contains only printable text and SGR: texts of agents and events are never commands to
-// the terminal (L12).

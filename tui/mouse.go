@@ -90,7 +90,7 @@ func areaAt(m *model, x, y int) *area {
 	return nil
 }
 
-// covered reports whether a dialog covers the panels, or a line is being typed: then a click is not for the panels.
+// covered reports whether a dialog covers the panels or a line is being typed. A click is then not for the panels.
 func covered(m *model) bool {
 	return m.dialogs.covers() || m.typing()
 }
@@ -159,7 +159,7 @@ func click(m *model, c tea.MouseClickMsg) []feed.Effect {
 	return unfold(m, a.panel)
 }
 
-// clickSheet chooses the clicked answer, or moves the cursor to a row of a list; a double click runs the row. Other
+// clickSheet chooses the clicked answer, or moves the cursor to a row of a list. A double click runs the row. Other
 // clicks do nothing, so that no question closes by accident.
 func clickSheet(m *model, x, y int, double bool) []feed.Effect {
 	_, lines, w, _, _ := m.sheetContent()
@@ -180,7 +180,8 @@ func clickSheet(m *model, x, y int, double bool) []feed.Effect {
 	return nil
 }
 
-// unfold does what enter does in a panel, but never attaches: users of the mouse may not be at the keyboard.
+// unfold runs the action of the enter key in a panel, but never attaches, because a mouse user may not be at the
+// keyboard.
 func unfold(m *model, p panel.ID) []feed.Effect {
 	if p == panel.IDPeek {
 		return m.perform(m.keys.ByID("view.zoom"))
@@ -188,7 +189,7 @@ func unfold(m *model, p panel.ID) []feed.Effect {
 	return m.perform(m.keys.ByID(m.panelOf(p).About().Opens))
 }
 
-// point moves the cursor to a row of a panel; it returns false if the row does not exist.
+// point moves the cursor to a row of a panel. It returns false if the row does not exist.
 func point(m *model, a *area, row int) bool {
 	if a.panel == panel.IDPeek {
 		return false
@@ -239,7 +240,7 @@ func roll(m *model, w wheel) {
 	m.focus = focus
 }
 
-// turned collects wheel events. It reports whether this is the first one, after which the caller starts a timer.
+// turned collects wheel events. It reports whether this event is the first of a batch; the caller then starts a timer.
 func (r *room) turned(e tea.MouseWheelMsg) bool {
 	n := 1
 	switch e.Button {
@@ -258,7 +259,7 @@ func (r *room) turned(e tea.MouseWheelMsg) bool {
 // gathered is sent when the timer for wheel events has ended.
 type gathered struct{}
 
-// mouse handles mouse messages; it returns false for any other message.
+// mouse handles mouse messages; ok is false for any other message.
 func (r *room) mouse(msg tea.Msg) (cmd tea.Cmd, ok bool) {
 	switch msg := msg.(type) {
 	case tea.MouseWheelMsg:

@@ -19,7 +19,7 @@ type followedText struct {
 	action int       // ID of the action that sent it
 	life   time.Time // start time of the controller that queued it
 	seen   bool      // a snapshot has contained it
-	gone   bool      // snapshots no longer contain it
+	gone   bool      // newer snapshots no longer contain it
 	back   bool      // this user is taking it back
 }
 
@@ -46,7 +46,7 @@ func post(m *model, r feed.Result) {
 	readFollowed(m)
 }
 
-// wholeOf returns the full text of a waiting text; false if only its beginning is known.
+// wholeOf returns a waiting text in full, or false if only its beginning is known.
 func wholeOf(m *model, agent string, s *city.Send) (string, bool) {
 	if s.Lines <= 1 && s.Bytes == len(s.Text) {
 		return s.Text, true
@@ -59,7 +59,7 @@ func wholeOf(m *model, agent string, s *city.Send) (string, bool) {
 	return "", false
 }
 
-// expectBack marks texts that are being taken back, so that their end is not reported as a failure.
+// expectBack marks texts that are being taken back, so that their removal is not reported as a failure.
 func expectBack(m *model, commands []city.Command) {
 	for _, c := range commands {
 		for i := range m.following {

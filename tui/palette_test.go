@@ -100,7 +100,7 @@ func TestPaletteGoesThere(t *testing.T) {
 	if s.m.Agents.Chosen != "worker-3" || s.m.focus != panel.IDAgents || !s.m.visible("worker-3") {
 		t.Errorf("the cursor is on %s", s.m.Agents.Chosen)
 	}
-	s.line("goto triage", "enter") // triage-1 begins with it, too
+	s.line("goto triage", "enter") // triage-1 begins with the same text
 	if s.m.focus != panel.IDPools || s.m.Pools.Chosen != "triage" {
 		t.Errorf("the cursor is on pool %s", s.m.Pools.Chosen)
 	}
@@ -199,7 +199,7 @@ func TestEnterRunsTheActionOfThatName(t *testing.T) {
 	s.wants(city.Fire{Automation: "release-prod", By: "operator"})
 	s.line("fire release", "down", "enter")
 	s.wants(city.Fire{Automation: "release-prod", By: "operator"})
-	s.line("goto worker-2", "enter") // going there is harmless, so a prefix is enough
+	s.line("goto worker-2", "enter") // moving the cursor is harmless, so a prefix is enough
 	s.line("goto chat", "enter")
 	if s.m.Agents.Chosen != "chatty" {
 		t.Errorf("the cursor is on %s", s.m.Agents.Chosen)
@@ -307,7 +307,7 @@ func TestPaletteFindsWordsInAnyOrder(t *testing.T) {
 	s.shows("and the controller?")
 }
 
-// A noun alone opens its panel with one enter.
+// A noun and enter open the noun's panel.
 func TestPaletteNounsLeadToPanels(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.change(withAutomations)

@@ -62,7 +62,7 @@ func paneRow(m *model, l terminal.PaneLine, w int, cropped func(string) string) 
 	return widget.Crop(out.String(), w)
 }
 
-// paneRoom returns the columns and rows for the terminal in the pane; those of the screen if the pane is hidden.
+// paneRoom returns the columns and rows for the terminal in the pane; or of the screen if the pane is hidden.
 func paneRoom(m *model) (w, h int) {
 	p := m.plan()
 	for _, stack := range []struct {
@@ -94,7 +94,7 @@ func keptLine(m *model, r *panel.AgentRow, w int) string {
 	return l.Fill(w)
 }
 
-// nothingSeen says why the pane is empty.
+// nothingSeen returns a text that says why the pane is empty.
 func nothingSeen(m *model, r *panel.AgentRow) string {
 	switch {
 	case m.peek.News.Problem != "" && r.Running:
@@ -206,7 +206,7 @@ func peekNote(m *model) string {
 	return strings.Join(parts, " "+m.look.Glyphs.Dot+" ")
 }
 
-// watching returns the agent or run that the pane should show.
+// watching returns the agent or run that the pane has to show.
 func watching(m *model) feed.Watch {
 	if w, ok := watchingRun(m); ok {
 		return w
@@ -221,7 +221,7 @@ func watching(m *model) feed.Watch {
 	case row.Session != nil:
 		w.Session = row.Session.ID
 	case m.watched.Agent == row.Name:
-		w.Session = m.watched.Session // keep showing the last output
+		w.Session = m.watched.Session // the pane keeps the last output
 	}
 	return w
 }

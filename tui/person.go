@@ -43,7 +43,7 @@ const (
 	groundLight
 )
 
-// groundOf reads COLORFGBG, which some terminals set: "15;0"; the last number is the background.
+// groundOf returns the background of COLORFGBG, which some terminals set. In "15;0" it is the last number.
 func groundOf(environ []string) ground {
 	value := ""
 	for _, e := range environ {
@@ -81,7 +81,7 @@ func takePerson(m *model, p feed.Person) {
 	relook(m)
 }
 
-// reread applies changed preferences and reports that.
+// reread applies changed preferences and reports the change.
 func reread(m *model, p feed.Person) {
 	m.ui++
 	takePerson(m, p)
@@ -184,7 +184,7 @@ func lit(m *model, msg tea.BackgroundColorMsg) {
 
 const themeID = "theme."
 
-// themeActions returns the actions that choose a theme. The finder previews the one under the cursor.
+// themeActions returns the actions that choose a theme. The finder previews the theme under the cursor.
 func themeActions(all []themes.Theme) []action {
 	choose := func(name, does string) action {
 		return action{ID: themeID + name, Key: keymap.Bind(does),
@@ -214,14 +214,14 @@ func tryTheme(m *model, name string) {
 	m.tried = name
 	relook(m)
 	said := fmt.Sprintf("the theme is %s", widget.Plain(name))
-	if m.person.File != "" { // the file comes first, because narrow screens cut the end
+	if m.person.File != "" { // The file comes first, because narrow screens cut the end.
 		said = fmt.Sprintf("theme = %q in %s keeps the theme; otherwise it is lost when you leave",
 			widget.Plain(name), widget.Plain(m.person.File))
 	}
 	say(m, said)
 }
 
-// previewTheme shows the theme under the cursor of the finder until the cursor moves on.
+// previewTheme applies the theme under the cursor of the finder until the cursor moves.
 func previewTheme(m *model) {
 	want := ""
 	if name, ok := strings.CutPrefix(underFinder(m), themeID); ok && !m.around.noColor {

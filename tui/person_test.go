@@ -17,7 +17,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// The user's theme has priority over the city's, and that over the default. Without colours no theme applies.
+// The user's theme has priority over the city's theme, which has priority over the default. Without colours no theme
+// applies.
 func TestOwnerOfTheTheme(t *testing.T) {
 	for _, c := range []struct {
 		person, city string

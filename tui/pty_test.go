@@ -117,7 +117,7 @@ func (c *console) look() (text string, more chan struct{}) {
 	return ansi.Strip(strings.Join(c.screen.Lines(cols, rows), "\n")), c.more
 }
 
-// sees waits until the screen shows this text.
+// sees waits until the screen shows a text.
 func (c *console) sees(want string) {
 	c.t.Helper()
 	late := time.After(patience)
@@ -295,7 +295,7 @@ func TestTerminalAttachAndLeave(t *testing.T) {
 		c.sees("ctrl+q leaves it running")
 		c.keys("xy")
 		c.sees("echo:xy")
-		c.sees("ctrl+q leaves it running") // still: the last row is not the agent's
+		c.sees("ctrl+q leaves it running") // still visible: the agent does not own the last row
 		if i == 2 {
 			c.resize(90, 30)
 			c.sees("size:90x29")

@@ -20,7 +20,7 @@ func showEvent(m *model) []feed.Effect {
 	return nil
 }
 
-// showDetails shows details of the object that verbs act on, or of the agent that it refers to.
+// showDetails shows details of the object that verbs act on, or of the agent that the object refers to.
 func showDetails(m *model) []feed.Effect {
 	if id := m.worked().About().Details; id != "" {
 		return m.keys.ByID(id).Run(m)

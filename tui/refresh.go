@@ -25,12 +25,12 @@ func (m *model) relist() {
 // refill applies the filters after the user has changed them.
 func (m *model) refill() { m.fill(func(panel.Panel) func(string) bool { return nil }) }
 
-// keepUp applies the filters to new data; rows in use stay until the cursor leaves them.
+// keepUp applies the filters to new data. Rows in use stay until the cursor leaves them.
 func (m *model) keepUp() { m.fill(m.holding) }
 
-// holding returns a function that reports which rows stay although they no longer match: the one under the cursor,
-// and all while the user works in the lists. A list that shows a part of another one holds rows only while it has
-// the focus.
+// holding returns a function that reports whether a row stays although it no longer matches. The row under the cursor
+// stays. While the user works in the lists, all rows stay. A list that shows a part of another list holds rows only
+// while it has the focus.
 func (m *model) holding(p panel.Panel) func(id string) bool {
 	here, chosen := !p.About().Part || m.focused() == p, p.Key()
 	return func(id string) bool { return here && (id == chosen || m.handsOn()) }
@@ -46,7 +46,7 @@ func (m *model) fill(holding func(panel.Panel) func(id string) bool) {
 	m.followSubject()
 }
 
-// chooseVisible selects the agent under the cursor if the selected one is gone or no longer listed.
+// chooseVisible selects the agent under the cursor if the selected agent no longer exists or is no longer listed.
 func (m *model) chooseVisible() {
 	r := m.Agents.At(list(m))
 	if r == nil {
@@ -80,7 +80,8 @@ func (m *model) visible(name string) bool {
 // handsOn reports whether the user is working in the lists, so that rows must not move.
 func (m *model) handsOn() bool { return m.now.Sub(m.keyed) < still }
 
-// settledOrder reports whether the lists are sorted and filtered as they should be.
+// settledOrder reports whether the lists are correctly sorted and filtered. While the user works in them it returns
+// true, because rows must not move.
 func (m *model) settledOrder() bool {
 	if m.handsOn() {
 		return true
@@ -112,7 +113,7 @@ func (m *model) orders() map[string]string {
 	return all
 }
 
-// setOrders restores stored orders; unknown ones are ignored.
+// setOrders restores stored orders and ignores unknown ones.
 func (m *model) setOrders(kept map[string]string) {
 	for _, p := range m.Panels {
 		o, ways := p.Sorting(m.now)

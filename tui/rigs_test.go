@@ -61,7 +61,7 @@ func TestRigsAreListedFilteredAndSorted(t *testing.T) {
 	}
 }
 
-// In Rigs, s and r act on the rig under the cursor or on the marked ones; undo reverts a suspension.
+// In Rigs, s and r act on the marked rigs or, without marks, on the rig under the cursor. Undo reverts a suspension.
 func TestRigsAreSuspendedAndRestarted(t *testing.T) {
 	s := rigged(t, 120, 40)
 	s.press("j", "r")

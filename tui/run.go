@@ -17,9 +17,9 @@ import (
 
 // Run shows the control room until the user leaves, ctx ends or the terminal is gone. Options.In and Out must be a
 // terminal. It handles SIGHUP, SIGTERM and SIGINT while it runs, never ends the process, and restores the terminal.
-// If the terminal accepts no more output, only its modes are restored, and one goroutine that waits for it is left
-// behind. If Run returns an error, the Exit is Ended. After the Exit Hangup, SIGHUP stays ignored until the caller
-// handles it.
+// If the terminal accepts no more output, only its modes are restored, and one goroutine that waits for the terminal
+// is left behind. If Run returns an error, the Exit is Ended. After the Exit Hangup, SIGHUP stays ignored until the
+// caller handles it.
 func Run(ctx context.Context, o Options) (feed.Exit, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -58,7 +58,7 @@ func run(ctx context.Context, o Options, fresh terminal.ScreenMaker) (feed.Exit,
 		err  error
 	}
 	left := make(chan outcome, 1)
-	// the goroutine that writes to the terminal; it is left behind if the terminal accepts no output
+	// This goroutine writes to the terminal. It is left behind if the terminal accepts no output.
 	var room sync.WaitGroup
 	room.Go(func() {
 		var end outcome
@@ -155,8 +155,8 @@ func runProgram(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Effe
 	return screen.next, err
 }
 
-// endWith makes the program quit when ctx ends. If the program had the context itself, it would close its input
-// during a read.
+// endWith makes the program quit when ctx ends. A program that gets the context itself would close its input during a
+// read.
 func endWith(ctx context.Context, p *tea.Program, over <-chan struct{}) {
 	select {
 	case <-over:

@@ -10,8 +10,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// showsRun reports whether the pane shows the automation under the cursor instead of the selected agent. This
-// starts when Automations gets the focus, and ends when another panel, except the pane, gets it.
+// showsRun reports whether the pane shows the automation under the cursor instead of the selected agent. This starts
+// when Automations gets the focus, and ends when another panel, except the pane, gets the focus.
 func showsRun(m *model) bool { return m.onRuns && m.Automations.Current() != nil }
 
 // turnPane updates what the pane shows after a message.
@@ -81,7 +81,7 @@ func drawRun(m *model, w, h int, focus bool, tabs []widget.Tab) []string {
 	return widget.FillRows(lines, w, h)
 }
 
-// nothingPrinted says why the pane of an automation is empty.
+// nothingPrinted returns a text that says why the pane of an automation is empty.
 func nothingPrinted(m *model, r *panel.AutomationRow) string {
 	heard := r.Last != nil && m.peek.News.Run == r.Last.ID
 	switch {

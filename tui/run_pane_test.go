@@ -38,7 +38,7 @@ func (s *stage) printed(run string, lines int) {
 	s.hear(feed.News{Pane: &n})
 }
 
-// The pane shows the output of the automation under the cursor as it arrives, and the title the state of the run.
+// The pane shows the output of the automation under the cursor as it arrives. The title shows the state of the run.
 // With the focus on the pane, verbs, copies and menus apply to the automation, and not to an agent that is not
 // visible.
 func TestThePaneOfARunIsAboutItsAutomation(t *testing.T) {
@@ -267,7 +267,7 @@ func (r *runsOf) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece
 	return func(yield func(city.Piece, error) bool) { r.script(ctx, run, yield) }
 }
 
-// A stream that breaks during its run is reopened; one that has ended is not.
+// A stream that breaks during its run is reopened; a stream that has ended is not.
 func TestViewerGetsRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		opened := []string{}

@@ -18,7 +18,7 @@ func TestScaleByHand(t *testing.T) {
 	s.shows("scaling to 4 pool worker")
 	s.pick("batch")
 	s.press("S", "A", "u", "t", "o", "enter")
-	s.wants() // two members would leave, so it asks first
+	s.wants() // two members would leave, so the room asks for confirmation
 	s.shows("Return batch to its check?", "batch-3, batch-4", "They are asked to finish and stop when they report done, or after 5m.")
 	s.press("y")
 	s.wants(city.Scale{Pool: "batch", Auto: true})
@@ -84,7 +84,7 @@ func TestScaleNamesTheIdle(t *testing.T) {
 	s.shows("┃ worker-2 ")
 }
 
-// If it is pressed again before the city has answered, > adds one to the size that was requested.
+// If > is pressed again before the city has answered, it adds one to the requested size.
 func TestMoreAddsUp(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("worker")
@@ -93,7 +93,7 @@ func TestMoreAddsUp(t *testing.T) {
 	s.press(">")
 	s.wants()
 	s.shows("worker is at its maximum: 5 (city.toml:200:1)")
-	s.wait(fade) // the city has not changed its size, so that size counts
+	s.wait(fade) // the city has not changed its size, so its own size is used again
 	s.press("esc", ">")
 	s.wants(city.Scale{Pool: "worker", Size: 3})
 	s.hear(feed.News{Results: []feed.Result{{ID: s.m.status.id, Total: 1, Failures: []string{"worker: the loop does not turn"}}}})
@@ -120,7 +120,7 @@ func TestLessAndMoreKnowTheBounds(t *testing.T) {
 	s.press("esc")
 	s.pick("shop/tester")
 	s.pool("shop/tester", func(p *city.Pool) { p.Min = 2 })
-	s.press(">") // it is suspended and wants no member, but the minimum is 2
+	s.press(">") // the pool is suspended and needs no member, but the minimum is 2
 	s.wants(city.Scale{Pool: "shop/tester", Size: 3})
 }
 

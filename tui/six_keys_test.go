@@ -136,7 +136,7 @@ func TestAttachToAnotherAgent(t *testing.T) {
 	}
 }
 
-// A note about a key that does nothing goes with esc, with the next key that does something, and with time.
+// A note about a key that does nothing disappears on esc, on the next key that does something, and after some time.
 func TestANoteAboutAKeyGoes(t *testing.T) {
 	const note = "Z does nothing here"
 	s := pooled(t, 80, 24)

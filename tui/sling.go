@@ -107,7 +107,7 @@ func takers(m *model) []word {
 	return append(all, rest...)
 }
 
-// slingTo hands work over and notifies the recipient. It asks first if the work has another assignee.
+// slingTo hands work over and notifies the recipient. If the work has another assignee, it asks for confirmation first.
 func slingTo(m *model, b beads.Bead, to string) []feed.Effect {
 	r := city.SlingRequest{Target: to, Bead: b.ID, Nudge: true}
 	what := widget.Plain(b.ID) + " to " + widget.Plain(to)
@@ -126,7 +126,7 @@ func slingTo(m *model, b beads.Bead, to string) []feed.Effect {
 	return nil
 }
 
-// slingAll hands several pieces of work over. It asks about each one that is assigned to another agent.
+// slingAll hands over several beads. For each bead that is assigned to another agent, it asks for confirmation.
 func slingAll(m *model, all []beads.Bead, to string) (todo []feed.Effect) {
 	m.Work.Marks = map[string]bool{}
 	for _, b := range all {

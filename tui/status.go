@@ -16,9 +16,9 @@ type status struct {
 	id      int // ID of the awaited action
 	text    string
 	token   themes.Token
-	failed  bool // it reports a failure; such a line stays until the user dismisses it
+	failed  bool // the status reports a failure and stays until the user dismisses it
 	pending bool
-	note    bool // it is about a key that does nothing; the next action removes it
+	note    bool // the status is about a key that does nothing; the next action removes it
 	since   time.Time
 	while   func(m *model) bool // shown while it is true, nil = always
 	starts  panel.Starts
@@ -61,7 +61,7 @@ func ended(m *model, r feed.Result) {
 	}
 	defer firedEnded(m)
 	undelivered(m, &r)
-	outdate(m) // any action may change work
+	outdate(m) // any action may change beads
 	if r.Quiet && len(r.Failures) == 0 {
 		return
 	}
@@ -162,7 +162,7 @@ func statusLine(m *model, w int) string {
 	case s.token == themes.Warn:
 		sign = m.look.Glyphs.Alert
 	case !s.pending && !m.calm && m.now.Sub(s.since) >= fade/4:
-		// show the age, because a time in the text may be outdated
+		// Show the age, because a time in the text may be outdated.
 		tail = "  " + widget.Age(m.now.Sub(s.since)) + " ago"
 	}
 	if !s.failed && (s.pending || s.token == themes.Busy) {

@@ -45,7 +45,8 @@ func TestRowUnderTheCursorStays(t *testing.T) {
 	}
 }
 
-// The same holds for pools, automations, and agents that leave Quarantine.
+// Lists of pools and automations also keep the row under the cursor. Quarantine keeps the row of an agent that leaves
+// it.
 func TestEveryListHoldsTheRowUnderTheCursor(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.change(func(n *city.Snapshot) {

@@ -15,8 +15,8 @@ type Mode int
 
 const (
 	Hosting  Mode = iota // the controller runs in this process
-	Joined               // the controller runs elsewhere
-	ReadOnly             // joined, and every verb is refused
+	Joined               // the controller runs in another process
+	ReadOnly             // like Joined, but every verb is refused
 )
 
 // String returns the mode as the header shows it.
@@ -35,7 +35,7 @@ type Options struct {
 	ASCII   bool // draw with ASCII characters only
 	// less motion: clocks change once a minute where possible
 	ReducedMotion bool
-	OverSSH       bool               // fewer frames; the pane is below, at full width
+	OverSSH       bool               // fewer frames; the pane is below the lists, at full width
 	Person        feed.Person        // the user's preferences
 	Changes       <-chan feed.Person // delivers changed preferences; nil = they never change
 	// file that stores the state of the room, "" = it is not stored; its folder is created
@@ -49,7 +49,7 @@ type Options struct {
 	// MemoryOf returns Memory for a city of the list; nil = it is not stored
 	MemoryOf func(folder string) string
 
-	// maximum frames per second, which bounds the delay of a key; 0 = 60, over SSH 30. News has its own rate
+	// maximum frames per second, which bounds the delay of a key; 0 = 60, over SSH 30. new data has a separate limit
 	FPS int
 
 	// Interrupts delivers SIGINT if the process handles it; nil = the room handles SIGINT. A SIGINT that was typed

@@ -37,7 +37,7 @@ func typedAfterRefusal(m *model, k tea.KeyPressMsg) bool {
 	return k.Text != ""
 }
 
-// habit is how long after an action a "y" counts as the answer to a question that the action did not ask.
+// habit is how long after an action a "y" is taken as the answer to a question that the action did not ask.
 const habit = 2 * time.Second
 
 // noteUnasked notes that a line of the palette acted without a question, or was refused.
@@ -49,8 +49,8 @@ func noteUnasked(m *model, f *finder, todo []feed.Effect) {
 	}
 }
 
-// answersNothing reports whether a key was meant for a question of the last action, which did not ask. Such a key is
-// ignored, so that it does not open the list of texts to copy.
+// answersNothing reports whether a key was meant to answer a question that the last action did not ask. The key is
+// ignored, because it would open the list of texts to copy.
 func answersNothing(m *model, k tea.KeyPressMsg) bool {
 	at := m.unasked
 	m.unasked = time.Time{}
@@ -83,5 +83,5 @@ func explainKey(m *model, k tea.KeyPressMsg) {
 	}
 }
 
-// noteFor is how long a note about a key is shown, unless another key does something before.
+// noteFor is how long a note about a key is shown, unless another key runs an action first.
 const noteFor = 10 * time.Second

@@ -8,7 +8,7 @@ import (
 	"gcity/tui/tuitest"
 )
 
-// Suspending asks and resuming does not. A "y" that follows either from habit opens no other dialog.
+// Suspending asks for confirmation and resuming does not. A "y" that follows either from habit opens no other dialog.
 func TestAHabitualYesOpensNoOtherDialog(t *testing.T) {
 	closed := func(s *stage) {
 		t.Helper()

@@ -33,7 +33,7 @@ func reversal(m *model, commands []city.Command) []city.Command {
 	return back
 }
 
-// reverse returns the command that undoes another one in the current state, or nil.
+// reverse returns the command that undoes another command in the current state, or nil.
 func reverse(m *model, c city.Command) city.Command {
 	switch c := c.(type) {
 	case city.Suspend:
@@ -90,7 +90,8 @@ func offerAnew(m *model, r *feed.Result) {
 	u.commands, u.until = kept, m.now.Add(undoFor)
 }
 
-// possible returns the undo commands that still have an effect. A surplus pool member stays draining.
+// possible returns the undo commands that still have an effect. It leaves out surplus pool members, because they keep
+// draining.
 func (u *undo) possible(m *model) []city.Command {
 	var all []city.Command
 	for _, c := range u.commands {
@@ -110,8 +111,8 @@ func canUndo(m *model) bool {
 		(m.undo.restore != nil || len(m.undo.possible(m)) > 0)
 }
 
-// undoable reports whether u undoes the last verb. In Quarantine, or if the last verb was about other agents, u
-// releases the held targets instead.
+// undoable reports whether the release verb undoes the last verb. In Quarantine, or if the last verb was about other
+// agents, it releases the held targets instead.
 func undoable(m *model) bool {
 	if !canUndo(m) {
 		return false
@@ -123,7 +124,7 @@ func undoable(m *model) bool {
 	return len(held) == 0 || m.focus != panel.IDQuarantine && m.undo.about(held)
 }
 
-// about reports whether the verb was about all of some agents.
+// about reports whether the undone verb was about all given agents.
 func (u *undo) about(rows []*panel.AgentRow) bool {
 	return !slices.ContainsFunc(rows, func(r *panel.AgentRow) bool {
 		return !slices.ContainsFunc(u.commands, func(c city.Command) bool {

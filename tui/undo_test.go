@@ -271,8 +271,8 @@ func TestManySessionsNeedTheirNumber(t *testing.T) {
 	s.wants()
 }
 
-// The hint of u names what it undoes. If the selected agent is quarantined and the last verb was about another agent, u
-// releases the selected one.
+// The hint of u names what it undoes. If the selected agent is quarantined and the last verb was about another agent,
+// u releases the selected agent.
 func TestUndoNamesWhatItUndoes(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")

@@ -17,7 +17,7 @@ type verb = palette.Verb[*model, feed.Effect]
 // word is a completion.
 type word = palette.Word
 
-// verbs returns the palette's commands. A command with an optional name acts on the selection without a name.
+// verbs returns the palette's commands. If the name is optional and missing, a command acts on the selection.
 func verbs() []verb {
 	return append(agentVerbs(), []verb{
 		{Name: "suspend", Usage: "AGENT|POOL|RIG|city", ID: suspendID, Noun: true,

@@ -74,7 +74,7 @@ func switchNames(m *model, _ []string) []word {
 	return append(all, word{Word: palette.NounCity, Note: "the whole city", Noun: palette.NounCity})
 }
 
-// flaggingWhy returns why suspend or resume would change nothing.
+// flaggingWhy returns why suspend or resume would change nothing, or "".
 func flaggingWhy(off bool) func(*model, []string) string {
 	return func(m *model, args []string) string {
 		noun, name := named(args)

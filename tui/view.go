@@ -205,7 +205,7 @@ func (m *model) tabsFor(at place, w int) []widget.Tab {
 		switch {
 		case p.About().ID == at.panel:
 			all = append(all, own)
-		default: // also of a panel that is otherwise hidden, so that every key has its place
+		default: // also a panel that is hidden elsewhere, so that every key has its place
 			t := p.Title(e)
 			if !m.present(p) {
 				t.Name = ""

@@ -6,8 +6,8 @@ import (
 	"gcity/tui/panel"
 )
 
-// stay is a visit to an agent's terminal that is over. The city checks its sessions only periodically, and may
-// count the user as a viewer until then.
+// stay is a visit to an agent's terminal that is over. The city checks its sessions only periodically, and may count
+// the user as a viewer until the next check.
 type stay struct {
 	agent, session string
 	others         int // viewers except the user

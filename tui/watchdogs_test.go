@@ -70,7 +70,7 @@ func TestWatchdogVerbs(t *testing.T) {
 	s.shows("very stale", "seen by operator")
 }
 
-// Commands in the palette do the same, and a name leads to its watchdog.
+// Commands in the palette have the same effect as keys, and a name leads to its watchdog.
 func TestWatchdogLines(t *testing.T) {
 	s := demo(t, 120, 40)
 	guarded(s)
@@ -161,7 +161,7 @@ func TestWatchdogsOnTheWay(t *testing.T) {
 	}
 }
 
-// The details contain what the watched agent reports about others.
+// The details contain what the watched agent reports about other agents.
 func TestWatchdogReports(t *testing.T) {
 	s := demo(t, 120, 40)
 	guarded(s)

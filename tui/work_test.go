@@ -16,7 +16,7 @@ import (
 	"gcity/tui/panel"
 )
 
-// todaysWork is the work of the demo city with beads of a rig, and one that was closed today.
+// todaysWork returns the beads of the demo city with beads of a rig and a bead that was closed today.
 func todaysWork() []beads.Bead {
 	end := epoch.Add(-time.Hour)
 	return append(someWork(), beads.Bead{ID: "sh-4", Title: "paint the shop", Type: "task",
@@ -320,7 +320,7 @@ func TestReadOnlyWork(t *testing.T) {
 	}
 }
 
-// A gate has no row of its own. A bead that it blocks shows that, in the list and in its details, and needs
+// A gate has no row of its own. A bead that a gate blocks shows the block in the list and in its details, and needs
 // attention.
 func TestWorkThatAwaitsAGate(t *testing.T) {
 	s := automated(t, 120, 40)

@@ -15,8 +15,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// maxClip bounds the text for a terminal's clipboard, in bytes: the limit of xterm, which other terminals accept
-// too.
+// maxClip bounds the text for a terminal's clipboard, in bytes: the limit of xterm, which other terminals accept too.
 const maxClip = 74994
 
 func needCopies(m *model) string {
