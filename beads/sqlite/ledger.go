@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"gcity/internal/disk"
+	"gcity/internal/proc"
 )
 
 // reserve is how many numbers of IDs are written to the ledger at a time, so that few writes of work need a second
@@ -109,6 +110,8 @@ func (s *Store) lost(why string, last int64) error {
 func (s *Store) missing(why string) error {
 	id, ok, err := s.ledger.Read()
 	switch {
+	case err != nil && proc.Exhausted(err): // tells nothing about the store
+		return fmt.Errorf("cannot open the bead store %s: %w", s.path, err)
 	case err != nil:
 		return fmt.Errorf("%w; %w", s.lost(why, 0), err)
 	case ok:

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"gcity/beads"
@@ -95,6 +96,26 @@ func TestDamagedLedger(t *testing.T) {
 	spoil()
 	remove(t, s)
 	if _, err := fresh.Create(t.Context(), beads.Bead{Title: "c"}); err == nil || !strings.Contains(err.Error(), "is missing") {
+		t.Error(err)
+	}
+}
+
+// A ledger that cannot be read because the process has no open files left says nothing about the store.
+func TestLedgerWithoutOpenFiles(t *testing.T) {
+	s := known(t, t.TempDir())
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	none := syscall.Rlimit{Cur: 0, Max: limit.Max}
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &none); err != nil {
+		t.Fatal(err)
+	}
+	err := s.missing("is missing")
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	if _, lost := errors.AsType[*LostError](err); lost || !errors.Is(err, syscall.EMFILE) {
 		t.Error(err)
 	}
 }
