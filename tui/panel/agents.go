@@ -16,7 +16,7 @@ type AgentRow struct {
 	Name     string // its unmodified name in the city
 	Shown    string
 	State    city.State
-	Off      city.Level // what suspends it; "" = not suspended, or unknown
+	Off      city.Level // the level at which the agent is suspended; "" = not suspended, or unknown
 	Why      string
 	Pool     string
 	Rig      string
@@ -108,7 +108,7 @@ func (r *AgentRow) Undrainable() bool { return r.State == city.Draining && !r.Su
 // attached reports whether a user is attached to the agent's terminal.
 func (r *AgentRow) attached() bool { return r.Session != nil && r.Session.Attached }
 
-// Patient is how long an agent may wait for another one, or drain without a deadline, before it needs attention.
+// Patient is how long an agent may wait for another agent, or drain without a deadline, before it needs attention.
 const Patient = 10 * time.Minute
 
 // Attention reports whether the agent needs attention.
@@ -124,8 +124,7 @@ func (r *AgentRow) Attention(now time.Time) bool {
 	return r.Frozen || r.Drifted || r.Stuck != nil || r.Called || r.State.Urgency() == 0
 }
 
-// rank orders rows: first by need for attention, then stuck agents within each state, then by name in natural
-// order.
+// rank compares rows: by the urgency of the state, then stuck agents first, then by name in natural order.
 func rank(a, b *AgentRow) int {
 	if d := a.State.Urgency() - b.State.Urgency(); d != 0 {
 		return d
@@ -141,7 +140,7 @@ func rank(a, b *AgentRow) int {
 
 func (r *AgentRow) Key() string { return r.Name }
 
-// agentWays returns the orders of agents, by state by default: the most urgent first.
+// agentWays returns the sort orders of the Agents panel. The default order is by state, the most urgent first.
 func agentWays() []widget.Way[AgentRow] {
 	names := func(a, b *AgentRow) int { return city.CompareNames(a.Name, b.Name) }
 	use := func(of func(*city.Usage) float64) func(a, b *AgentRow) int {

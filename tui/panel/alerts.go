@@ -79,8 +79,8 @@ func (a *Alert) add(l *widget.Line, w, all int) {
 	}
 }
 
-// AlertLines returns at most n lines of w columns, each with as many alerts as fit. The last one ends with the
-// number of remaining alerts and the key that shows all.
+// AlertLines returns at most n lines of w columns, each with as many alerts as fit. The last line ends with the number
+// of remaining alerts and the key that shows all.
 func AlertLines(k *widget.Styles, all []Alert, w, n int, key string) (lines []string) {
 	for len(all) > 0 && len(lines) < n {
 		from := 1
@@ -101,7 +101,7 @@ func AlertLines(k *widget.Styles, all []Alert, w, n int, key string) (lines []st
 	return lines
 }
 
-// lastAlerts returns how many of up to n alerts fit into the last line, and the text about the others.
+// lastAlerts returns how many of up to n alerts fit into the last line, and the text about the other alerts.
 func lastAlerts(all []Alert, n, w int, key string) (shown int, end string) {
 	for ; ; n-- {
 		rest := len(all) - n
@@ -142,8 +142,8 @@ func alertLine(k *widget.Styles, all []Alert, w int, key, end string) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// Alerts returns the problems of a city that answers, the worst first. held says why a configuration is held, "" = none
-// is; mistakes are errors in the preferences.
+// Alerts returns the problems of a city that answers, the worst first. held is the reason why a configuration is held;
+// "" = none is held. mistakes are errors in the preferences.
 func (l *Lists) Alerts(e *Env, held string, mistakes []string) (p []Alert) {
 	s := e.Snap
 	bad := func(text string) { p = append(p, Alert{Text: text}) }
@@ -203,7 +203,7 @@ func (a *Agents) Alerts(e *Env) []Alert {
 	return []Alert{{Text: strings.Join(parts, ", "), Key: e.Key("focus." + string(leads))}}
 }
 
-// Alerts returns the number of pools with a problem.
+// Alerts returns an alert with the number of pools that have a problem.
 func (p *Pools) Alerts(e *Env) []Alert {
 	ills := p.ills(e.Now)
 	if ills == "" {
@@ -224,7 +224,7 @@ func (p *Pools) Alerts(e *Env) []Alert {
 	return []Alert{{Text: ills, Key: e.Key("focus." + string(IDPools))}}
 }
 
-// Alerts returns the number of automations that fail or are broken.
+// Alerts returns an alert with the numbers of automations that fail or are broken.
 func (a *Automations) Alerts(e *Env) []Alert {
 	_, failing, broken := a.counts()
 	text := ""
@@ -241,7 +241,7 @@ func (a *Automations) Alerts(e *Env) []Alert {
 	return []Alert{{Text: text, Key: e.Key("focus." + string(IDAutomations))}}
 }
 
-// Alerts returns every call of a watchdog, then the watchdogs that are degraded.
+// Alerts returns alerts for the calls of watchdogs, and for watchdogs that are degraded.
 func (d *Watchdogs) Alerts(e *Env) (calls, degraded []Alert) {
 	key := e.Key("focus." + string(IDWatchdogs))
 	for _, r := range d.Calling() {
@@ -260,7 +260,7 @@ func (d *Watchdogs) Alerts(e *Env) (calls, degraded []Alert) {
 	return calls, degraded
 }
 
-// NoneSelected returns a message that a panel has no selected row, with the key that helps. here reports that the
+// NoneSelected returns a message that a panel has no selected row, with the key that helps. here reports whether the
 // keys already act on the panel.
 func NoneSelected(e *Env, p Panel, here bool) string {
 	a := p.About()
@@ -280,7 +280,7 @@ func NoneSelected(e *Env, p Panel, here bool) string {
 	return none
 }
 
-// clearOf returns the text for a list in which nothing needs attention. It mentions problems elsewhere.
+// clearOf returns the text for a list in which nothing needs attention. It mentions problems in other panels.
 func (e *Env) clearOf(noun string, n int) []string {
 	texts := []string{"No " + noun + " needs attention.",
 		fmt.Sprintf("%s shows all %d.", e.KeyOf("view.attention"), n)}

@@ -38,7 +38,7 @@ type AutomationRow struct {
 	Reason   string
 	State    AutomationState
 	Next     time.Time // when it runs next; zero = unknown
-	since    time.Time // start of the current run, or since when it is due
+	since    time.Time // start of the current run, or time when it became due
 	Failures int
 	Last     *city.Run
 	hand     string // the key that fires it by hand
@@ -63,7 +63,7 @@ func NewAutomationRow(a *city.Automation) AutomationRow {
 	return r
 }
 
-// fails reports whether the last finished run failed, even while another one is in progress.
+// fails reports whether the last finished run failed, even while another run is in progress.
 func (r *AutomationRow) fails() bool {
 	return r.State == AutomationFailing || r.Failures > 0 && r.State != AutomationOff &&
 		r.State != AutomationBroken
@@ -114,8 +114,7 @@ func (r *AutomationRow) Why(dot string) string {
 	return strings.Join(parts, " "+dot+" ")
 }
 
-// fault returns the error in the automation's file without the full path: "automation.toml:4:1: both formula and
-// exec".
+// fault returns the error in the automation's file without the full path: "automation.toml:4:1: both formula and exec".
 func (r *AutomationRow) fault() string {
 	if at, ok := strings.CutPrefix(r.Reason, r.Source); ok && r.Source != "" {
 		return path.Base(r.Source) + at
@@ -230,8 +229,8 @@ func (a *Automations) ills() (text string, alert bool) {
 	return strings.Join(parts, ", "), failing+broken > 0
 }
 
-// automationWays returns the orders of automations, by state by default: the most urgent first. Gates are ordered by
-// the next run.
+// automationWays returns the sort orders of the Automations panel. The default order is by state, the most urgent
+// first. Gates are ordered by the next run.
 func automationWays() []widget.Way[AutomationRow] {
 	next := func(a, b *AutomationRow) int {
 		if a.Next.IsZero() != b.Next.IsZero() { // rows with unknown times come last
@@ -259,7 +258,7 @@ func automationWays() []widget.Way[AutomationRow] {
 	}
 }
 
-// urgency ranks automations for sorting; 0 is the most urgent. Due, running and idle ones have the same rank, so
+// urgency ranks automations for sorting; 0 is the most urgent. Due, running and idle automations have the same rank, so
 // that rows do not move with every run.
 func (r *AutomationRow) urgency() int {
 	switch {

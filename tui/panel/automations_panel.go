@@ -47,13 +47,13 @@ func newAutomations() *Automations {
 	return a
 }
 
-// Move moves the cursor by n rows. From then on only the user moves it.
+// Move moves the cursor by n rows. After that, only the user moves the cursor.
 func (a *Automations) Move(n int) {
 	a.been = true
 	a.Table.Move(n)
 }
 
-// Select moves the cursor to an automation. From then on only the user moves it.
+// Select moves the cursor to an automation. After that, only the user moves the cursor.
 func (a *Automations) Select(id string) bool {
 	a.been = true
 	return a.Table.Select(id)
@@ -92,7 +92,7 @@ func AutomationSign(l *widget.Styles, s AutomationState) (string, themes.Token) 
 
 const automationStateWidth = 7 // the width of "running" and "failing"
 
-// automationColumns are the widths of the Automations panel; 0 = hidden.
+// automationColumns has the column widths of the Automations panel; 0 = hidden.
 type automationColumns struct{ state, name, why, last, gap int }
 
 func automationWidths(e *Env, rows []*AutomationRow, w int) automationColumns {

@@ -12,11 +12,11 @@ type choosable struct {
 	name  string
 	head  string
 	right bool // right-aligned
-	// screen width below which it is hidden; 0 = it always has the width that wide returns
+	// width of the column if wide is nil
 	least int
-	// the width it needs; 0 = it is hidden
+	// the width that the column needs; 0 = the column is hidden
 	wide func(a *Agents, rows []*AgentRow) int
-	// the content of a cell; nil = the reasons, which fill the remaining width
+	// returns the content of a cell; nil = the column shows the reasons and fills the remaining width
 	cell func(e *Env, r *AgentRow) (string, token)
 }
 

@@ -4,12 +4,12 @@ import (
 	"slices"
 )
 
-// Columns are the widths of the Agents panel; 0 = hidden.
+// Columns has the column widths of the Agents panel; 0 = hidden.
 type Columns struct {
 	state, Name, mark, Why, Age, CPU, Spark, Mem, Restarts, PID, gap int
 }
 
-// Needs are the widths that the visible rows need: that of the names, and that of the reasons with their tails.
+// Needs has the column widths that the visible rows need. Why includes the text after the reason.
 type Needs struct {
 	Name, Why int
 	Names     int  // enough for all but a few long names
@@ -18,8 +18,7 @@ type Needs struct {
 	Usage     bool // the resource usage of at least one agent is known
 }
 
-// Usual returns the greatest of the usual widths. It ignores rare outliers, so that one long name does not take
-// room from all rows.
+// Usual returns the greatest width apart from rare outliers, so that one long name does not take room from all rows.
 func Usual(widths []int) int {
 	slices.Sort(widths)
 	if few := len(widths) / 8; len(widths) >= 4 {
@@ -31,10 +30,11 @@ func Usual(widths []int) int {
 	return widths[len(widths)-1]
 }
 
-// Lone is the maximum width for a single name that is longer than the others.
+// Lone is the maximum width for a single name that is much longer than the other names.
 const Lone = 24
 
-// AgentColumns hides columns from the right until the reasons have enough room.
+// AgentColumns returns the column widths for w cells. It hides columns from the right until the reasons have enough
+// room.
 func AgentColumns(w int, n Needs) Columns {
 	c := Columns{state: StateWidth + 2, Name: min(max(n.Name, 6),
 		max(8, min(28, w/4, max(n.Names, Lone)))), Age: 4, CPU: 5, Mem: 5, Restarts: 8, PID: 7,

@@ -164,7 +164,7 @@ func stateLine(e *Env, r *AgentRow, l *widget.Line, clock bool) {
 	}
 }
 
-// Decisions lists decisions, the newest first. Those of earlier days have a date.
+// Decisions lists decisions, the newest first. Decisions of earlier days have a date.
 func Decisions(e *Env, all []city.Decision) []string {
 	lines := []string{"", e.Look.Paint(themes.Title, "Last decisions")}
 	if len(all) == 0 {

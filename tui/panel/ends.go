@@ -7,7 +7,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// near is the time before an idle restart from which the row announces it.
+// near is how long before an idle restart the row announces the restart.
 const near = time.Minute
 
 // Ends returns what will happen to an agent if no user intervenes.

@@ -101,7 +101,7 @@ func (t *Events) Refill(e *Env, _ func(id string) bool) {
 	t.refill(seq)
 }
 
-// Aim updates what the filter refers to: the selected agent and the time.
+// Aim updates the values that the filter refers to: the selected agent and the time.
 func (t *Events) Aim(now time.Time) {
 	t.now, t.who = now, ""
 	if t.Only {
@@ -112,10 +112,10 @@ func (t *Events) Aim(now time.Time) {
 // Has returns false, because events are not found by name.
 func (t *Events) Has(string) bool { return false }
 
-// Hidden returns zeros: most of the timeline is always outside the panel, so the title does not show it.
+// Hidden returns zeros. Most of the timeline is always outside the panel, so the title does not show a number.
 func (t *Events) Hidden(*Env, int, int) (above, below int) { return 0, 0 }
 
-// countFresh counts the events received since the timeline was frozen.
+// countFresh counts the events received since the view was frozen.
 func (t *Events) countFresh(*Env) string {
 	if t.Frozen && t.fresh > 0 {
 		return "+" + widget.Number(t.fresh)
@@ -167,7 +167,7 @@ func (t *Events) noteAtEnd(e *Env, tabs []widget.Tab) string {
 	return note
 }
 
-// Behind returns how much arrived since a view was frozen, and the key that shows it.
+// Behind returns how much arrived since a view was frozen, and the key that follows new output again.
 func (e *Env) Behind(n uint64) string {
 	follows := e.KeyOf("move.last") + " follows"
 	if n == 0 {
@@ -176,7 +176,7 @@ func (e *Env) Behind(n uint64) string {
 	return fmt.Sprintf("+%d new, %s", n, follows)
 }
 
-// Add appends new events, oldest first, and skips known ones.
+// Add appends new events, oldest first, and skips known events.
 func (t *Events) Add(es []events.Event) {
 	t.Version++
 	var newest uint64
@@ -253,12 +253,12 @@ func (t *Events) refill(seq uint64) {
 	t.List.Offset = max(0, t.List.Offset+at-before)
 }
 
-// shownEvent records which event was under a cursor that follows the newest one. A key that was pressed just before
-// a new event arrived is meant for the previous one.
+// shownEvent records which event was under a cursor that follows the newest event. A key that was pressed just before a
+// new event arrived is meant for the previous event.
 type shownEvent struct {
 	seq   uint64 // sequence number of the event under the cursor
 	since time.Time
-	seen  uint64 // the last one that was there long enough for a user to see it
+	seen  uint64 // the last event that was visible long enough for a user to see it
 }
 
 // Look records the event under the cursor.
@@ -274,8 +274,8 @@ func (e *shownEvent) Look(seq uint64, now time.Time) {
 // put records an event that the user has selected.
 func (e *shownEvent) put(seq uint64) { e.seq, e.seen = seq, seq }
 
-// meant returns the index of the event that keys apply to: the one under the cursor, or, while new events arrive,
-// the last one that was visible long enough.
+// meant returns the index of the event that keys apply to. That is the event under the cursor. While new events arrive,
+// it is the last event that was visible long enough.
 func (t *Events) meant() int {
 	if t.Frozen || t.Seen.seen == 0 {
 		return t.List.Cursor
@@ -291,7 +291,7 @@ func (t *Events) meant() int {
 	return t.List.Cursor
 }
 
-// Move moves the cursor by n rows. It freezes the view, and follows again at the end.
+// Move moves the cursor by n rows. It freezes the view, unless the cursor reaches the newest event.
 func (t *Events) Move(n int) {
 	defer func() { t.Seen.put(t.CursorSeq()) }()
 	t.List.Cursor = t.meant()
@@ -359,9 +359,8 @@ func (t *Events) Columns(e *Env, _ []*EventRow, w int) []Column[*EventRow] {
 	}
 }
 
-// Passes reports whether an event matches the filter. "type:" and "subject:" match a prefix of the value, or of a
-// part after a dot or a slash; "by:" matches the actor, "since:10m" the age. An incomplete duration matches
-// everything.
+// Passes reports whether an event matches the filter. "type:" and "subject:" match a prefix of the value, or of a part
+// after a dot or a slash; "by:" matches the actor, "since:10m" the age. An incomplete duration matches everything.
 func (r *EventRow) Passes(f *widget.Filter, now time.Time) bool {
 	return f.Matches(func(t *widget.Clause) (hit bool) {
 		switch t.Field {
@@ -388,7 +387,7 @@ func (r *EventRow) Passes(f *widget.Filter, now time.Time) bool {
 
 func eventCopies(r *EventRow) []Copied {
 	all := []Copied{{"message", r.Event.Message}, {"its subject", r.Event.Subject}}
-	// an error is impossible: the payload is valid JSON
+	// An error is impossible, because the payload is valid JSON.
 	if raw, err := json.Marshal(r.Event); err == nil {
 		all = append(all, Copied{"event as JSON", string(raw)})
 	}

@@ -38,7 +38,7 @@ func (f *Fetch) Outdated() { f.stale = true }
 const retryGap = 10 * time.Second
 
 // Due reports whether to send the queries now: never while answers are pending, and at most once per gap. After a
-// failure it is due again when retryGap has passed.
+// failure, the queries are due again when retryGap has passed.
 func (f *Fetch) Due(now time.Time, gap time.Duration) bool {
 	if len(f.pending) > 0 || !f.at.IsZero() && now.Sub(f.at) < gap {
 		return false
@@ -55,7 +55,7 @@ func (f *Fetch) Begin(now time.Time, seek func(beads.Query) int, queries ...bead
 	f.failed = ""
 }
 
-// Take handles an answer. done reports whether it was the last one; all is nil if a query failed.
+// Take handles an answer. done reports whether it was the last answer of the group. all is nil if a query failed.
 func (f *Fetch) Take(id int, found []beads.Bead, problem string) (all [][]beads.Bead, ours,
 	done bool) {
 	i := slices.Index(f.pending, id)

@@ -2,8 +2,8 @@ package panel
 
 import "fmt"
 
-// FirstHint returns the three lines of the first visit. keyOf returns the key of an action, and detach is the
-// key that leaves an attached terminal.
+// FirstHint returns the three lines of the hint for a first visit. keyOf returns the key of an action, and detach is
+// the key that leaves an attached terminal.
 func FirstHint(keyOf func(id string) string, detach string, hosts bool) []string {
 	leave := "leaves; everything keeps running"
 	if hosts {

@@ -34,7 +34,7 @@ func (r *MailRow) Key() string { return r.ID }
 // ForPeople reports whether the message is addressed to people.
 func (r *MailRow) ForPeople() bool { return r.people }
 
-// Mail is the panel of messages: those for people, or all of them.
+// Mail is the panel of messages: only messages for people, or all messages.
 type Mail struct {
 	Table[MailRow, *MailRow]
 	Fetch
@@ -42,7 +42,7 @@ type Mail struct {
 
 	all    []mail.Message // the last results, newest first, without archived messages
 	pages  int
-	limit  int  // of the last query
+	limit  int  // limit of the last query
 	more   bool // there are messages beyond the limit
 	agents *Agents
 	whose  string // the last query was only for mail to this agent; "" = for all
@@ -85,7 +85,7 @@ func newMail(all *Agents) *Mail {
 	return k
 }
 
-// agent returns the agent that sent the message, or else the agent that received it, or "".
+// agent returns the agent that sent the message, otherwise the agent that received it, or "".
 func (r *MailRow) agent(all *Agents) string {
 	for _, name := range []string{r.From, r.To} {
 		if all.Has(name) {
@@ -214,7 +214,7 @@ func (r *MailRow) Passes(f *widget.Filter) bool {
 	})
 }
 
-// mailWays returns the orders of mail, the newest first by default.
+// mailWays returns the sort orders of the Mail panel. By default the newest message is first.
 func mailWays() []widget.Way[MailRow] {
 	newest := func(a, b *MailRow) int { return b.Sent.Compare(a.Sent) }
 	return []widget.Way[MailRow]{
@@ -324,12 +324,12 @@ func (k *Mail) help(e *Env, w int) []string {
 	return e.Look.Notes(w, text)
 }
 
-// strip shows the beginning of a message.
+// strip returns the beginning of a message.
 func (k *Mail) strip(e *Env, r *MailRow, w int) []string {
 	return description(e, w, r.ID, "", MailDetails(e, &r.Message))
 }
 
-// MailDetails shows a message.
+// MailDetails returns the details of a message.
 func MailDetails(e *Env, m *mail.Message) []string {
 	lines := []string{
 		e.Look.Field("from", widget.Plain(m.From)),

@@ -89,7 +89,7 @@ type lister interface {
 	Forget()
 }
 
-// teller describes the row under the cursor, and all rows.
+// teller describes the row under the cursor and the whole list.
 type teller interface {
 	Title(e *Env) widget.Tab
 	Search(e *Env) (text, found string)
@@ -115,7 +115,7 @@ type About struct {
 	Details  string   // ID of the action that shows details
 	Nouns    []string // prefixes of the IDs of actions on its rows
 	Optional bool     // hidden while it is empty and not focused
-	Slot     bool     // on a wide screen it replaces Events after it had the focus
+	Slot     bool     // on a wide screen, it replaces Events after it has had the focus
 	// it shows a subset of another panel's rows, with that panel's filter, order and marks
 	Part     bool
 	Shared   bool // another panel has the same rows; the room moves the selection in both
@@ -148,7 +148,7 @@ type Env struct {
 	Attention bool           // show only what needs attention
 	Alerts    func() []Alert // returns the alerts of the whole city, the worst first; nil = unknown
 	Still     bool           // the user works in the lists, so rows keep their order
-	UI        uint64         // changes with every change of the view, but not with data
+	UI        uint64         // changes with every change of the view, but not with new data
 }
 
 // Box is the place of a panel on the screen.

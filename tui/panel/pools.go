@@ -17,7 +17,7 @@ type poolState string
 
 const (
 	poolFailing   poolState = "failing"   // its last check failed
-	poolShort     poolState = "short"     // too few members for a long time
+	poolShort     poolState = "short"     // it has had too few members for a long time
 	poolGrowing   poolState = "growing"   // it has had too few members for a short time
 	poolShrinking poolState = "shrinking" // members are draining
 	poolSteady    poolState = "steady"
@@ -35,17 +35,17 @@ type PoolRow struct {
 	Size      int // number of running members
 	Desired   int
 	Min, Max  int
-	Reason    string // why it has its wanted size
+	Reason    string // the reason for its desired size
 	Since     time.Time
 	Override  *int
 	Draining  []string
 	Suspended string     // "with rig demo"; "" = not suspended
-	Off       city.Level // what suspends it; "" = not suspended, or unknown
+	Off       city.Level // the level at which the pool is suspended; "" = not suspended, or unknown
 	Check     city.Check
 	Timeout   time.Duration // drain timeout; 0 = no deadline
 	Source    string
 	drained   int       // number of members that a user drains
-	lacking   time.Time // since when unmet; zero = it is not
+	lacking   time.Time // since when too few members run (see unmet); zero = enough members run
 }
 
 func NewPoolRow(p *city.Pool) PoolRow {
@@ -85,8 +85,8 @@ func (r *PoolRow) State(now time.Time) poolState {
 	return poolSteady
 }
 
-// Attention reports whether the pool needs attention: its check fails, it has had too few members for long, or its
-// size was set by hand and may have been forgotten.
+// Attention reports whether the pool needs attention. It needs attention if its check fails, if it is short of members,
+// or if its size was set by hand.
 func (r *PoolRow) Attention(now time.Time) bool {
 	switch r.State(now) {
 	case poolFailing, poolShort:
@@ -120,7 +120,7 @@ func (p *Pools) ills(now time.Time) string {
 	return strings.Join(parts, ", ")
 }
 
-// poolWays returns the orders of pools, by name by default.
+// poolWays returns the sort orders of the Pools panel. The default order is by name.
 func poolWays(now time.Time) []widget.Way[PoolRow] {
 	return []widget.Way[PoolRow]{
 		{Name: "name", Rank: func(a, b *PoolRow) int { return city.CompareNames(a.Name, b.Name) }},

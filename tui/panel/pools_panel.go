@@ -46,7 +46,7 @@ func newPools(all *Agents) *Pools {
 	return p
 }
 
-// actions returns the action that only this panel has; the room has the others.
+// actions returns the action that only this panel has. The room defines the other actions for pools.
 func (p *Pools) actions() []Action {
 	return []Action{{Action: Key{ID: "pool.members",
 		Key: keymap.Bind("show only the members of the pool", ".", "right"),
@@ -55,7 +55,7 @@ func (p *Pools) actions() []Action {
 		}}}}
 }
 
-// made builds the rows of a snapshot. It keeps since when a pool has had too few members.
+// made builds the rows of a snapshot. It keeps the time since which a pool has too few members.
 func (p *Pools) made(e *Env) []PoolRow {
 	rows := make([]PoolRow, 0, len(e.Snap.Pools))
 	for i := range e.Snap.Pools {
@@ -101,7 +101,7 @@ func PoolSign(l *widget.Styles, s poolState) (string, themes.Token) {
 
 const poolStateWidth = 9 // the width of "suspended", the longest state
 
-// poolColumns are the widths of the Pools panel; 0 = hidden.
+// poolColumns has the column widths of the Pools panel; 0 = hidden.
 type poolColumns struct{ state, name, size, bounds, why, gap int }
 
 func poolWidths(e *Env, rows []*PoolRow, w int) poolColumns {
@@ -308,7 +308,7 @@ func (p *Pools) Members(name string) []*AgentRow {
 	return all
 }
 
-// poolHelp says how to add a pool.
+// poolHelp returns the help on how to add a pool.
 func poolHelp(e *Env, w int) []string {
 	return e.Look.Notes(w, "No pools. An agent with an [agents.pool] table is a pool.",
 		"A check returns how many members to run. In "+
@@ -339,7 +339,7 @@ func (r *PoolRow) Passes(f *widget.Filter, now time.Time) bool {
 	})
 }
 
-// strip describes a pool in a few lines, and then its members.
+// strip describes a pool in a few lines, followed by its members.
 func (p *Pools) strip(e *Env, r *PoolRow, w int) []string {
 	dot := " " + e.Look.Glyphs.Dot + " "
 	lines := []string{e.Look.Title(w, false, []widget.Tab{{Name: "pool " + r.Shown, Active: true}},

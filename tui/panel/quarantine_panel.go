@@ -20,8 +20,8 @@ func noneQuarantined(e *Env, w int) []string {
 	}
 }
 
-// quarantineColumns returns the columns name, why, last exit, end of quarantine and key. If room is short, it hides
-// them from the end.
+// quarantineColumns returns the columns name, why, last exit, end of quarantine and key. If there is not enough room,
+// it hides columns from the end.
 func quarantineColumns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 	more, key := e.Look.Glyphs.More, e.KeyOf("agent.release")
 	name := 8
@@ -68,7 +68,7 @@ func quarantineColumns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 // Quarantined reports whether the agent is in quarantine.
 func (r *AgentRow) Quarantined() bool { return r.State == city.Quarantined }
 
-// freed returns when an agent leaves quarantine.
+// freed returns when an agent leaves quarantine, or its new state if it has left.
 func freed(r *AgentRow, now time.Time) string {
 	switch {
 	case !r.Quarantined():

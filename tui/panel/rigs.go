@@ -27,9 +27,9 @@ func (s rigState) urgency() int {
 	return slices.Index([]rigState{rigBroken, rigTroubled, rigRunning, rigIdle, rigSuspended}, s)
 }
 
-// RigRow is a rig ready to be drawn; all texts are cleaned once.
+// RigRow is a rig ready to be drawn. Its texts are already cleaned.
 type RigRow struct {
-	Name    string // the city's name for it
+	Name    string // its unmodified name in the city
 	Shown   string
 	Path    string
 	Prefix  string
@@ -120,7 +120,7 @@ func (r *RigRow) Passes(f *widget.Filter) bool {
 	})
 }
 
-// rigWays returns the orders of rigs, by state by default: the most urgent first.
+// rigWays returns the sort orders of the Rigs panel. The default order is by state, the most urgent first.
 func rigWays() []widget.Way[RigRow] {
 	return []widget.Way[RigRow]{
 		{Name: "state", Down: true, Rank: func(a, b *RigRow) int {

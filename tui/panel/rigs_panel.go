@@ -68,7 +68,7 @@ func (g *Rigs) ills() (text string, alert bool) {
 	return fmt.Sprintf("%d need attention", n), true
 }
 
-// actions returns the actions for the marked rigs, or else the rig under the cursor.
+// actions returns the actions for the marked rigs or, without marks, for the rig under the cursor.
 func (g *Rigs) actions() []Action {
 	return []Action{
 		{Action: Key{ID: "rig.details", Key: keymap.Bind("show details of the rig: folder, "+
@@ -86,7 +86,7 @@ func (g *Rigs) actions() []Action {
 	}
 }
 
-// Suspended reports whether all marked rigs, or else the rig under the cursor, are suspended.
+// Suspended reports whether all marked rigs or, without marks, the rig under the cursor are suspended.
 func (g *Rigs) Suspended() bool {
 	return !slices.ContainsFunc(g.Targets(), func(r *RigRow) bool {
 		return r.State != rigSuspended
@@ -96,7 +96,7 @@ func (g *Rigs) Suspended() bool {
 // Resumable reports whether there are marked rigs or a rig under the cursor, and all of them are suspended.
 func (g *Rigs) Resumable() bool { return len(g.Targets()) > 0 && g.Suspended() }
 
-// toggle suspends the rigs that are not suspended; if all are, it resumes them.
+// toggle suspends the rigs that are not suspended. If all are suspended, it resumes them.
 func (g *Rigs) toggle(*Env) []Request {
 	var on []*RigRow
 	var suspend, resume []city.Command
@@ -124,7 +124,7 @@ func (g *Rigs) toggle(*Env) []Request {
 			"This is stored in the configuration."}}}
 }
 
-// calledRigs returns a name for rigs: "rig shop", "3 rigs".
+// calledRigs names rigs: "rig shop", "3 rigs".
 func calledRigs(rows []*RigRow) string {
 	if len(rows) == 1 {
 		return "rig " + rows[0].Shown
@@ -263,7 +263,7 @@ func rigSign(l *widget.Styles, s rigState) (string, themes.Token) {
 	return l.Glyphs.Running, themes.Good
 }
 
-// rigColumns are the widths of the Rigs panel; 0 = hidden.
+// rigColumns has the column widths of the Rigs panel; 0 = hidden.
 type rigColumns struct{ state, name, run, work, prefix, agents, path, gap int }
 
 func rigWidths(rows []*RigRow, w int) rigColumns {

@@ -11,7 +11,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// RunReason returns why a run was started and what requested it, with the numbers of its retry and its events.
+// RunReason returns why a run was started and what requested it, with its retry number and its number of events.
 func RunReason(run *city.Run) string {
 	text := widget.Plain(run.Reason)
 	if run.By != "" {

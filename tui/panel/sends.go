@@ -18,7 +18,7 @@ func waitingIn(sends []city.Send) []city.Send {
 	return all
 }
 
-// onDraft is the controller's reason for a text that waits until a user's draft is gone.
+// onDraft is the controller's reason for a text that waits because the input line contains a user's draft.
 const onDraft = "a user's draft is on the input line"
 
 // waits returns how many texts wait and why the first one waits, or "".

@@ -31,7 +31,7 @@ func (r *AgentRow) exited() time.Time {
 	return r.Exit.At
 }
 
-// Crashed names an agent that was started and has crashed since, or returns "".
+// Crashed returns a message about an agent that was started and has crashed since, or "".
 func (s Starts) Crashed(all *Agents) string {
 	for i := range all.Rows {
 		r := &all.Rows[i]

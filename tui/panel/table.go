@@ -13,7 +13,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// named is a pointer to a row. Key returns the unique name of the row.
+// named is the constraint for a pointer to a row. Key returns the unique name of the row.
 type named[R any] interface {
 	*R
 	Key() string
@@ -22,39 +22,39 @@ type named[R any] interface {
 // Definition turns a table into a panel. Fields that are nil have defaults or are left out.
 type Definition[R any, P named[R]] struct {
 	About
-	Rows func(e *Env) []R // builds the rows of a snapshot
-	// orders to choose from, the default first
+	Rows func(e *Env) []R // builds the rows from a snapshot
+	// returns the sort orders to choose from, the default order first
 	Orders func(now time.Time) []widget.Way[R]
 	// reports whether a row matches the filter
 	Matches func(f *widget.Filter, r P, now time.Time) bool
 	Needs   func(r P, now time.Time) bool // reports whether a row needs attention
 	// reports whether a row is included, in a panel that is a subset
 	Belongs func(r P) bool
-	Columns func(e *Env, rows []P, w int) []Column[P] // columns that fit into w
+	Columns func(e *Env, rows []P, w int) []Column[P] // returns the columns that fit into w
 	// reports whether the cursor is on a row; nil = it is on the selected row
 	Cursor  func(at int, r P, focus bool) bool
-	Current func() P // the row that keys apply to
-	// number in the title; nil = all rows
+	Current func() P // returns the row that keys apply to
+	// returns the number in the title; nil = the number of all rows
 	Count func(e *Env) string
-	Ills  func(e *Env) (note string, alert bool) // problems of the rows, for the title
-	// how to fill the list if it is empty
+	Ills  func(e *Env) (note string, alert bool) // returns the problems of the rows, for the title
+	// returns how to fill the list if it is empty
 	Help  func(e *Env, w int) []string
-	Brief func(e *Env) string // Help in one line
-	// full explanation of an empty list, instead of the default
+	Brief func(e *Env) string // returns Help in one line
+	// returns the explanation of an empty list, instead of the default
 	Empty func(e *Env, w int) []string
-	// number of rows that the filter leaves; nil = the default text
+	// returns the filter of the list; nil = the default text
 	Search func(e *Env) string
-	// text at the end of the rule; nil = the default text
+	// returns the text at the end of the rule; nil = the default text
 	Note    func(e *Env, tabs []widget.Tab) string
-	Agent   func(r P) string                  // agent that the row refers to
-	Rig     func(r P) string                  // rig of the row
-	Called  func(r P) string                  // name of the row in a title; nil = its key
-	Copies  func(r P) []Copied                // texts that can be copied from the row
-	Strip   func(e *Env, r P, w int) []string // description of the row in a few lines
-	Actions func() []Action                   // actions that only this panel has
+	Agent   func(r P) string                  // returns the agent that the row refers to
+	Rig     func(r P) string                  // returns the rig of the row
+	Called  func(r P) string                  // returns the row's name in a title; nil = its key
+	Copies  func(r P) []Copied                // returns the texts that can be copied from the row
+	Strip   func(e *Env, r P, w int) []string // returns a description of the row in a few lines
+	Actions func() []Action                   // returns the actions that only this panel has
 }
 
-// Table is a panel: records, the list of visible ones, and a Definition. The cursor stays on its row.
+// Table is a panel: its rows, the list of visible rows, and a Definition. The cursor stays on its row.
 type Table[R any, P named[R]] struct {
 	widget.Table[R, P]
 	Def   Definition[R, P]
@@ -115,7 +115,7 @@ func (t *Table[R, P]) Passes(e *Env, r P) bool {
 		(!e.Attention || t.Def.Needs == nil || t.Def.Needs(r, e.Now))
 }
 
-// Select moves the cursor to a row; it reports whether the row is visible.
+// Select moves the cursor to a row. It reports whether the row is visible.
 func (t *Table[R, P]) Select(id string) bool {
 	ok := t.List.Select(t, id)
 	t.Choose()
@@ -125,7 +125,7 @@ func (t *Table[R, P]) Select(id string) bool {
 // Has reports whether a row with that key exists.
 func (t *Table[R, P]) Has(id string) bool { return t.Find(id) != nil }
 
-// Targets returns the rows that a verb acts on: the marked rows, or else the row under the cursor.
+// Targets returns the rows that a verb acts on: the marked rows or, without marks, the row under the cursor.
 func (t *Table[R, P]) Targets() []P {
 	if r := t.Pointed(); r != nil && len(t.Marks) == 0 {
 		return []P{r}
@@ -282,7 +282,7 @@ func (t *Table[R, P]) Title(e *Env) widget.Tab {
 	return out
 }
 
-// Search describes what limits the list, or returns "". found is the number of rows that are left.
+// Search describes what limits the list, or returns "". found is the number of rows that match.
 func (t *Table[R, P]) Search(e *Env) (text, found string) {
 	switch {
 	case t.Def.Part:
@@ -373,8 +373,8 @@ func (t *Table[R, P]) Hidden(e *Env, w, h int) (above, below int) {
 	return t.List.Outside(room)
 }
 
-// ruleNote returns the text at the end of the rule: the number of hidden rows, unless the title shows it, and the
-// order.
+// ruleNote returns the text at the end of the rule: the filter and the number of matching rows, unless a title shows
+// them.
 func (t *Table[R, P]) ruleNote(e *Env, at Box) string {
 	if t.Def.Note != nil {
 		return t.Def.Note(e, at.Tabs)
@@ -446,7 +446,7 @@ func RowLine[P any](k *widget.Styles, columns []Column[P], r P, s widget.RowStat
 // orderName returns the name of the column's order.
 func (c *Column[P]) orderName() string { return cmp.Or(c.Order, c.Head) }
 
-// byText compares texts without regard to case; empty ones come last.
+// byText compares texts without regard to case; empty texts come last.
 func byText(a, b string) int {
 	if (a == "") != (b == "") {
 		return cmp.Compare(b, a)
@@ -535,7 +535,7 @@ func (t *Table[R, P]) sorted(e *Env) (name, arrow string) {
 	}
 }
 
-// shown leaves out the columns that have no width.
+// shown returns the columns that have a width.
 func shown[P any](columns []Column[P]) []Column[P] {
 	return slices.DeleteFunc(columns, func(c Column[P]) bool { return c.W <= 0 })
 }

@@ -9,7 +9,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// details describes a watchdog: its state, the watched agent, what decides its checks, and its last decisions.
+// details describes a watchdog: its state, the watched agent, what decides its checks (the mode or a triage agent), and
+// its last decisions.
 func (d *Watchdogs) details(e *Env, name string) []string {
 	r := d.Find(name)
 	if r == nil {

@@ -10,7 +10,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// WatchdogRow is a watchdog ready to be drawn; all texts are cleaned once.
+// WatchdogRow is a watchdog ready to be drawn. Its texts are already cleaned.
 type WatchdogRow struct {
 	Name        string // its unmodified name in the city
 	Shown       string
@@ -106,7 +106,8 @@ func (r *WatchdogRow) Heart(now time.Time) widget.Phrase {
 	return widget.Same(text)
 }
 
-// watchdogRank orders watchdogs: those with a call first, then those with a problem, then by name.
+// watchdogRank orders watchdogs: first watchdogs with a call, then watchdogs with a problem, and by name within each
+// group.
 func watchdogRank(a, b *WatchdogRow) int {
 	need := func(r *WatchdogRow) int {
 		switch {

@@ -108,7 +108,7 @@ func (d *Watchdogs) show(*Env) []Request {
 	}}}
 }
 
-// watchdogColumns are the widths of the Watchdogs panel; 0 = hidden.
+// watchdogColumns has the column widths of the Watchdogs panel; 0 = hidden.
 type watchdogColumns struct{ state, name, watches, heart, mode, why, gap int }
 
 func watchdogWidths(e *Env, rows []*WatchdogRow, w int) watchdogColumns {

@@ -26,7 +26,7 @@ func (s workState) urgency() int {
 	return slices.Index([]workState{workBusy, workOpen, workBlocked, workClosed}, s)
 }
 
-// WorkRow is a bead ready to be drawn; all texts are cleaned once.
+// WorkRow is a bead ready to be drawn. Its texts are already cleaned.
 type WorkRow struct {
 	Bead  beads.Bead
 	Shown string // title of the bead
@@ -36,7 +36,7 @@ type WorkRow struct {
 	Gate  string // gate that it waits for; "" = none
 	Parts int    // number of its unclosed parts
 	id    string
-	owner string // its assignee, or else its pool
+	owner string // its assignee or, without an assignee, its pool
 }
 
 func (r *WorkRow) Key() string { return r.Bead.ID }
@@ -136,7 +136,7 @@ func (r *WorkRow) Passes(f *widget.Filter) bool {
 	})
 }
 
-// workWays returns the orders of work, by state by default: the most urgent first.
+// workWays returns the sort orders of the Work panel. The default order is by state, the most urgent first.
 func workWays() []widget.Way[WorkRow] {
 	urgent := func(a, b *WorkRow) int { return beads.ByUrgency(a.Bead, b.Bead) }
 	return []widget.Way[WorkRow]{
@@ -172,7 +172,7 @@ func (r *WorkRow) closed() time.Time {
 	return *r.Bead.ClosedAt
 }
 
-// since returns when the bead was closed, or else when it was created.
+// since returns when the bead was closed or, if it is not closed, when it was created.
 func (r *WorkRow) since() time.Time {
 	if r.State == workClosed {
 		return r.closed()
@@ -190,7 +190,7 @@ func BeadCopies(b *beads.Bead) []Copied {
 	return all
 }
 
-// ReadyWork sorts work for handing out: unassigned first, then by urgency.
+// ReadyWork sorts beads for handing out: unassigned beads first, then by urgency.
 func ReadyWork(all []beads.Bead) []beads.Bead {
 	all = slices.Clone(all)
 	slices.SortStableFunc(all, func(a, b beads.Bead) int {

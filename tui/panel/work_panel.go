@@ -14,15 +14,14 @@ import (
 	"gcity/tui/widget"
 )
 
-// WorkPage is the number of unclosed beads per request. Moving to the end of the list requests more, up to
-// workMost.
+// WorkPage is the number of unclosed beads per request. Moving to the end of the list requests more, up to workMost.
 const (
 	WorkPage     = 500
 	workMost     = 4 * WorkPage
 	closedListed = 200 // maximum number of listed beads that were closed today
 )
 
-// Work is the panel of the city's work: what is in progress, open or blocked, and what was closed today.
+// Work is the panel of the city's work: beads that are in progress, open, blocked, or were closed today.
 type Work struct {
 	Table[WorkRow, *WorkRow]
 	Fetch
@@ -36,7 +35,7 @@ type Work struct {
 	more   bool // there are beads beyond the limit
 	agents *Agents
 	whose  string // the last query was only for work of this agent; "" = for all
-	counts [2]int // the city's counts when it was asked: open, in progress
+	counts [2]int // the city's counts at the last query: open, in progress
 }
 
 func newWork(all *Agents) *Work {
@@ -122,7 +121,7 @@ func (k *Work) Take(id int, found []beads.Bead, problem string) bool {
 	}
 	if more := len(all[0]) >= k.limit; more != k.more {
 		k.more = more
-		if more { // it is not known yet which beads are ready
+		if more { // The ready beads are not known yet.
 			k.Outdated()
 		}
 	}
@@ -149,7 +148,7 @@ func (k *Work) count(e *Env) string {
 	return strconv.Itoa(e.Snap.Work.Open + e.Snap.Work.InProgress)
 }
 
-// search describes the filter. If not all beads are loaded, it says which ones the filter applies to.
+// search describes the filter. If not all beads are loaded, it says that the filter applies only to the newest beads.
 func (k *Work) search(e *Env) string {
 	text := SearchText(e, &k.Filter, false)
 	if text != "" && k.more {
@@ -158,7 +157,7 @@ func (k *Work) search(e *Env) string {
 	return text
 }
 
-// note returns that the list is incomplete or cannot be read.
+// note returns a text if the list is incomplete or cannot be read, or "".
 func (k *Work) note() (text string, alert bool) {
 	switch {
 	case k.Problem != "":
@@ -182,7 +181,7 @@ func workSign(l *widget.Styles, s workState) (string, themes.Token) {
 	return l.Glyphs.Suspended, themes.Text
 }
 
-// workColumns are the widths of the Work panel; 0 = hidden.
+// workColumns has the column widths of the Work panel; 0 = hidden.
 type workColumns struct{ state, id, prio, title, rig, owner, age, gap int }
 
 func workWidths(e *Env, rows []*WorkRow, w int) workColumns {
