@@ -159,7 +159,7 @@ func stateFields(src *Source, r *panel.AgentRow, a *city.Agent) []string {
 	return lines
 }
 
-// drainText returns what asked an agent to finish, when, and whether it has reported done. until is a deadline that
+// drainText returns the source of a drain, its age, and whether the agent has reported done. until is a deadline that
 // is already visible.
 func drainText(src *Source, d *city.DrainInfo, until time.Time) string {
 	text := describe.ToldToFinish(widget.Plain(d.By)) + " " + widget.Age(src.Now.Sub(d.Since)) +

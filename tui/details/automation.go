@@ -11,7 +11,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// RunHistory has the runs of the automation in the open details.
+// RunHistory has the runs of the automation of the open details.
 type RunHistory struct {
 	Name    string
 	Runs    []city.Run // newest first
@@ -20,7 +20,7 @@ type RunHistory struct {
 	Asked   int        // ID of the request in progress; 0 = none
 	Known   bool       // an answer has arrived
 
-	End   int  // number of the line after the newest run and its output
+	End   int  // number of the first line after the newest run and its output
 	live  bool // a run was in progress while the details were open
 	moved bool // the user has scrolled
 }
@@ -43,7 +43,7 @@ func Automation(src *Source, h *RunHistory) []string {
 	lines := []string{src.Look.Field("state", state), src.Look.Field("gate", r.Opens())}
 	if a.State == city.AutomationBroken {
 		lines = append(lines, fieldLines(src, "reason", a.Reason)...)
-	} else if says := r.Says(); says != "" { // if it is empty, the countdown shows the gate's state
+	} else if says := r.Says(); says != "" { // the countdown shows an empty state
 		lines = append(lines, src.Look.Field("reason", says))
 	}
 	if r.Failures > 0 {

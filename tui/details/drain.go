@@ -10,7 +10,7 @@ import (
 // UsualDrain is the drain timeout of an agent without a pool.
 const UsualDrain = 5 * time.Minute
 
-// DrainMeans describes what happens to agents that drain.
+// DrainMeans describes the effects of a drain on agents.
 func DrainMeans(pools *panel.Pools, rows []*panel.AgentRow) []string {
 	least := DrainTimeout(pools, rows[0])
 	most, pooled := least, false

@@ -67,7 +67,7 @@ func driftLines(src *Source, all []city.Difference) []string {
 	return lines
 }
 
-// fieldLines returns a field whose text may have several lines.
+// fieldLines returns a field with a text that may have several lines.
 func fieldLines(src *Source, label, text string) []string {
 	var lines []string
 	for _, part := range widget.PlainLines(text) {
@@ -166,7 +166,7 @@ func specLines(src *Source, in *city.Inspection) []string {
 	return lines
 }
 
-// programText returns the agent's program, and whether the configuration names it.
+// programText returns the agent's program, and says if the configuration does not name it.
 func programText(s *city.Spec) string {
 	if s.Found {
 		return widget.Plain(s.Program) +
@@ -190,7 +190,7 @@ func orDash(s string) string {
 	return s
 }
 
-// readyText returns the condition for an agent to count as running.
+// readyText returns the condition under which an agent is ready.
 func readyText(s *city.Spec) string {
 	if s.ReadyPrefix == "" && s.ReadyDelay <= 0 {
 		return "at once"
@@ -216,7 +216,7 @@ func envLines(src *Source, env []city.Variable) []string {
 	return lines
 }
 
-// Inspection has the answers about the agent in the open details.
+// Inspection has the last inspection of the agent of the open details.
 type Inspection struct {
 	Name    string
 	About   *city.Inspection // the last answer; nil = none yet

@@ -5,7 +5,7 @@ import (
 	"gcity/tui/panel"
 )
 
-// Source has the data from which details are made.
+// Source has the data that details are made from.
 type Source struct {
 	*panel.Env
 	*panel.Lists

@@ -29,7 +29,7 @@ func (s *Suspendable) above() bool {
 	return s.By == city.RigLevel || s.By == city.CityLevel
 }
 
-// ByFlag splits objects into those to suspend and those to resume by clearing their own flag. Objects that are
+// ByFlag splits objects into objects to suspend and objects to resume by clearing their own flag. Objects that are
 // suspended with their rig or city are in neither list.
 func ByFlag(all []Suspendable) (on, off []Suspendable) {
 	for _, s := range all {
@@ -74,7 +74,7 @@ func ListAll(all []Suspendable) string {
 	return strings.Join(each, ", ")
 }
 
-// Suspendables returns the objects that suspending agents affects: the agent itself, or its pool if that has several
+// Suspendables returns the objects to suspend for agents: the agent itself, or its pool if the pool may have several
 // members.
 func Suspendables(l *panel.Lists, rows []*panel.AgentRow) []Suspendable {
 	var all []Suspendable
@@ -93,7 +93,7 @@ func Suspendables(l *panel.Lists, rows []*panel.AgentRow) []Suspendable {
 	return all
 }
 
-// Ending returns how many sessions stop if subjects are suspended.
+// Ending returns how many sessions stop if objects are suspended.
 func Ending(l *panel.Lists, all []Suspendable) int {
 	n := 0
 	for _, s := range all {
@@ -106,7 +106,7 @@ func Ending(l *panel.Lists, all []Suspendable) int {
 	return n
 }
 
-// Already returns a line with the number of subjects that are already suspended, if any.
+// Already returns a line with the number of objects that are already suspended, if any.
 func Already(all, on []Suspendable) []string {
 	switch n := len(all) - len(on); n {
 	case 0:
