@@ -17,7 +17,7 @@ import (
 type List struct {
 	Rows []City // sorted by name
 	Gone string // why the list cannot be read; "" = no error
-	None bool   // no supervisor maintains a list, and none has done so since the room was opened
+	None bool   // no supervisor has maintained a list since the room was opened
 }
 
 // City is a registered city with its last known state.
@@ -25,16 +25,16 @@ type City struct {
 	Info  city.Info
 	Shown string
 	Brief Brief
-	// time of the last answer, if it currently does not answer; zero = it answers, or never has
+	// time of the last answer if the city does not answer; zero = it answers, or never answered
 	Heard time.Time
-	Known bool   // it has answered once
+	Known bool   // it has answered at least once
 	Mute  string // why it does not answer although it is running; "" = it answers
 	// it is not registered; the program was started for it
 	Opened bool
 }
 
-// Opened returns the row of a city that is not registered, from a snapshot that was received at the time seen. A nil
-// snapshot means that its state is unknown. heard is the row's Heard.
+// Opened returns the row of a city that is not registered, from a snapshot that was received at the time seen. If s is
+// nil, the city's state is unknown. heard is the value of Heard.
 func Opened(name, path string, s *city.Snapshot, seen, heard time.Time) *City {
 	c := &City{Info: city.Info{Name: name, Path: path, Running: true, Status: city.CityRunning},
 		Shown: widget.Plain(name), Heard: heard, Opened: true}
@@ -47,7 +47,7 @@ func Opened(name, path string, s *city.Snapshot, seen, heard time.Time) *City {
 // Brief is a summary of a city, for rooms of other cities.
 type Brief struct {
 	Agents, Running int
-	failed, Held    int // numbers of agents that cannot start, and in quarantine
+	failed, Held    int // numbers of agents that failed, and of agents in quarantine
 	Open, Begun     int // numbers of beads that are open, and in progress
 	Unread          int // unread mail for people
 	Suspended       bool
@@ -106,7 +106,7 @@ func BriefOf(s *city.Snapshot, now time.Time) Brief {
 	return b
 }
 
-// needOf reports whether an agent needs attention, and why. An agent that restarts soon does not.
+// needOf reports whether an agent needs attention, and why. An agent that restarts soon does not need attention.
 func needOf(a *city.Agent, watched []city.Watchdog, now time.Time) (Need, bool) {
 	r := panel.NewAgentRow(a)
 	for i := range watched {
@@ -302,7 +302,7 @@ func (f *List) Elsewhere(name string) int {
 	return n
 }
 
-// Passes reports whether a city's row matches a filter. The terms state: and name: refer to the city.
+// Passes reports whether a city's row matches a filter. The filter terms "state:" and "name:" refer to the city.
 func (c *City) Passes(f *widget.Filter, h health, why string) bool {
 	return f.Matches(func(t *widget.Clause) (hit bool) {
 		switch t.Field {

@@ -7,7 +7,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Columns are the widths of the columns; 0 = not shown.
+// Columns has the column widths of the list of cities; 0 = not shown.
 type Columns struct{ Health, Name, Agents, Needs, Open, Begun, Mail, Loop, Why int }
 
 // ColumnsFor returns the columns of a list of cities with a width of w cells.
