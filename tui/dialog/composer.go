@@ -17,8 +17,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// Limits of a text that is written here. Longer texts can be pasted but not edited, because the widget wraps the
-// whole text at every key.
+// Limits of a text in the composer. Longer texts can be pasted but not edited, because the widget wraps the whole text
+// at every key.
 const (
 	MaxWritten = 8 << 10 // columns
 	MaxRows    = 100     // lines
@@ -31,7 +31,7 @@ type Composer[T any] struct {
 	To      []string // the recipients; for mail, the key of the draft
 	Label   string   // describes the recipients
 	Sent    []string // earlier texts, oldest first
-	Problem string   // why the last action failed, until the next key
+	Problem string   // why the last action failed; reset by the next key
 	About   any      // data of the owner, which knows its type
 
 	area   textarea.Model
@@ -60,8 +60,8 @@ func NewComposer[T any](c *Composer[T], begun Unsent) *Composer[T] {
 	return c
 }
 
-// Composing returns the keys of the widget: the keys of a line, and a few for several lines. None of them reads the
-// clipboard.
+// Composing returns the keys of the widget: the keys of an input line, and a few keys for several lines. None of them
+// reads the clipboard.
 func Composing() textarea.KeyMap {
 	e := widget.Editing()
 	return textarea.KeyMap{
@@ -89,7 +89,7 @@ func (c *Composer[T]) hold(u Unsent) {
 // Unsent returns the content of the composer.
 func (c *Composer[T]) Unsent() Unsent { return Unsent{c.area.Value(), c.pastes} }
 
-// settle updates the widget's cursor after a change that was not a key.
+// settle updates the widget after a change that did not come from a key.
 func (c *Composer[T]) settle() { c.area, _ = c.area.Update(nil) }
 
 // Many reports whether the text has several lines.
@@ -127,7 +127,7 @@ func (c *Composer[T]) whole() string {
 // Zone implements Dialog.
 func (c *Composer[T]) Zone() keymap.Zone { return keymap.InComposer }
 
-// Accepts returns true: the composer accepts keys at once.
+// Accepts returns true: the composer accepts keys immediately.
 func (c *Composer[T]) Accepts(string, time.Time) bool { return true }
 
 // Wheel does nothing.
@@ -141,8 +141,8 @@ func (c *Composer[T]) Draw(on Canvas) Frame {
 	return c.drawLine(on)
 }
 
-// Left returns the text to keep when the composer is closed: the draft, or the draft from before the history was
-// shown.
+// Left returns the text to keep when the composer is closed: the typed text, or the earlier draft if it shows the
+// history.
 func (c *Composer[T]) Left() Unsent {
 	begun := c.Unsent()
 	if c.past < len(c.Sent) && begun.Text == c.Sent[c.past] {
@@ -154,7 +154,7 @@ func (c *Composer[T]) Left() Unsent {
 // Key edits the text.
 func (c *Composer[T]) Key(k tea.KeyPressMsg, _ func()) []T {
 	c.Problem = ""
-	// bubbles 2.1.1 would loop endlessly if no word is before the cursor
+	// bubbles 2.1.1 loops endlessly if no word is before the cursor
 	if key.Matches(k, c.area.KeyMap.WordBackward) && c.blankBefore() {
 		c.area.MoveToBegin()
 		c.settle()
@@ -227,7 +227,7 @@ func TooLong(size int) string {
 		widget.Bytes(size), widget.Bytes(city.MaxSend))
 }
 
-// atTop and atBottom report whether the cursor cannot go further up or down in the text.
+// atTop and atBottom report whether the cursor is in the first or the last row of the text.
 func (c *Composer[T]) atTop() bool {
 	return !c.Many() || c.area.Line() == 0 && c.area.LineInfo().RowOffset == 0
 }
@@ -379,7 +379,7 @@ func (c *Composer[T]) walkSent(n int) {
 	} else {
 		c.hold(Unsent{Text: c.Sent[at]})
 	}
-	if n < 0 { // so that the next Up continues
+	if n < 0 { // the next Up continues in the history
 		c.area.MoveToBegin()
 		c.area.CursorEnd()
 		c.settle()

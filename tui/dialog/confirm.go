@@ -14,13 +14,13 @@ import (
 
 // Answer is one answer to a question.
 type Answer[T any] struct {
-	Key   string // letter that selects it at once, "" = none
+	Key   string // letter that selects it immediately, "" = none
 	Title string
-	Safe  bool // changes nothing, so it needs no typing
+	Safe  bool // the answer changes nothing, so it needs no typed text
 	Do    T    // the zero task does nothing
 }
 
-// Confirm is a question. With Must set, an answer that is not safe requires that text to be typed.
+// Confirm is a question. If Must is set, the user must type that text for an answer that is not safe.
 type Confirm[T any] struct {
 	Title   string
 	Body    []string
@@ -33,16 +33,16 @@ type Confirm[T any] struct {
 	Asked   bool // the user has opened it with a key
 
 	first int    // row of the first answer in the latest picture
-	rows  []int  // the answer in each row from there on
-	wrong bool   // the typed text did not match, until the next change
-	note  string // why the last key did nothing, until the next key
+	rows  []int  // the index of the answer in each row, starting at first
+	wrong bool   // the typed text did not match; reset by the next change
+	note  string // why the last key did nothing; reset by the next key
 }
 
 // Zone implements Dialog.
 func (c *Confirm[T]) Zone() keymap.Zone { return keymap.InChoice }
 
-// Accepts reports whether a key was meant for the question. A new question refuses keys for keymap.Guard. If the
-// user has opened it, it accepts its own answers, and a text that must be typed, sooner.
+// Accepts reports whether a key was meant for the question. A new question refuses keys for keymap.Guard. If the user
+// has opened the question, it accepts the keys of its answers and the required text sooner.
 func (c *Confirm[T]) Accepts(key string, now time.Time) bool {
 	age := now.Sub(c.Since)
 	own := c.Must != "" && len([]rune(key)) == 1 || slices.ContainsFunc(c.Answers,
@@ -79,8 +79,8 @@ func (c *Confirm[T]) Key(k tea.KeyPressMsg, close func()) []T {
 	return nil
 }
 
-// typed moves the cursor from a safe answer to the first answer if there is text, and back if the text is empty. It
-// keeps any other answer that the user has selected.
+// typed moves the cursor from a safe answer to the first answer if there is text, and back if the text is empty. If the
+// user has selected another answer, the cursor stays there.
 func (c *Confirm[T]) typed() {
 	c.wrong = false
 	safe := slices.IndexFunc(c.Answers, func(a Answer[T]) bool { return a.Safe })
@@ -94,7 +94,7 @@ func (c *Confirm[T]) typed() {
 	}
 }
 
-// Take selects the answer under the cursor if its text was typed.
+// Take selects the answer under the cursor if the required text was typed.
 func (c *Confirm[T]) Take(close func()) []T {
 	a := c.Answers[c.At]
 	if !a.Safe && c.Must != "" && c.Edit.String() != c.Must {
@@ -135,10 +135,10 @@ func (c *Confirm[T]) Draw(on Canvas) Frame {
 	for _, b := range c.Body {
 		body = append(body, widget.WrapHanging(b, inner)...)
 	}
-	space, hint := true, true // blank lines and the hint are dropped before words of the question
+	space, hint := true, true // drop blank lines and the hint before text of the question
 	rest := on.H - 2 - c.typedRows() - min(len(body), 1)
 	answers := c.answerLines(on, inner, true)
-	if len(answers)+len(body) > rest { // if that is not enough, drop the explanations of answers
+	if len(answers)+len(body) > rest { // if that is not enough, drop explanations of answers
 		answers = c.answerLines(on, inner, false)
 	}
 	rest -= len(answers)
@@ -226,9 +226,9 @@ func (c *Confirm[T]) hints(on Canvas) []string {
 }
 
 const (
-	// hang is the indentation of an answer's continuation lines.
+	// hang is the indentation of the continuation lines of an answer.
 	hang   = 2
-	narrow = 8 // a width in columns that is too narrow for words
+	narrow = 8 // narrow is a width in columns that is too narrow for words.
 )
 
 // answerLines returns the answers in w columns: complete if whole is set, otherwise one line each.
@@ -254,7 +254,7 @@ func (c *Confirm[T]) answerLines(on Canvas, w int, whole bool) []string {
 	return lines
 }
 
-// answerLine draws one line of an answer; the first line contains the key.
+// answerLine draws one line of an answer. Only the first line contains the key.
 func answerLine(l *widget.Line, key string, first bool, part string) {
 	title := themes.Text
 	if l.Selected {

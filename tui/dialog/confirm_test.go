@@ -9,7 +9,7 @@ import (
 )
 
 // Text that must be typed moves the cursor between the safe and the first answer. An answer that the user has selected
-// stays, also if the user deletes all text and types it again.
+// stays selected, even if the user deletes all text and types it again.
 func TestTypedTextKeepsTheSelectedAnswer(t *testing.T) {
 	answers := []Answer[string]{{Title: "kill", Do: "kill"}, {Title: "stop", Do: "stop"}, {Title: "cancel", Safe: true}}
 	for _, c := range []struct {

@@ -1,5 +1,5 @@
 // Package dialog has the dialogs of the control room: questions, texts, searchable lists, input lines. They form a
-// stack, and the top one gets the keys.
+// stack, and the top dialog gets the keys.
 //
 // A dialog does not know the control room. It gets values to show and returns tasks of a type that its owner
 // chooses.
@@ -18,7 +18,8 @@ import (
 type Dialog[T any] interface {
 	// Zone returns the zone of the dialog's actions. Each type of dialog has its own.
 	Zone() keymap.Zone
-	// Accepts reports whether the dialog accepts a key now; "" = a click. A dialog shows that it has refused a key.
+	// Accepts reports whether the dialog accepts a key at the given time. The key "" is a click. A dialog shows that it
+	// has refused a key.
 	Accepts(key string, now time.Time) bool
 	// Key handles a key that no action of the zone has. The dialog calls close to leave the stack.
 	Key(k tea.KeyPressMsg, close func()) []T
@@ -39,15 +40,14 @@ type Keys interface {
 
 // Canvas is the space and the styles for drawing a dialog.
 type Canvas struct {
-	W, H   int // of the screen
+	W, H   int // size of the screen
 	Styles *widget.Styles
 	Keys   Keys
 	Line   bool               // there is room for one line only
 	Stale  func(w int) string // returns a warning in w columns that the data is old, "" = it is not
 }
 
-// Frame is a drawn dialog. With a title it is a sheet in the middle of the screen, otherwise it belongs to the
-// bottom.
+// Frame is a drawn dialog. With a title it is a sheet in the middle of the screen, otherwise it belongs to the bottom.
 type Frame struct {
 	Title string
 	Lines []string

@@ -31,14 +31,14 @@ type Item[T any] struct {
 	Why   func() string // returns why it cannot run now, "" = it can; nil = always
 	Run   T
 	Info  bool // information only, cannot run
-	Head  bool // a heading over the entries below it; only an empty text shows it
+	Head  bool // a heading, shown only if no text is typed
 	Rank  Rank // how well an entry of Palette.Offer matches
 }
 
 // Rank is how well an entry matches the typed text. Better matches come first.
 type Rank int
 
-// The ranks.
+// The ranks, best first.
 const (
 	rankNoun    Rank = iota - 1 // the text is one of the entry's Names
 	RankExact                   // the text is its action or key, or the entry completes the text
@@ -86,7 +86,7 @@ func (t *Item[T]) Refused() string {
 	return t.Why()
 }
 
-// exact reports whether the text is the action or a key of the entry.
+// exact reports whether the text is the entry's line, the last part of its line, or one of its keys.
 func (t *Item[T]) exact(text string) bool {
 	called := t.Line[strings.LastIndexByte(t.Line, '.')+1:]
 	return called == text || t.Line == text || slices.Contains(t.Keys, text)
@@ -160,7 +160,7 @@ func (f *Finder[T]) history() []string {
 // Zone implements Dialog.
 func (f *Finder[T]) Zone() keymap.Zone { return keymap.InFinder }
 
-// Accepts returns true: the finder accepts keys at once.
+// Accepts returns true: the finder accepts keys immediately.
 func (f *Finder[T]) Accepts(string, time.Time) bool { return true }
 
 // Key edits the search text.
@@ -177,7 +177,7 @@ func (f *Finder[T]) Paste(text string) {
 	f.typed()
 }
 
-// Wheel moves the cursor by one row a notch.
+// Wheel moves the cursor by one row per notch.
 func (f *Finder[T]) Wheel(notches int, _ Canvas) { f.Step(notches) }
 
 // Type inserts a text as if the user had typed it.
@@ -186,7 +186,7 @@ func (f *Finder[T]) Type(text string) {
 	f.Search()
 }
 
-// Current returns the entry under the cursor, nil if nothing is found.
+// Current returns the entry under the cursor, or nil if nothing is found.
 func (f *Finder[T]) Current() *Item[T] {
 	if f.At >= len(f.Found) {
 		return nil
@@ -207,7 +207,7 @@ func (f *Finder[T]) Marked() *Item[T] {
 // Page moves by n pages.
 func (f *Finder[T]) Page(n int) { f.Step(n * max(1, f.page)) }
 
-// Refill replaces the entries; the cursor stays on its entry.
+// Refill replaces the entries and keeps the cursor on its entry.
 func (f *Finder[T]) Refill(all []Item[T]) {
 	line, pointed, offset := "", f.Pointed, f.offset
 	if t := f.Current(); t != nil {
@@ -223,7 +223,7 @@ func (f *Finder[T]) Refill(all []Item[T]) {
 	f.Pointed, f.offset = pointed, offset
 }
 
-// Click moves the cursor to a row of the sheet, which has the given number of lines. It reports whether there is an
+// Click moves the cursor to a row of the sheet, which has the given number of lines. It reports whether the row has an
 // entry.
 func (f *Finder[T]) Click(row, lines int) bool {
 	at := f.offset + row - finderHead
@@ -273,7 +273,8 @@ func (f *Finder[T]) place() (at, all int) {
 	return at, all
 }
 
-// Search filters and sorts the entries by the typed text. Of equal matches, those that ran last come first.
+// Search filters and sorts the entries by the typed text. Among equal matches, the entries that ran most recently come
+// first.
 func (f *Finder[T]) Search() {
 	text := strings.TrimPrefix(strings.TrimLeft(f.Edit.String(), " "), "/")
 	f.At, f.offset, f.Pointed, f.Problem = 0, 0, false, ""
@@ -310,8 +311,8 @@ func (f *Finder[T]) Search() {
 	}
 }
 
-// aboutNoun returns the entries about a noun such as "work", if the text is a noun. It leaves out entries whose
-// description only mentions the word, and entries that cannot run.
+// aboutNoun returns the entries about a noun such as "work", if the text is a noun. It leaves out entries that only
+// mention the word in their description, and entries that cannot run.
 func aboutNoun[T any](all []Item[T]) []Item[T] {
 	if len(all) == 0 || all[0].Rank != rankNoun {
 		return all
@@ -334,7 +335,7 @@ func runnableFirst[T any](all []Item[T]) []Item[T] {
 	return append(first, last...)
 }
 
-// lastUse returns the position of a line in the history, 0 if it is not there.
+// lastUse returns the position of a line in the history, counted from 1, or 0 if the line is not there.
 func (f *Finder[T]) lastUse(line string) int {
 	if line == "" {
 		return 0
@@ -342,7 +343,7 @@ func (f *Finder[T]) lastUse(line string) int {
 	return slices.Index(f.history(), line) + 1
 }
 
-// distinct removes entries with the line of an earlier one.
+// distinct removes entries that have the same line as an earlier entry.
 func distinct[T any](all []Item[T]) []Item[T] {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(all, func(t Item[T]) bool {
@@ -386,7 +387,7 @@ func (f *Finder[T]) Down() {
 	f.Step(1)
 }
 
-// recall shows a line of the history; after the last one the line is empty.
+// recall shows a line of the history. After the last one it shows an empty line.
 func (f *Finder[T]) recall(at int) {
 	text, history := "", f.history()
 	if at < len(history) {
@@ -403,8 +404,8 @@ func (f *Finder[T]) typed() {
 	f.Search()
 }
 
-// Complete extends the typed text of the palette by the common prefix of all entries, otherwise by the entry under
-// the cursor. In other finders it moves the cursor.
+// Complete extends the typed text of the palette by the common prefix of all entries. If that adds nothing, it uses the
+// entry under the cursor. In other finders it moves the cursor.
 func (f *Finder[T]) Complete() {
 	if f.Palette == nil {
 		f.Step(1)
@@ -546,7 +547,7 @@ func (f *Finder[T]) hint(c Canvas, w int) string {
 // narrowFinder is the width below which a row shows only keys and title.
 const narrowFinder = 60
 
-// keyColumn returns the width of the column of keys, 0 if no entry has one.
+// keyColumn returns the width of the column of keys, or 0 if no entry has a key.
 func (f *Finder[T]) keyColumn(w int) int {
 	if !slices.ContainsFunc(f.All, func(t Item[T]) bool { return len(t.Keys) > 0 }) {
 		return 0

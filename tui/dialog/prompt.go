@@ -13,7 +13,7 @@ import (
 // Prompt is an input line at the bottom of the screen.
 type Prompt[T any] struct {
 	Label string
-	Live  func() string // returns the present label, nil = it is constant
+	Live  func() string // returns the current label, nil = it is constant
 	Hint  string
 	Edit  widget.Entry
 	// returns why a text is not accepted, "" = accepted; nil = all are accepted
@@ -29,7 +29,7 @@ type Prompt[T any] struct {
 // Zone implements Dialog.
 func (p *Prompt[T]) Zone() keymap.Zone { return keymap.InPrompt }
 
-// Accepts returns true: the prompt accepts keys at once.
+// Accepts returns true: the prompt accepts keys immediately.
 func (p *Prompt[T]) Accepts(string, time.Time) bool { return true }
 
 // Key edits the text.

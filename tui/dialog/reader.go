@@ -31,7 +31,7 @@ type Follower interface {
 // Zone implements Dialog.
 func (r *Reader[T]) Zone() keymap.Zone { return keymap.InReader }
 
-// Accepts returns true: the reader accepts keys at once.
+// Accepts returns true: the reader accepts keys immediately.
 func (r *Reader[T]) Accepts(string, time.Time) bool { return true }
 
 // Key does nothing: the text is read-only.
@@ -40,7 +40,7 @@ func (r *Reader[T]) Key(tea.KeyPressMsg, func()) []T { return nil }
 // Paste does nothing.
 func (r *Reader[T]) Paste(string) {}
 
-// Wheel scrolls three lines a notch.
+// Wheel scrolls three lines per notch.
 func (r *Reader[T]) Wheel(notches int, c Canvas) { r.Scroll(3*notches, c) }
 
 // Scroll scrolls the text by n lines.

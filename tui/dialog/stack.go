@@ -6,12 +6,12 @@ import (
 	"gcity/tui/keymap"
 )
 
-// Stack holds the open dialogs, the top one last. The zero value is empty.
+// Stack holds the open dialogs, the top dialog last. The zero value is empty.
 type Stack[T any] struct {
 	open []Dialog[T]
 }
 
-// Top returns the dialog that gets the keys, nil if none is open.
+// Top returns the dialog that gets the keys, or nil if none is open.
 func (s *Stack[T]) Top() Dialog[T] {
 	if len(s.open) == 0 {
 		return nil
@@ -35,7 +35,7 @@ func (s *Stack[T]) CloseIn(z keymap.Zone) {
 	s.open = slices.DeleteFunc(s.open, func(o Dialog[T]) bool { return o.Zone() == z })
 }
 
-// In returns the dialog of a zone, nil if none is open.
+// In returns the dialog of a zone, or nil if none is open.
 func (s *Stack[T]) In(z keymap.Zone) Dialog[T] {
 	for _, d := range s.open {
 		if d.Zone() == z {

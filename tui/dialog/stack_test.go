@@ -65,7 +65,7 @@ func TestConfirm(t *testing.T) {
 	}
 }
 
-// The typed text must match for an action. A safe answer needs no text.
+// An answer that acts requires the right text. A safe answer requires no text.
 func TestConfirmTyped(t *testing.T) {
 	c := &Confirm[int]{Must: "5", Edit: widget.NewEntry(""),
 		Answers: []Answer[int]{{Do: 7}, {Safe: true, Do: 8}}}
