@@ -43,8 +43,8 @@ func SectionOf(id string) string {
 	return SectionScreen
 }
 
-// Help arranges the entries of the help. First come those for which here returns a rank, in its order, then the others
-// by section.
+// Help arranges the entries of the help. Entries for which here returns a rank come first, in the order of their ranks.
+// The other entries follow by section.
 func Help[T any](title string, all []dialog.Item[T],
 	here func(id string) (rank int, ok bool)) []dialog.Item[T] {
 	parts := map[string][]dialog.Item[T]{}

@@ -9,7 +9,7 @@ import (
 // MaxHistory is the maximum number of stored lines.
 const MaxHistory = 200
 
-// Remember appends a line to a history, without duplicates.
+// Remember appends a line to a history and removes an older copy of the line.
 func Remember(history []string, line string) []string {
 	if line == "" {
 		return history

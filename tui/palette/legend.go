@@ -7,7 +7,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// Legend returns the rows of the help that explain the signs and the preferences; file "" = the default file.
+// Legend returns the rows of the help that explain the signs and the preferences. file is the file of the preferences;
+// "" = the default file.
 func Legend[T any](look *widget.Styles, keyOf func(id string) string,
 	file string) []dialog.Item[T] {
 	g := &look.Glyphs

@@ -19,7 +19,7 @@ const (
 	NounCity       = "city"
 )
 
-// Agents returns the agents that are not named before, the selected one first.
+// Agents returns the agents that are not in before, the selected one first.
 func Agents(l *panel.Lists, before []string) []Word {
 	all := make([]Word, 0, len(l.Agents.Rows))
 	for i := range l.Agents.Rows {
@@ -61,7 +61,7 @@ func Watchdogs(l *panel.Lists) []Word {
 	return all
 }
 
-// chosenFirst moves the word of the selected row to the front.
+// chosenFirst moves the word of the selected object to the front.
 func chosenFirst(all []Word, chosen string) []Word {
 	if i := slices.IndexFunc(all, func(w Word) bool { return w.Word == chosen }); i > 0 {
 		w := all[i]
@@ -71,7 +71,7 @@ func chosenFirst(all []Word, chosen string) []Word {
 	return all
 }
 
-// Members returns rows that list agents with their states. run returns what a row does.
+// Members returns rows that list agents with their states. run returns the task of a row.
 func Members[T any](rows []*panel.AgentRow, run func(r *panel.AgentRow) T) []dialog.Item[T] {
 	items := make([]dialog.Item[T], len(rows))
 	for i, r := range rows {

@@ -14,7 +14,7 @@ import (
 // maxLines is the maximum number of rows with names of agents and other objects.
 const maxLines = 200
 
-// Commands lists the verbs, as rows to complete.
+// Commands returns the verbs as rows that the user can complete.
 func (t *Table[H, E]) Commands() []Item[H, E] {
 	var items []Item[H, E]
 	for i := range t.Verbs {
@@ -29,8 +29,8 @@ func (t *Table[H, E]) Commands() []Item[H, E] {
 	return items
 }
 
-// Offer returns the rows for a text: completions, and lines that have its words in any order. only reports that
-// nothing else can match the text.
+// Offer returns the rows for a text: completions, and lines that contain its words in any order. only reports whether
+// no other row can match the text.
 func (t *Table[H, E]) Offer(h H, text string) (found []Item[H, E], only bool) {
 	l, ok := t.Parse(h, text)
 	if ok && l.Verb.Text > 0 && len(l.Args) >= l.Verb.Text-1 {
@@ -126,8 +126,8 @@ func (t *Table[H, E]) typed(v *Verb[H, E], line string) Item[H, E] {
 		}}
 }
 
-// search returns the lines that contain all words, in any order. The words must match part of a name, or a verb and
-// a kind of object, because verbs alone are already listed.
+// search returns the lines that contain all words, in any order. The words must match part of a name, or a verb and a
+// kind of object. Verbs alone are already listed.
 func (t *Table[H, E]) search(h H, words []string) (found []Item[H, E]) {
 	if len(words) == 0 {
 		return nil
@@ -157,8 +157,8 @@ func (t *Table[H, E]) search(h H, words []string) (found []Item[H, E]) {
 	return found
 }
 
-// has reports whether a verb with a name contains all words. named means that the words include the full name and
-// at least the beginning of the verb. exact means that they also include the full verb.
+// has reports whether a verb with a name contains all words. named means that the words contain the full name and at
+// least the beginning of the verb. exact means that they also contain the full verb.
 func has(verb string, w Word, words []string) (exact, named, ok bool) {
 	name := strings.ToLower(w.Word)
 	verbed, kind, part := false, false, false
@@ -185,7 +185,7 @@ func has(verb string, w Word, words []string) (exact, named, ok bool) {
 // recentShown is the maximum number of earlier lines at the top of the palette.
 const recentShown = 5
 
-// Recents returns the rows of earlier lines that can run again, the newest first. all are the other rows.
+// Recents returns the rows of earlier lines that can run again, the newest first. all has the other rows.
 func (t *Table[H, E]) Recents(h H, history []string, all []Item[H, E]) (found []Item[H, E]) {
 	for _, line := range slices.Backward(history) {
 		if len(found) == recentShown {
@@ -210,8 +210,8 @@ func (t *Table[H, E]) recent(h H, line string) (item Item[H, E], ok bool) {
 	return t.line(h, l.Verb, l.Args, l.Verb.Does), true
 }
 
-// matching returns the words that match: equal ones, then those with the prefix, then those that contain it, then
-// fuzzy matches.
+// matching returns the words that match: equal words first, then words with the prefix, then words that contain it.
+// Without such words it returns fuzzy matches, and far is true.
 func matching(all []Word, part string) (found []Word, far bool) {
 	var begin, within []Word
 	low := strings.ToLower(part)

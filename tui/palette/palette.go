@@ -47,7 +47,7 @@ func (w *Word) text() string {
 	return w.Word
 }
 
-// Table has the verbs of a room, and functions of the room for lines.
+// Table has the verbs of a room and the functions that it gets from the room.
 type Table[H, E any] struct {
 	Verbs  []Verb[H, E]
 	KeysOf func(id string) []string
@@ -106,7 +106,7 @@ func (v *Verb[H, E]) words(h H, before []string) []Word {
 	return all
 }
 
-// ordered returns the words of a line with the verb first: "rig suspend shop" becomes "suspend rig shop".
+// ordered returns the words of a line, with the verb in front: "rig suspend shop" becomes "suspend rig shop".
 func (t *Table[H, E]) ordered(h H, words []string) []string {
 	if len(words) < 2 {
 		return words
@@ -118,7 +118,7 @@ func (t *Table[H, E]) ordered(h H, words []string) []string {
 	return words
 }
 
-// Line is a parsed beginning of a command line: a verb, complete arguments, and the word being typed.
+// Line is a parsed command line: a verb, complete arguments, and the word that is being typed.
 type Line[H, E any] struct {
 	Verb *Verb[H, E]
 	Args []string
