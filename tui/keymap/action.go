@@ -10,12 +10,12 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Zone is a part of the screen in which keys are bound. Its value is its name in help and docs. A panel may have
-// its own zone.
+// Zone is a part of the screen in which keys are bound. Its value is its name in help and docs. A panel may have a zone
+// of its own.
 type Zone string
 
 const (
-	Everywhere    Zone = "Everywhere" // except in dialogs and prompts
+	Everywhere    Zone = "Everywhere" // everywhere except in dialogs and prompts
 	InLists       Zone = "Agents, Quarantine"
 	InPools       Zone = "Pools"
 	InAutomations Zone = "Automations"
@@ -33,7 +33,7 @@ const (
 	InComposer    Zone = "Sending"    // a message to agents
 )
 
-// dialogs returns the zones of dialogs and of the list of cities. Keys of other zones do not work there.
+// dialogs returns the zones of dialogs and of the list of cities. Keys of other zones do not work in them.
 func dialogs() []Zone {
 	return []Zone{
 		InChoice, InReader, InFinder, InFleet, InPrompt, InComposer,
@@ -58,14 +58,14 @@ func (r *Registry[H, E]) Zones() []Zone {
 }
 
 // Apart reports whether verbs for agents do not apply to the rows of a zone's panel. In such a zone the panel's own
-// keys take precedence.
+// keys have priority.
 func (c Zone) Apart() bool { return c == InRigs || c == InWork || c == InMail }
 
 // Guard is how long a new dialog refuses keys, because they may be meant for the previous screen.
 const Guard = 300 * time.Millisecond
 
 // Ahead is the maximum time between the key that opened a dialog and a key that was typed before the dialog was
-// visible: the terminal delivered both together.
+// visible. The terminal delivered both keys together.
 const Ahead = 20 * time.Millisecond
 
 // Risk is how much confirmation an action needs.
@@ -80,8 +80,8 @@ const (
 // String returns the text for help and docs.
 func (r Risk) String() string { return [...]string{"", "asks first", "type the name"}[r] }
 
-// Action is one command of the control room. Keys, help, palette, footer and docs/keys.md are generated from the
-// list of actions.
+// Action is one command of the control room. Keys, help, palette, footer and docs/keys.md come from the list of
+// actions.
 type Action[H, E any] struct {
 	ID    string
 	Key   key.Binding // with its description for help: "restart the agent"
@@ -92,7 +92,8 @@ type Action[H, E any] struct {
 	Run   func(H) []E
 }
 
-// Bind returns a binding with a description and keys, the main key first. Without keys only the palette offers it.
+// Bind returns a binding with a description and keys, the main key first. Without keys, only the palette offers the
+// action.
 func Bind(does string, keys ...string) key.Binding {
 	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(strings.Join(keys, " "), does))
 }
@@ -135,12 +136,12 @@ func (c Zone) types() bool {
 		c == InComposer
 }
 
-// Reachable reports whether help can run the action: every action outside of dialogs.
+// Reachable reports whether the help can run the action. It can run all actions except those of dialogs.
 func (a *Action[H, E]) Reachable() bool {
 	return !slices.ContainsFunc(a.In, Zone.Dialog)
 }
 
-// Yields reports whether the keys of an action may have another meaning in zones that are Apart.
+// Yields reports whether the keys of an action may have another meaning in zones for which Apart returns true.
 func (a *Action[H, E]) Yields() bool { return strings.HasPrefix(a.ID, "agent.") }
 
 // In returns the actions of a zone.
@@ -170,12 +171,12 @@ func (a *Action[H, E]) Refused(h H) string {
 	return a.Why(h)
 }
 
-// KeyOf returns the main key of an action for texts; "the palette" if it has none.
+// KeyOf returns the main key of an action for texts, or "the palette" if the action has no key.
 func (r *Registry[H, E]) KeyOf(id string) string {
 	return cmp.Or(r.KeyNow(id), "the palette")
 }
 
-// Hint returns hints in one line.
+// Hint returns key hints in one line, separated by between.
 func (r *Registry[H, E]) Hint(between string, pairs ...string) string {
 	return strings.Join(r.Hints(pairs...), between)
 }

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// ParseKey returns the canonical name of a key, or why the text is invalid. The name of "Ctrl+R" is ctrl+r, that of
-// "shift+a" is A.
+// ParseKey returns the canonical name of a key, or why the text is invalid. "Ctrl+R" becomes "ctrl+r", and "shift+a"
+// becomes "A".
 func ParseKey(text string) (name, wrong string) {
 	if text == " " {
 		return "space", ""

@@ -20,7 +20,7 @@ func (r *Registry[H, E]) Include(more []Action[H, E]) {
 	}
 }
 
-// claim is a requested key of an action.
+// claim is a request to bind keys to an action.
 type claim[H, E any] struct {
 	a     *Action[H, E]
 	keys  []string
@@ -84,7 +84,7 @@ func (r *Registry[H, E]) unknown(id string) string {
 		id)
 }
 
-// wanted returns the keys of a list that an action can have, and the problems of the others. If keys is nil, the
+// wanted returns the keys of a list that an action can have, and the problems of the other keys. If keys is nil, the
 // action keeps its own keys.
 func (a *Action[H, E]) wanted(list []string) (keys, wrong []string) {
 	keys = []string{}
@@ -207,13 +207,13 @@ func precede[H, E any](claims []*claim[H, E], complain func(place, format string
 		}
 		c.regain(claims[:i], complain)
 	}
-	for i, c := range claims { // a claim may have lost its last key to another one
+	for i, c := range claims { // a claim may have lost its last key to another claim
 		c.regain(slices.Concat(claims[:i], claims[i+1:]), complain)
 	}
 }
 
-// regain returns an essential action's default keys that no other claim has, if the action has lost all claimed
-// keys. If others claim all default keys, it takes the first one back.
+// regain gives an essential action default keys if it has lost all claimed keys. It gives the default keys that no
+// other claim has. If other claims have all of them, it takes the first key back.
 func (c *claim[H, E]) regain(others []*claim[H, E],
 	complain func(place, format string, args ...any)) {
 	own := c.a.Key.Keys()
@@ -275,7 +275,7 @@ func lessKey(keys []string, k string) []string {
 	return slices.DeleteFunc(slices.Clone(keys), func(have string) bool { return have == k })
 }
 
-// rekey sets the keys of an action, possibly none.
+// rekey sets the keys of an action. The list may be empty.
 func (a *Action[H, E]) rekey(keys []string) {
 	if len(keys) == 0 {
 		keys = nil
