@@ -25,8 +25,7 @@ import (
 
 const (
 	dialDeadline = 10 * time.Second
-	// heldFor is how long the terminal waits for the rest of an escape sequence before its beginning counts as a
-	// key.
+	// heldFor is how long the terminal waits for the rest of an escape sequence before its beginning is taken as a key.
 	heldFor = 50 * time.Millisecond
 	// maxTypedAhead is the maximum input kept for an agent that does not read it. Input beyond it is dropped.
 	maxTypedAhead = 1 << 20
@@ -50,15 +49,15 @@ type visit struct {
 	term    city.Terminal // nil until the city has answered
 	ahead   typedAhead
 	scan    detach.Scanner
-	hold    *time.Timer // timer after which the beginning of an escape sequence counts as a key
+	hold    *time.Timer // timer after which the beginning of an escape sequence is taken as a key
 	typed   chan []byte // closed when the terminal is gone
 	cols    int
 	rows    int
 	status  *statusrow.Writer // shows the detach key in the last row; nil in a small terminal
 }
 
-// AttachTo hands the terminal to an agent until the user leaves, the session ends or ctx does. It returns the text
-// for the status line. The terminal's modes are restored in any case.
+// AttachTo hands the terminal to an agent until the user leaves, the session ends or ctx ends. It returns the text for
+// the status line. The terminal's modes are restored in any case.
 func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (said string, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -138,8 +137,8 @@ type answered struct {
 	err  error
 }
 
-// dial requests the agent's terminal and stores it. It returns a text for the status line if the user cancels.
-// Meanwhile it keeps input for the agent, except the keys that cancel.
+// dial requests the agent's terminal and stores it. It returns a text for the status line if the user cancels. While it
+// waits, it keeps input for the agent, except the keys that cancel.
 func (v *visit) dial(ctx context.Context, r *Runner) (string, error) {
 	// the deadline covers only the request, see city.Control
 	ctx, cancel := context.WithTimeout(ctx, dialDeadline)
@@ -235,7 +234,7 @@ func (v *visit) way() string {
 		" leaves it running"
 }
 
-// agentRows is the number of rows that the agent's terminal gets.
+// agentRows returns the number of rows that the agent's terminal gets.
 func (v *visit) agentRows() int {
 	if v.status == nil {
 		return v.rows

@@ -54,8 +54,7 @@ func whyGone(err error) string {
 	return err.Error()
 }
 
-// Events puts the city's events into the mailbox until ctx ends, starting with the backlog. Each event arrives
-// once.
+// Events puts the city's events into the mailbox until ctx ends, starting with the backlog. Each event arrives once.
 func (r *Runner) Events(ctx context.Context) {
 	after := r.Box.last()
 	known := after > 0
@@ -101,8 +100,8 @@ func (r *Runner) Persons(ctx context.Context, changes <-chan Person,
 	}
 }
 
-// pulse requests a snapshot periodically. Only an answer to a request has the current time of the last patrol,
-// unlike the stream.
+// pulse requests a snapshot periodically, because only a requested snapshot has the current time of the last patrol.
+// Snapshots from the stream may be older.
 func (r *Runner) pulse(ctx context.Context, every time.Duration) {
 	t := time.NewTicker(every)
 	defer t.Stop()

@@ -16,8 +16,7 @@ func ClipSequence(text string, tmux bool) string {
 	return s
 }
 
-// clipDeadline is the time limit for a clipboard program. Programs that serve the clipboard continue in the
-// background.
+// clipDeadline is the time limit for a clipboard program. Programs that serve the clipboard continue in the background.
 const clipDeadline = 3 * time.Second
 
 // clipProgram returns the clipboard program of the display that a process uses.

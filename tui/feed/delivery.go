@@ -9,7 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Delivery is a message of the pump.
+// Delivery is a message from the pump to a program.
 type Delivery struct {
 	Of    *Runner // runner of its room
 	At    time.Time
@@ -18,13 +18,13 @@ type Delivery struct {
 }
 
 // Sender records the deliveries to one program. A program that ends, for example to attach, may not have read the
-// newest ones.
+// newest deliveries.
 type Sender struct {
 	of     *Runner
 	recent []*Delivery
 }
 
-// Send sends news; it returns when the program has received it, or has ended.
+// Send sends news. It returns when the program has received the news or has ended.
 func (p *Sender) Send(to *tea.Program, at time.Time, n News) {
 	d := &Delivery{Of: p.of, At: at, News: n}
 	p.recent = append(p.Missed(), d)
@@ -36,8 +36,8 @@ func (p *Sender) Missed() []*Delivery {
 	return slices.DeleteFunc(p.recent, func(d *Delivery) bool { return d.Heard.Load() })
 }
 
-// Deliveries has the senders of one program, one for each room shown in it. It belongs to the goroutine of the
-// model, and afterwards to the goroutine that waits for it.
+// Deliveries has the senders of one program, one for each room shown in it. The model's goroutine owns it until the
+// program has ended, and then the goroutine that calls End.
 type Deliveries struct {
 	Ctx  context.Context
 	Gap  time.Duration
@@ -53,7 +53,7 @@ type round struct {
 	ended chan struct{}
 }
 
-// Begin starts to send news of a room and stops those of the previous one. It does not wait.
+// Begin starts to send the news of a room and stops the sender of the previous room. It does not wait.
 func (p *Deliveries) Begin(r *Runner) {
 	if p.stop != nil {
 		p.stop()
@@ -73,7 +73,7 @@ func (p *Deliveries) Begin(r *Runner) {
 	})
 }
 
-// End waits for all senders after the program has ended, and stores for each room what it has missed.
+// End waits for all senders after the program has ended, and stores for each room the news that it has missed.
 func (p *Deliveries) End() {
 	if p.stop != nil {
 		p.stop()

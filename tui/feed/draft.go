@@ -23,7 +23,7 @@ type ConfigFile interface {
 	Path(file string) string
 	// Fixed returns why a file cannot be edited here and where to change it, or "".
 	Fixed(file string) string
-	// Check returns the problems of a text for a file, each with its position, and the line of the first one. The
+	// Check returns the problems of a text for a file, each with its position, and the line of the first problem. The
 	// line is 0 if that problem is in another file.
 	Check(file string, data []byte) (problems []string, line int)
 	// Plan returns what a text that passed Check would change now.
@@ -34,7 +34,7 @@ type ConfigFile interface {
 
 // Plan lists the changes that a configuration would cause if it were applied now.
 type Plan struct {
-	Changes []Change // one per agent, also for unchanged ones, in any order
+	Changes []Change // one per agent, including unchanged agents, in any order
 	// further information: that the change would be held, and uncertainties
 	Notes []string
 }
@@ -120,7 +120,7 @@ const draftAge = 7 * 24 * time.Hour
 // name of a draft stay.
 func SweepDrafts(dir string) {
 	dir = filepath.Join(dir, ".gc")
-	entries, _ := disk.ReadDir(dir) // continue with the readable ones
+	entries, _ := disk.ReadDir(dir) // continue with the readable entries
 	for _, e := range entries {
 		name := strings.TrimSuffix(e.Name(), filepath.Ext(e.Name()))
 		number := name[strings.LastIndexByte(name, '-')+1:]
@@ -163,7 +163,7 @@ func NewDraft(config ConfigFile, at FileLine) (*Draft, error) {
 	return &Draft{File: at.File, Path: f.Name(), was: was, Line: at.Line}, nil
 }
 
-// Enforce replaces the configuration by a draft and reloads it.
+// Enforce replaces the configuration with a draft and reloads it.
 func (r *Runner) Enforce(e ApplyDraft) {
 	r.Spawn("configuration", func(ctx context.Context) {
 		res := Result{ID: e.ID, Title: "editing", Total: 1}

@@ -54,8 +54,8 @@ func (l *foreground) Failed(ran error) error {
 	return fmt.Errorf("the %s %q failed with exit status %d", l.what, l.line, status)
 }
 
-// Editor returns the command of $VISUAL or $EDITOR, or else an installed editor. Editors that are known to support
-// "+N" start at the draft's line.
+// Editor returns the command of $VISUAL or $EDITOR, or otherwise of an installed editor. Editors that are known to
+// support "+N" start at the draft's line.
 func Editor(ctx context.Context, environ []string, d *Draft) (foreground, error) {
 	line, by := "", ""
 	for _, name := range []string{"EDITOR", "VISUAL"} {

@@ -16,7 +16,7 @@ type Effect interface{ effect() }
 type (
 	// Perform sends commands, several at the same time, and answers with one Result.
 	Perform struct {
-		ID       int // ID in the status line that waits for the result
+		ID       int // ID of the status line that waits for the result
 		Title    string
 		Commands []city.Command
 		// commands that must succeed before the command with the same index is sent; nil = none
@@ -41,7 +41,7 @@ type (
 	ShowText struct{ Text string }
 	// Save writes a text to a new file.
 	Save struct {
-		ID         int // ID in the status line that waits for the result
+		ID         int // ID of the status line that waits for the result
 		Path, Text string
 		Lines      int
 	}
@@ -49,10 +49,10 @@ type (
 	Attach struct{ Agent string }
 	// Quit ends the control room.
 	Quit struct{ Exit Exit }
-	// Copy copies a text to the clipboard of the terminal, or with a program to the clipboard of the machine. The
-	// latter answers with a Result.
+	// Copy copies a text to the clipboard of the terminal or, with a program, to the clipboard of the machine. Only a
+	// copy with a program answers with a Result.
 	Copy struct {
-		ID      int // ID in the status line that waits for the result
+		ID      int // ID of the status line that waits for the result
 		What    string
 		Text    string
 		Program bool
@@ -133,7 +133,7 @@ type DiscardDraft struct{ Path string }
 
 func (DiscardDraft) effect() {}
 
-// LoadHistory requests events that are older than a given one. The answer is a LoadedHistory.
+// LoadHistory requests events that are older than a given event. The answer is a LoadedHistory.
 type LoadHistory struct {
 	ID     int
 	Before uint64
@@ -149,8 +149,7 @@ type LoadedHistory struct {
 	Problem string         // why the request failed; "" = no error
 }
 
-// CityOrder is a command for a city of the list. It is sent only if the city with that name is still in that
-// folder.
+// CityOrder is a command for a city of the list. It is sent only if the city with that name is still in that folder.
 type CityOrder struct {
 	Name, Path string
 	Command    city.Command
@@ -160,7 +159,7 @@ type CityOrder struct {
 // Result.
 type (
 	CommandCity struct {
-		ID    int // ID in the status line that waits for the result
+		ID    int // ID of the status line that waits for the result
 		Title string
 		Order CityOrder
 	}

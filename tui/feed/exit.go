@@ -4,7 +4,7 @@ package feed
 type Exit int
 
 const (
-	// Ended means that the context ended or Run failed, before the user had chosen an answer.
+	// Ended means that the context ended or Run failed, before the user chose how to leave.
 	Ended Exit = iota
 	// Leave means that a joined room was left; everything keeps running.
 	Leave

@@ -18,7 +18,7 @@ const (
 	LookGap = time.Second
 	// LookPulse is how often a city is checked for an answer, because the stream of an idle city is silent.
 	LookPulse = 5 * time.Second
-	// LookDeadline is the time limit for that answer.
+	// LookDeadline is the time limit for the answer to such a check.
 	LookDeadline = 2 * time.Second
 )
 
@@ -104,7 +104,7 @@ func (l *FleetWatcher) change(edit func()) {
 	}
 }
 
-// enlist handles a list from the directory. It watches the cities that run, and no others.
+// enlist handles a list from the directory. It watches only the cities that run.
 func (l *FleetWatcher) enlist(ctx context.Context, infos []city.Info) {
 	infos = slices.Clone(infos)
 	for i := range infos {
@@ -223,8 +223,8 @@ func (l *FleetWatcher) poll(ctx context.Context, name string, b *CityWatch) {
 	}
 }
 
-// Take records a snapshot. Only an answer has the current time of the last patrol; a snapshot from the stream may
-// be old.
+// Take records a snapshot. answer reports whether the snapshot is the answer to a request. Only an answer has the
+// current time of the last patrol.
 func (l *FleetWatcher) Take(ctx context.Context, b *CityWatch, s *city.Snapshot, answer bool) {
 	now := l.r.Now()
 	fresh := fleet.BriefOf(s, now)

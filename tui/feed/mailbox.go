@@ -35,15 +35,15 @@ func (n *News) Empty() bool {
 		len(n.Dug) == 0 && n.Edited == nil && n.Fleet == nil && n.Arrival == nil
 }
 
-// MaxPending is the number of events kept while the model does not read; for a moment there may be twice as many.
-// Older ones are dropped: the panel keeps no more, and the log has all of them.
+// MaxPending is the number of events kept while the model does not read. Temporarily there may be twice as many. Older
+// events are dropped, because the panel keeps no more and the log has all of them.
 const MaxPending = panel.Kept
 
 // Mailbox stores the latest news until the pump takes it. Adding never waits.
 type Mailbox struct {
 	mu      sync.Mutex
 	pending News
-	newest  uint64        // seq of the newest event that was added
+	newest  uint64        // sequence number of the newest event that was added
 	paneGap time.Duration // minimum time between two updates of the pane
 	paneAt  time.Time     // time of the last update
 	wake    chan struct{}
@@ -51,7 +51,7 @@ type Mailbox struct {
 
 func NewMailbox() *Mailbox { return &Mailbox{wake: make(chan struct{}, 1)} }
 
-// Put changes what is pending and wakes the pump.
+// Put changes the pending news and wakes the pump.
 func (b *Mailbox) Put(change func(*News)) {
 	b.mu.Lock()
 	change(&b.pending)
@@ -89,7 +89,7 @@ func (b *Mailbox) PutEvent(e events.Event) {
 	})
 }
 
-// last returns the seq of the newest event that was added; 0 = none.
+// last returns the sequence number of the newest event that was added; 0 = none.
 func (b *Mailbox) last() uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 )
 
-// Memory is the stored state of a room, in one file per city. Fields may be added: missing ones get defaults, and
-// unknown ones are ignored.
+// Memory is the stored state of a room, in one file per city. Fields may be added: missing fields get defaults, and
+// unknown fields are ignored.
 type Memory struct {
 	Version int    `json:"version"`
 	Focus   string `json:"focus,omitempty"`
@@ -44,7 +44,7 @@ func (s Memory) Text() []byte {
 	return append(text, '\n')
 }
 
-// ReadMemory reads a file. A missing file counts as empty. The error is the reason why a file is ignored.
+// ReadMemory reads a stored state. A missing file is an empty state. The error is the reason why a file is ignored.
 func ReadMemory(path string) (Memory, error) {
 	info, err := os.Stat(path)
 	switch {

@@ -91,7 +91,7 @@ const (
 	awakePause = 20 * time.Millisecond
 )
 
-// pager returns the command of $PAGER, else less or more.
+// pager returns the command of $PAGER, or otherwise of less or more.
 func pager(ctx context.Context, environ []string) (foreground, error) {
 	line, by, flags := "", "", ""
 	for _, kv := range environ {

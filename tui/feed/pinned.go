@@ -14,7 +14,7 @@ import (
 // listAnswers is the time limit for the answer of the directory before a switch to a city.
 const listAnswers = 5 * time.Second
 
-// pinned is a city of the list that is tied to its folder. Its methods return errors once its name refers to
+// pinned is a city of the list that is tied to its folder. Its methods return errors as soon as the name refers to
 // another city.
 type pinned struct {
 	city.Control

@@ -46,7 +46,7 @@ type planRow struct {
 	members int // 0 = it is one agent
 }
 
-// planRows groups members of a pool that change for the same reason, if there are several.
+// planRows groups members of a pool that have the same change for the same reason, if there are enough of them.
 func planRows(p *Plan) []planRow {
 	const several = 3
 	all := sortedChanges(p)

@@ -9,7 +9,7 @@ import (
 // Person holds the preferences of the user. They may change while the room is open; the room never changes them.
 // The zero value has no preferences.
 type Person struct {
-	// a name of Themes, AutoTheme, or ""; with "" the city's theme applies, or else the Options' theme
+	// a name of Themes, AutoTheme, or ""; with "" the city's theme applies, or otherwise the theme of the Options
 	Theme         string
 	Themes        []themes.Theme   // available themes; nil = the built-in ones
 	ASCII         *bool            // overrides the Options; nil = not set

@@ -176,7 +176,7 @@ func (r *Runner) Seek(q QueryBeads) {
 		f := FoundBeads{ID: q.ID}
 		var err error
 		f.Beads, err = r.City.Beads(ctx, q.Query)
-		if err == nil && q.Loose { // other agents get no steps of a molecule with an owner
+		if err == nil && q.Loose { // leave out the steps of a molecule that has an owner
 			f.Beads, err = city.Loose(ctx, r.City.Beads, f.Beads)
 		}
 		switch {
@@ -195,7 +195,7 @@ func (r *Runner) Seek(q QueryBeads) {
 // QuitGrace is the time limit for calls that ignore their context.
 const QuitGrace = 3 * time.Second
 
-// Wait returns when every goroutine has ended, or at a deadline, which it logs.
+// Wait waits until every goroutine has ended, or until a deadline. It logs a missed deadline.
 func (r *Runner) Wait() {
 	done := make(chan struct{})
 	var waiting sync.WaitGroup

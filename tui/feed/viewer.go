@@ -37,8 +37,8 @@ func NewViewer(c city.Control, b *Mailbox, fresh func(cols, rows,
 	return &Viewer{city: c, box: b, newScreen: fresh, wake: make(chan struct{}, 1)}
 }
 
-// Show makes the viewer show another session. For the same session it only updates whether the session is running:
-// the output of an ended session stays visible.
+// Show makes the viewer show another session. For the same session, it only updates whether the session is running. The
+// output of an ended session stays visible.
 func (v *Viewer) Show(t Watch) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
