@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// Ability is something that only some providers can do. Its text follows the word "cannot".
+// Ability is an operation that only some providers support. Its text follows the word "cannot".
 type Ability string
 
-// The abilities that providers may lack. The first ones correspond to interfaces. The others have no interface: a
-// provider that lacks one must declare that, see Limiter.
+// The abilities that providers may lack. Each of the first group corresponds to an interface. The others correspond
+// to none: a provider without them must declare that with Limiter.
 const (
 	Attaching    Ability = "attach"
 	Watching     Ability = "watch"
@@ -54,24 +54,25 @@ func (l Limits) String() string {
 	return text
 }
 
-// Limiter is a provider that lacks an ability although it has the methods for it, or that can explain why it lacks
+// Limiter is a provider that has the methods of an ability that it lacks, or that can explain why it lacks
 // abilities.
 type Limiter interface {
-	// Limits returns the missing abilities. It may omit those that a type assertion shows to be missing.
+	// Limits returns the missing abilities. It may omit abilities that a type assertion shows to be missing.
 	Limits() Limits
 }
 
-// Mixer is a provider that forwards its calls to other providers.
+// Mixer is a provider that forwards calls to several other providers.
 type Mixer interface {
-	// LimitsOf returns the limits of one of these providers. It opens the provider if necessary, and returns the
-	// zero value if that fails.
+	// LimitsOf returns the limits of the named provider. It opens the provider if necessary, and returns the zero
+	// value if that fails.
 	LimitsOf(provider string) Limits
-	// CheckOf returns the result of the Checker of one of these providers, or why the provider cannot be opened. It
-	// returns nil if the provider is not a Checker.
+	// CheckOf returns the result of the named provider's Checker, or the reason why the provider cannot be opened.
+	// It returns nil if the provider is not a Checker.
 	CheckOf(ctx context.Context, provider string) error
 }
 
-// LimitsOf returns everything that a provider cannot do, in the order of the abilities above.
+// LimitsOf returns all abilities that a provider lacks: first those that a type assertion shows, then those that
+// its Limiter adds.
 func LimitsOf(p Provider) Limits {
 	var out Limits
 	lacks := func(a Ability, has bool) {
@@ -112,7 +113,7 @@ func LimitsOf(p Provider) Limits {
 // Can reports whether a provider has an ability.
 func Can(p Provider, a Ability) bool { return !slices.Contains(LimitsOf(p).Lacks, a) }
 
-// LackError is an ErrUnsupported for one missing ability.
+// LackError is an ErrUnsupported that names the missing ability.
 type LackError struct {
 	Provider string // "" = unknown
 	Ability  Ability
@@ -134,9 +135,9 @@ func (e *LackError) Error() string {
 func (e *LackError) Is(target error) bool { return target == ErrUnsupported }
 
 // Partial is the error of List if only some of several providers have answered. The sessions that List returns with
-// it are valid. The sessions of the other providers are unknown.
+// this error are valid. The sessions of the other providers are unknown.
 type Partial struct {
-	Unknown map[string]error // by provider
+	Unknown map[string]error // the error of each provider that has not answered, by its name
 }
 
 func (e *Partial) Error() string {
@@ -147,8 +148,8 @@ func (e *Partial) Error() string {
 	return strings.Join(all, "; ")
 }
 
-// Late is the error of a provider that has not answered yet because it calls a slow program (see Patient). The call
-// is still in progress.
+// Late is the error of a provider that calls a slow program (see Patient) and has not answered yet. The call is
+// still in progress.
 type Late struct {
 	Waited time.Duration // how long the caller has waited
 	// Rest waits for the answer. All callers get the same answer.
@@ -159,7 +160,7 @@ func (e *Late) Error() string {
 	return fmt.Sprintf("no answer within %s, but an answer may still come", e.Waited)
 }
 
-// Await completes the result of a List. It adds the answers of late providers that arrive before ctx ends.
+// Await waits for the late providers in the error of a List. It adds the sessions that arrive before ctx ends.
 func Await(ctx context.Context, all []Status, err error) ([]Status, error) {
 	partial, ok := errors.AsType[*Partial](err)
 	if !ok {
@@ -183,7 +184,7 @@ func Await(ctx context.Context, all []Status, err error) ([]Status, error) {
 	return all, nil
 }
 
-// Order sorts sessions by name. Of several sessions with one name, those that have ended come before the live one.
+// Order sorts sessions by name. Among sessions with the same name, ended ones come before the live one.
 func Order(all []Status) {
 	slices.SortStableFunc(all, func(a, b Status) int {
 		if c := strings.Compare(a.Name, b.Name); c != 0 || a.Alive == b.Alive {

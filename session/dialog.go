@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// Dialog is a question that a program may ask after its start, before it is ready.
+// Dialog is a question that a program may ask after its start, before the program is ready.
 type Dialog struct {
-	Name string `json:"name"` // its subject: "trust in the folder"
+	Name string `json:"name"` // subject of the question: "trust in the folder"
 	// the dialog is open while the screen contains all of these texts; blanks, line breaks and boxes between the
 	// words are ignored
 	Says []string `json:"says"`
-	// keys that answer it, see Keyer; empty = a user must answer in the terminal
+	// keys that answer the question, see Keyer; empty = a user must answer in the terminal
 	Keys []string `json:"keys,omitempty"`
 }
 
-// Listener is notified of questions that programs ask. Launch and Settle call the methods in their goroutine.
+// Listener is notified of questions that programs ask. Launch and Settle call its methods in their own goroutine.
 type Listener interface {
 	// Answered reports a question that was answered automatically.
 	Answered(s *Spec, d Dialog)
@@ -35,8 +35,8 @@ func (d *Dialog) shown(screen string) bool {
 	})
 }
 
-// words returns a text on one line, without boxes. Line breaks depend on the size of the terminal, so they cannot
-// be compared.
+// words returns a text as one line without box-drawing characters. Line breaks depend on the size of the terminal,
+// so they cannot be compared.
 func words(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool {
 		return r == ' ' || r == '\n' || r == '\t' || r == '\r' || r == '\u00a0' ||
@@ -44,7 +44,7 @@ func words(text string) string {
 	}), " ")
 }
 
-// watch reads the screen of a session until the session is ready.
+// watch is the state of a wait for readiness, which polls the screen of a session.
 type watch struct {
 	s        *Spec
 	p        Provider
@@ -78,12 +78,12 @@ func (w *watch) look(ctx context.Context) (ready bool, err error) {
 		w.seen = 0
 		return false, w.s.ended(ctx, w.p)
 	}
-	// a prompt counts only if it is found repeatedly: the screen may show the beginning of a dialog
+	// a prompt counts only if two consecutive reads find it: the first screen may be an incomplete dialog
 	w.seen++
 	return w.seen > 1 || len(w.s.Dialogs) == 0, nil
 }
 
-// report informs the listener when a dialog begins or stops to wait for a user.
+// report notifies the listener when a dialog starts or stops waiting for a user.
 func (w *watch) report(ctx context.Context) {
 	open := w.asks
 	if open != nil && len(open.Keys) > 0 && w.unable == nil {
@@ -101,7 +101,7 @@ func (w *watch) report(ctx context.Context) {
 // keyTime is how long a program may take to react to a key before the next one is pressed.
 const keyTime = 500 * time.Millisecond
 
-// answer presses the keys that answer a dialog. After each key it waits until the screen has changed.
+// answer presses the keys that answer a dialog. Between two keys it waits until the screen has changed.
 func (w *watch) answer(ctx context.Context, d *Dialog) {
 	keyer, ok := w.p.(Keyer)
 	if !ok {
@@ -140,7 +140,7 @@ func (w *watch) settle(ctx context.Context) {
 	}
 }
 
-// late returns why a session did not become ready in time.
+// late returns an error that explains why a session did not become ready in time.
 func (w *watch) late(limit time.Duration) error {
 	d := w.asks
 	switch {

@@ -15,8 +15,8 @@ import (
 	"gcity/session/fake"
 )
 
-// stage is a program that shows a sequence of screens. It shows the next one when it gets the expected key, or after a
-// time.
+// stage is a program that shows a sequence of screens. It shows the next screen when it gets the expected key, or
+// after a time.
 type stage struct {
 	*fake.Provider
 	deaf bool // it does not accept keys
@@ -78,8 +78,8 @@ const (
 	prompt   = "welcome\n❯ "
 )
 
-// A question that a program asks before it is ready is not mistaken for its prompt. It is answered only if that is
-// configured, once and key by key, and it is reported.
+// A question that a program asks before it is ready is not mistaken for its prompt. It is answered only if
+// answering is configured, once and key by key, and it is reported.
 func TestDialogs(t *testing.T) {
 	ask := func(answered bool) []session.Dialog {
 		all := []session.Dialog{{Name: "trust", Says: []string{"Do you trust the files in this folder?"}, Keys: []string{"Enter"}},
@@ -152,7 +152,7 @@ func TestReadyByTheFirstOfBoth(t *testing.T) {
 	}
 }
 
-// A controller that leaves ends the wait without ending the session, even while a question is on the screen.
+// When a controller leaves, the wait ends and the session continues, even while a question is on the screen.
 func TestLeavingADialog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &stage{Provider: fake.New(), scenes: []scene{{trusting, "Enter", 0}}}

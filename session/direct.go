@@ -2,15 +2,15 @@ package session
 
 import "strings"
 
-// Executable is a program that can be executed without a shell. The zero value means that the command line needs a
-// shell.
+// Executable is a program that can be executed without a shell. The zero value means that a shell must run the
+// command line.
 type Executable struct {
-	Path string   // path for execve, which is called in the session's folder
-	Args []string // Args[0] is the name in the command line
+	Path string   // path for execve, which runs in the session's folder
+	Args []string // Args[0] is the program's name as written in the command line
 }
 
-// argv splits a command line like a POSIX shell. It returns false unless the line is a simple command with nothing
-// to expand, assign, redirect or run in a shell.
+// argv splits a command line like a POSIX shell. It returns false unless the line is a simple command without
+// expansions, assignments, redirections and shell builtins.
 func argv(line string) (args []string, ok bool) {
 	line = strings.Trim(line, " \t\n")
 	if program(line) == "" {
@@ -61,7 +61,7 @@ func cutWord(line string) (word, rest string, ok bool) {
 	return b.String(), "", true
 }
 
-// isPlain reports whether a shell treats a character as an ordinary character everywhere in a word.
+// isPlain reports whether a character has no special meaning anywhere in a shell word.
 func isPlain(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
 		strings.ContainsRune("_-+./@%:,", r)

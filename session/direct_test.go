@@ -35,7 +35,7 @@ func TestArgv(t *testing.T) {
 	}
 }
 
-// A program that is started without a shell is the same one that the shell would find.
+// A program that is started without a shell is the program that the shell would find.
 func TestExecutable(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "tool"), []byte("#!/bin/sh\n"), 0o755); err != nil {
@@ -56,7 +56,7 @@ func TestExecutable(t *testing.T) {
 	}
 }
 
-// FuzzArgv compares the words that a line is split into with those of this machine's shell.
+// FuzzArgv compares the words of a split line with the words that this machine's shell makes of it.
 func FuzzArgv(f *testing.F) {
 	for _, line := range []string{
 		"cat a  b", "exec cat 'x y'", `a "b c"d'e'\f`, "a\tb=c", "a 'b", "a ~/x", "a {b,c}", "a #b", "a \\\nb", "a 'é\x01'", "a \"!\"",

@@ -11,14 +11,14 @@ import (
 // MaxDrainBy is the maximum length of Drain.By in bytes. Providers store it in a record of fixed size.
 const MaxDrainBy = 16
 
-// lastSecond is the end of the year 9998. JSON can represent every time until then, in any time zone.
+// lastSecond is the end of the year 9998. JSON can represent all times up to it, in any time zone.
 const lastSecond = 253370764799
 
 // On reports whether the session is draining.
 func (d Drain) On() bool { return !d.Since.IsZero() }
 
-// ParseDrain reads a drain from a session's metadata. Any process may have written that, including the agent.
-// Invalid values count as missing, so that the result is safe to show and store.
+// ParseDrain reads a drain from a session's metadata. Any process, including the agent, may have written the
+// metadata. Invalid values count as missing, so that the result is safe to show and store.
 func ParseDrain(meta func(key string) string) Drain {
 	since, err := strconv.ParseInt(strings.TrimSpace(meta(DrainMark)), 10, 64)
 	if err != nil || since <= 0 || since > lastSecond {
@@ -31,9 +31,11 @@ func ParseDrain(meta func(key string) string) Drain {
 	return d
 }
 
-// SetDrain writes the marks of a drain. The zero Drain removes them. SetDrain writes GC_DRAIN last and removes it
-// first. So an interrupted call never marks a session as draining, and an acknowledgement never counts for a later
-// drain. It returns ErrNotFound if the session is not alive.
+// SetDrain writes the marks of a drain. The zero Drain removes them. It returns ErrNotFound if the session is not
+// alive.
+//
+// SetDrain writes GC_DRAIN last and removes it first. So an interrupted call never marks a session as draining, and
+// an acknowledgement never applies to a later drain.
 func SetDrain(ctx context.Context, m Marker, name string, d Drain) error {
 	type mark struct{ key, value string }
 	marks := []mark{{DrainMark, ""}, {DrainAckMark, ""}, {DrainByMark, ""}}

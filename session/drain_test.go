@@ -10,7 +10,7 @@ import (
 	"gcity/session"
 )
 
-// scribe stores marks as a provider does, and fails after a number of writes.
+// scribe stores marks like a provider, and fails after a number of writes.
 type scribe struct {
 	marks map[string]string
 	left  int // writes until it fails
@@ -59,7 +59,7 @@ func TestDrainIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
-// If a writer of a drain's marks stops halfway, the session does not accidentally count as draining or finished.
+// If a writer of a drain's marks stops halfway, the session does not count as draining or finished.
 func TestHalfWrittenDrainIsHarmless(t *testing.T) {
 	finished := session.Drain{Since: time.Unix(1000, 0), By: "pool", Acked: true}
 	for writes := range 3 {
@@ -95,7 +95,7 @@ func TestDrainCannotBeStored(t *testing.T) {
 	}
 }
 
-// Whatever an agent writes into its own marks, the result is a drain that can be shown and stored again, or none.
+// Marks that an agent may have written result in a drain that can be shown and stored again, or in no drain.
 func FuzzParseDrain(f *testing.F) {
 	f.Add("1790000000", "pool", "1")
 	f.Add(" 1790000000\n", "operator", "")

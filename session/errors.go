@@ -2,7 +2,7 @@ package session
 
 import "errors"
 
-// Errors that callers distinguish. Providers wrap them with the session's name and the cause.
+// These are errors that callers distinguish. Providers wrap them with the session's name and the cause.
 var (
 	ErrNotFound    = errors.New("no such session")
 	ErrExists      = errors.New("a session with this name is alive")
@@ -18,7 +18,7 @@ var (
 	// ErrExhausted is the error of a start that was not tried because this machine or process has no disk space,
 	// open files, terminals or processes left. No process of the session has run.
 	ErrExhausted = errors.New("out of resources")
-	// ErrLeave is the cause for canceling a launch that the next controller continues. The session stays alive.
+	// ErrLeave cancels a launch that the next controller continues. The session stays alive.
 	ErrLeave = errors.New("the controller is leaving")
 )
 

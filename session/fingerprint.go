@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Fingerprint detects drift: it has a hash of all configured values that an agent was started with, and one hash
-// per field to explain a difference. The zero value means that the values are unknown. It counts as equal to every
-// fingerprint.
+// Fingerprint detects changes of an agent's configuration. It contains a hash of all configured values of the
+// agent's start, and a hash of each field to explain a difference. The zero value is unknown and counts as equal to
+// every fingerprint.
 type Fingerprint struct {
 	Sum string `json:"sum,omitempty"`
 	// short hash of each field: "command", "env FOO", "pre_start", …
@@ -39,8 +39,8 @@ func NewFingerprint(fields map[string]string) Fingerprint {
 // Known reports whether the fingerprint can be compared with others.
 func (f Fingerprint) Known() bool { return f.Sum != "" }
 
-// Drift returns the fields in which want differs from f, sorted, for example "env FOO changed". It returns nothing
-// if they are equal or one is unknown.
+// Drift returns the fields that differ between f and want, sorted, for example "env FOO changed". It returns
+// nothing if the fingerprints are equal or one of them is unknown.
 func (f Fingerprint) Drift(want Fingerprint) []string {
 	if !f.Known() || !want.Known() || f.Sum == want.Sum {
 		return nil
@@ -66,8 +66,8 @@ func (f Fingerprint) Drift(want Fingerprint) []string {
 // ProviderField is the name of the session provider in a drift.
 const ProviderField = "provider"
 
-// Drift returns how a session differs from one that would be started now: the fields with another fingerprint, and
-// the provider.
+// Drift returns the differences between a session and a session that would be started now: the fields with another
+// fingerprint, and the provider.
 func (s *Status) Drift(want *Spec) []string {
 	out := s.Fingerprint.Drift(want.Fingerprint)
 	if s.Swapped(want) {

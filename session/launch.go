@@ -11,14 +11,15 @@ import (
 	"gcity/internal/shell"
 )
 
-// NeedsSettling reports whether a session needs more than a running process: setup, a wait for readiness, or a
-// first nudge. If it does not, its provider marks it as ready from the start.
+// NeedsSettling reports whether a session has setup lines, a wait for readiness or a first nudge. Its provider
+// marks any other session as ready from the start.
 func NeedsSettling(s *Spec) bool {
 	return len(s.Setup) > 0 || s.SetupScript != "" || s.Ready.Needed() || s.Nudge != ""
 }
 
 // Launch runs PreStart, starts the session, and waits until it is ready. If a step after the start fails, Launch
-// stops the session. If finish is not nil, it completes the Spec in the folder that PreStart may have filled.
+// stops the session. If finish is not nil, it completes the Spec after PreStart, which may have filled the
+// session's folder.
 func Launch(ctx context.Context, p Provider, s Spec, finish func(*Spec) error) (Status, error) {
 	if err := s.runAll(ctx, "pre_start", s.PreStart); err != nil {
 		return Status{}, err
@@ -39,9 +40,9 @@ func Launch(ctx context.Context, p Provider, s Spec, finish func(*Spec) error) (
 	return status, nil
 }
 
-// Settle completes the start of a session: setup, the wait for readiness, the first nudge, and the mark of
-// readiness. Launch calls it. If a controller dies during a start, the next one calls Settle, and setup runs again.
-// If Settle fails, it stops the session, unless ctx was canceled with ErrLeave.
+// Settle completes the start of a session: setup, the wait for readiness, the first nudge, and the ready mark.
+// Launch calls it. If a controller dies during a start, the next controller calls Settle, and setup runs again. If
+// a step fails, Settle stops the session, unless ctx was canceled with ErrLeave.
 func Settle(ctx context.Context, p Provider, s Spec) error {
 	err := s.settle(ctx, p)
 	if err == nil || errors.Is(context.Cause(ctx), ErrLeave) {
@@ -59,9 +60,9 @@ const (
 	stopLimit = 10 * time.Second
 	pollFirst = 10 * time.Millisecond
 	pollMost  = 250 * time.Millisecond
-	lastLines = 5 // number of lines of the screen in an error
+	lastLines = 5 // number of screen lines in an error
 
-	// slowReady is how long an agent may take until it is reported what its start waits for
+	// slowReady is the time after which a start that still waits reports its reason
 	slowReady = 2 * time.Second
 )
 
@@ -134,7 +135,7 @@ func (s *Spec) await(ctx context.Context, p Provider) error {
 		case <-delay.C:
 			late = s.Ready.Delay > 0
 		case <-slow.C:
-			if w.told == nil { // an open question is the better reason
+			if w.told == nil { // an open question is a better reason for the wait
 				Progress(ctx, s.Ready.waits(limit))
 			}
 		case <-poll.C:
@@ -156,7 +157,7 @@ func (s *Spec) await(ctx context.Context, p Provider) error {
 	}
 }
 
-// waits returns what a start waits for until the agent is ready.
+// waits describes the condition that a start waits for.
 func (r Ready) waits(limit time.Duration) string {
 	switch {
 	case r.Prefix == "":
@@ -181,8 +182,8 @@ func shows(screen, prefix string) bool {
 	return false
 }
 
-// ended returns an error if the session has ended. If the state is unknown, it returns nil. It asks only the
-// provider that runs the session.
+// ended returns an error if the session has ended, or nil if its state is unknown. It asks only the provider that
+// runs the session.
 func (s *Spec) ended(ctx context.Context, p Provider) error {
 	st, err := LookAt(ctx, p, s.Name)
 	switch {
@@ -198,8 +199,8 @@ func (s *Spec) ended(ctx context.Context, p Provider) error {
 	return errors.New("the agent exited before it was ready")
 }
 
-// LookAt returns the status of one session. It uses a Looker if the provider is one. A live session is preferred to
-// one that has ended. If there is neither, it returns ErrNotFound.
+// LookAt returns the status of one session. It uses Looker if the provider implements it. A live session takes
+// precedence over an ended one. If there is neither, LookAt returns ErrNotFound.
 func LookAt(ctx context.Context, p Provider, name string) (found Status, err error) {
 	if l, ok := p.(Looker); ok {
 		return l.Look(ctx, name)
@@ -217,7 +218,7 @@ func LookAt(ctx context.Context, p Provider, name string) (found Status, err err
 	return found, err
 }
 
-// tail returns the end of a text on one line.
+// tail returns the last lines of a text, joined into one line.
 func tail(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	lines = lines[max(0, len(lines)-lastLines):]

@@ -56,7 +56,8 @@ func TestLaunchRunsEverythingInOrder(t *testing.T) {
 	}
 }
 
-// A failure before the start starts nothing. A failure after it leaves nothing running. Both errors say what failed.
+// After a failure before the start, nothing has started. After a failure later, nothing is left running. Both
+// errors name what failed.
 func TestLaunchFailures(t *testing.T) {
 	for name, c := range map[string]struct {
 		change  func(*session.Spec)
@@ -88,7 +89,7 @@ func TestLaunchFailures(t *testing.T) {
 	}
 }
 
-// A prompt counts even if the screen does not show its trailing space. A crash ends the wait.
+// A prompt is found even if the screen does not show its trailing space. A crash ends the wait.
 func TestLaunchAwaitsThePrompt(t *testing.T) {
 	p := fake.New()
 	s := launchSpec(t)
@@ -115,7 +116,7 @@ func TestLaunchAwaitsThePrompt(t *testing.T) {
 	}
 }
 
-// A start that takes long reports what it waits for (L14). A fast one does not.
+// A slow start reports what it waits for (L14). A fast start does not.
 func TestSlowLaunchSaysWhatItWaitsFor(t *testing.T) {
 	const line = `waits for a line of its screen that begins with "> "`
 	for want, ready := range map[string]session.Ready{

@@ -11,21 +11,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Local is a provider that may run its sessions on this machine, so that they can be checked before a start.
+// Local is a provider that may run its sessions on this machine. A command of a local session can be checked before
+// the start.
 type Local interface {
 	// IsLocal reports whether the sessions of the named provider run on this machine. Only a Mixer uses the name.
 	IsLocal(provider string) bool
 }
 
-// IsLocal reports whether a provider runs the sessions of the named one on this machine.
+// IsLocal reports whether p runs the sessions of the named provider on this machine.
 func IsLocal(p Provider, name string) bool {
 	l, ok := p.(Local)
 	return ok && l.IsLocal(name)
 }
 
-// Preflight returns the program of the session's command. If this machine cannot run the command, it returns the
-// reason, which is in the program, the command line or the environment. Providers that run sessions on this machine
-// call it before each start. The folder is checked separately, because that check may block.
+// Preflight returns the program of the session's command. It returns an error if this machine cannot run the
+// command because of the program, the command line or the environment. Providers that run sessions on this machine
+// call it before each start. CheckFolder is separate, because it may block.
 func (s *Spec) Preflight() (Executable, error) {
 	if err := s.checkArguments(); err != nil {
 		return Executable{}, err
@@ -33,7 +34,7 @@ func (s *Spec) Preflight() (Executable, error) {
 	return s.FindProgram()
 }
 
-// CheckFolder returns why this user cannot enter the session's folder. The error is an ErrCommand.
+// CheckFolder returns an ErrCommand with the reason if this user cannot enter the session's folder.
 func (s *Spec) CheckFolder() error {
 	info, err := os.Stat(s.Dir)
 	switch {
@@ -51,7 +52,7 @@ func (s *Spec) CheckFolder() error {
 	return nil
 }
 
-// CheckNewFolder returns why this user cannot create the session's folder. The error is an ErrCommand.
+// CheckNewFolder returns an ErrCommand with the reason if this user cannot create the session's folder.
 func (s *Spec) CheckNewFolder() error {
 	for at := s.Dir; ; at = filepath.Dir(at) {
 		info, err := os.Stat(at)
@@ -74,7 +75,7 @@ func (s *Spec) CheckNewFolder() error {
 // maxArgument is the kernel's limit for one argument or variable, including the final NUL.
 const maxArgument = 128 << 10
 
-// checkArguments returns why the kernel would refuse the command line or the environment.
+// checkArguments returns an error if the kernel would refuse the command line or the environment.
 func (s *Spec) checkArguments() error {
 	const tooLong = "%s is too long for the system (%d bytes, but at most %d are allowed): put " +
 		"long texts in a file and pass the file's name"

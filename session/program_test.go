@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The first program of a shell line is returned only if it is certain.
+// The first program of a shell line is returned only if it is certain to run.
 func TestProgram(t *testing.T) {
 	for line, want := range map[string]string{
 		"claude --resume": "claude", "exec claude": "claude", "  /opt/x/run;echo": "/opt/x/run", "cat": "cat", "./run.sh a b": "./run.sh",
@@ -24,7 +24,8 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// A missing or non-executable program is reported before anything starts. A program that may exist elsewhere is not.
+// A missing or non-executable program is reported before anything starts. A program that may exist elsewhere is not
+// reported.
 func TestProgramIsMissed(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, mode os.FileMode) {

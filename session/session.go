@@ -1,9 +1,9 @@
-// Package session defines the interface to running agents: what a provider of sessions must implement, and the
-// values that it exchanges with its callers. Providers are in the folders below. sessiontest is their conformance
-// suite.
+// Package session defines the interface to running agents: the methods that a session provider implements, and the
+// values that it exchanges with its callers. The providers are sub-packages. Package sessiontest is their
+// conformance suite.
 //
-// A session is one life of one agent: a process tree on a terminal that is started once and ends once. All lives of
-// an agent have the same name, and each has its own ID.
+// A session is one life of one agent: a process tree on a terminal that is started once and ends once. All sessions
+// of an agent have the same name, and each has its own ID.
 package session
 
 import (
@@ -17,7 +17,7 @@ import (
 
 // Spec describes a session to start. It is complete: a provider adds nothing from its own environment.
 type Spec struct {
-	Name  string `json:"name"`  // see Name; unique in the city
+	Name  string `json:"name"`  // the agent's encoded name, see Encode; unique in the city
 	Agent string `json:"agent"` // qualified name, "dir/name" or "name"
 	// absolute path of the city's folder; a session belongs to exactly this city
 	City string `json:"city"`
@@ -51,7 +51,7 @@ type Spec struct {
 
 	// provider that must run the session; "" = the one that is called
 	Provider string `json:"provider,omitempty"`
-	// the agent has an idle timeout, so a provider that must ask for its activity does so
+	// the agent has an idle timeout; a provider for which activity is expensive to get must get it
 	Idle bool `json:"idle,omitempty"`
 
 	Fingerprint Fingerprint `json:"fingerprint"`
@@ -71,11 +71,12 @@ func (s *Spec) Configured() []string {
 	return out
 }
 
-// Ready defines when a started session is ready. The zero value means at once.
+// Ready defines when a started session is ready. The zero value means immediately.
 type Ready struct {
-	// ready when a line of the screen begins with this
-	Prefix string        `json:"prefix,omitempty"`
-	Delay  time.Duration `json:"delay,omitempty"` // or ready after this time since the start
+	// a line of the screen that begins with this text shows that the session is ready
+	Prefix string `json:"prefix,omitempty"`
+	// the session is ready after this time, even without the prefix
+	Delay time.Duration `json:"delay,omitempty"`
 	// time after which the start fails; 0 = DefaultReadyDeadline
 	Deadline time.Duration `json:"deadline,omitempty"`
 }
@@ -83,13 +84,13 @@ type Ready struct {
 // DefaultReadyDeadline is the default time limit for a session to become ready.
 const DefaultReadyDeadline = 60 * time.Second
 
-// MaxText is the maximum length of a text that is typed at once, in bytes.
+// MaxText is the maximum length in bytes of a text that one Send may type.
 const MaxText = 1 << 20
 
-// Needed reports whether a start must wait until the session is ready.
+// Needed reports whether a start must wait for a prefix or a delay.
 func (r Ready) Needed() bool { return r.Prefix != "" || r.Delay > 0 }
 
-// Status is what a provider knows about one session without asking the agent.
+// Status is the state of one session that a provider knows without asking the agent.
 type Status struct {
 	Name  string
 	Agent string
@@ -97,11 +98,12 @@ type Status struct {
 	ID    string
 
 	Alive  bool // the agent's own process is alive
-	Ready  bool // setup, wait for readiness and first nudge are done; see Marker
+	Ready  bool // setup, the wait for readiness and the first nudge are done; see Marker
 	Frozen bool // stopped by SIGSTOP
-	// since when the holder of the session has not answered; zero = it answers
+	// start of the time in which the session's holder does not answer; zero = the holder answers
 	Silent time.Time
-	// why a live session is silent or is being ended by its platform: "its pod is terminating …"; "" = neither
+	// reason why a live session is silent or is being ended by its platform: "its pod is terminating …"; "" =
+	// neither
 	Reason  string
 	PID     int
 	Started time.Time
@@ -121,11 +123,11 @@ type Status struct {
 
 	Details []string // where the session runs, for users: "node n1", "image x"
 
-	Fingerprint Fingerprint // as passed to Start; zero = unknown
-	Exit        *Exit       // how it ended; nil while Alive
+	Fingerprint Fingerprint // fingerprint that was passed to Start; zero = unknown
+	Exit        *Exit       // how the session ended; nil while Alive
 }
 
-// Drain is a request to a session to finish. It is stored in the session's marks, see SetDrain, and ends with the
+// Drain is a request to a session to finish. The session's marks store it (see SetDrain), and it ends with the
 // session. The zero value means no request.
 type Drain struct {
 	Since time.Time // in whole seconds; zero = not draining
@@ -134,7 +136,8 @@ type Drain struct {
 	Acked bool // the agent has reported that it has finished
 }
 
-// Exit describes the end of a session. The provider retains it until it is acknowledged (see Acknowledger).
+// Exit describes the end of a session. The provider retains it until the controller acknowledges it (see
+// Acknowledger).
 type Exit struct {
 	Name  string `json:"name"`
 	Agent string `json:"agent"`
@@ -154,15 +157,15 @@ type Exit struct {
 // each other. All calls respect the context's deadline.
 type Provider interface {
 	// Start starts a session and returns when its process runs. It does not run PreStart and Setup and does not
-	// wait until the session is ready (see Launch). It returns ErrExists if a live session has this name.
+	// wait until the session is ready (see Launch). It returns ErrExists if a session with this name is alive.
 	Start(ctx context.Context, s Spec) (Status, error)
-	// Interrupt has the effect of Ctrl-C. It returns ErrNotFound if no live session has this name.
+	// Interrupt has the effect of Ctrl-C. It returns ErrNotFound if no session with this name is alive.
 	Interrupt(ctx context.Context, name string) error
-	// Stop stops the whole process tree: it interrupts, waits for the grace period, sends TERM, then KILL. With
-	// grace 0 it sends KILL at once. It returns when no process is left. If the session does not exist, it
-	// succeeds.
+	// Stop stops the whole process tree. It sends an interrupt, waits for the grace period, sends TERM, and then
+	// KILL. With grace 0 it sends KILL immediately. It returns when no process is left. Stop of a session that does
+	// not exist succeeds.
 	Stop(ctx context.Context, name string, grace time.Duration) error
-	// List returns all sessions of the city, sorted by name. It includes dead sessions with an exit that is not
+	// List returns all sessions of the city, sorted by name. It includes ended sessions whose exit is not
 	// acknowledged. An error means that the state is unknown.
 	List(ctx context.Context) ([]Status, error)
 	// Send types a text and submits it. If the program has enabled bracketed paste, the text is one paste. Send
@@ -172,18 +175,18 @@ type Provider interface {
 	Output(ctx context.Context, name string, lines int) (string, error)
 }
 
-// Optional interfaces of providers. Callers use type assertions, and report an ability that is missing.
+// These are optional interfaces of providers. Callers use type assertions and report missing abilities.
 type (
-	// Notifier reports ends at once. The channel is open until the provider is closed. If the channel loses an
-	// exit, List still returns it.
+	// Notifier reports exits immediately. The channel is open until the provider is closed. If the channel loses an
+	// exit, List still returns the exit.
 	Notifier interface{ Exits() <-chan Exit }
 
-	// Changer signals that List should be called now, for another reason than an exit: for example because the
-	// cluster of the sessions does not answer, or answers again. One value may stand for several changes. The
+	// Changer signals that the caller should call List now for a reason other than an exit. For example, the
+	// cluster of the sessions stops answering or answers again. One value may represent several changes. The
 	// channel is never closed.
 	Changer interface{ Changes() <-chan struct{} }
 
-	// Attacher connects to the raw terminal. Resize works while attached. Close detaches.
+	// Attacher connects to the raw terminal. Resize is possible while attached. Close detaches.
 	Attacher interface {
 		Attach(ctx context.Context, name string, cols, rows int) (Terminal, error)
 	}
@@ -194,13 +197,13 @@ type (
 		Watch(ctx context.Context, name string) iter.Seq2[Frame, error]
 	}
 
-	// Keyer presses keys by name: "Enter", "Escape", "C-c", "Up", "F5", …. Other texts are typed unchanged.
+	// Keyer presses keys by name: "Enter", "Escape", "C-c", "Up", "F5", …. It types any other text unchanged.
 	Keyer interface {
 		SendKeys(ctx context.Context, name string, keys ...string) error
 	}
 
-	// Polite sends a text like Send, but does not disturb a viewer. It types nothing and returns ErrBusy while a
-	// viewer's draft is on the line, or if a viewer has typed within the time quiet.
+	// Polite is a provider that can send a text without disturbing a viewer. It types nothing and returns ErrBusy
+	// if a viewer has unsubmitted text on the line or has typed within the last quiet duration.
 	Polite interface {
 		SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error
 	}
@@ -211,24 +214,24 @@ type (
 		Look(ctx context.Context, name string) (Status, error)
 	}
 
-	// Patient is a provider that calls another program, which may be slow. Its calls may take longer than those of
-	// other providers. The result of its List is the state at the end of the call, so concurrent callers may share
-	// one call.
+	// Patient is a provider that calls another program, which may be slow. Its calls may take longer than calls of
+	// other providers. List returns the state at the end of the call, so concurrent callers may share one call.
 	Patient interface {
 		// Patience returns how much longer than its grace period a call about a session may take. The name "" means
 		// any session. 0 means no longer than with other providers.
 		Patience(name string) time.Duration
 	}
 
-	// Marker stores small values with a session. They outlive the controller. The value "" removes one.
-	// Status.Ready is true if the value of ReadyMark is "1". Status.Drain contains the drain marks.
+	// Marker stores small key-value pairs with a session. They survive a restart of the controller. Setting a value
+	// to "" removes the pair. Status.Ready is true if the value of ReadyMark is "1". Status.Drain contains the
+	// drain marks.
 	Marker interface {
 		SetMeta(ctx context.Context, name, key, value string) error
 		Meta(ctx context.Context, name, key string) (string, error)
 	}
 
-	// Meter measures the resource usage of live sessions, each with its whole process tree, by session name. It
-	// scans the machine's processes once for all sessions.
+	// Meter measures the resource usage of all live sessions, including their whole process trees. The result is
+	// keyed by session name. It scans the machine's processes once for all sessions.
 	Meter interface {
 		Usage(ctx context.Context) (map[string]Usage, error)
 	}
@@ -238,34 +241,35 @@ type (
 		Clear(ctx context.Context, name string) error
 	}
 
-	// Capturer returns the raw retained output of the current or the previous life.
+	// Capturer returns the raw retained output of the session with this ID, which is the agent's current or
+	// previous one.
 	Capturer interface {
 		Capture(ctx context.Context, name, id string) ([]byte, error)
 	}
 
-	// Checker checks whether sessions could be started now, as far as that is possible without starting one. The
-	// caller limits it by CheckLimit.
+	// Checker checks whether sessions could be started now, without starting one. The caller limits the check by
+	// CheckLimit.
 	Checker interface {
 		Check(ctx context.Context) error
 	}
-	// Dismisser stops what the provider runs for its sessions, such as a server, if it has no sessions.
+	// Dismisser stops shared processes of the provider, such as a server, if the provider has no sessions.
 	Dismisser interface {
 		Dismiss(ctx context.Context) error
 	}
-	// Acknowledger allows the provider to drop an exit that was recorded. If the exit was dropped already, or if
-	// the session was started again, it does nothing.
+	// Acknowledger drops an exit that the controller has recorded. It does nothing if the exit was dropped already,
+	// or if the session was started again.
 	Acknowledger interface {
 		Acknowledge(ctx context.Context, name, id string) error
 	}
 )
 
-// CheckLimit is the timeout of a Checker. It is longer than that of one call of a script, which is half a minute.
+// CheckLimit is the timeout of a Checker. It is longer than the timeout of one script call, which is 30 seconds.
 const CheckLimit = 35 * time.Second
 
 // ReadyMark is the metadata key that marks a session as ready.
 const ReadyMark = "GC_READY"
 
-// Metadata keys of a drain. Tools of the agent may read DrainMark.
+// These are the metadata keys of a drain. Tools of the agent may read DrainMark.
 const (
 	DrainMark    = "GC_DRAIN"     // start of the drain in Unix seconds
 	DrainByMark  = "GC_DRAIN_BY"  // source of the request: "pool", "operator"
@@ -274,15 +278,15 @@ const (
 
 // Usage is the resource usage of a session's process tree.
 type Usage struct {
-	// CPU is the processor time of all live processes of the tree, and of the ended children that they waited for.
-	// Its resolution is 10 ms per process. It decreases only if a process ends and no process of the tree waits for
-	// it.
+	// CPU is the processor time of all live processes of the tree, and of their ended children that they waited
+	// for. Its resolution is 10 ms per process. It decreases only if a process ends and no process of the tree
+	// waits for it.
 	CPU   time.Duration
-	RSS   int64 // resident memory in bytes; shared pages count for each process
+	RSS   int64 // resident memory in bytes; a shared page is counted once per process
 	Procs int   // number of live processes, at least 1
 }
 
-// Terminal is an attached terminal. Read returns io.EOF when the session has ended or the holder has detached the
+// Terminal is an attached terminal. Read returns io.EOF when the session has ended or its holder has detached the
 // viewer.
 type Terminal interface {
 	io.ReadWriteCloser
@@ -291,7 +295,7 @@ type Terminal interface {
 
 // Frame is a piece of a terminal's output.
 type Frame struct {
-	Reset      bool   `json:"reset,omitempty"` // the reader must drop everything before this frame
+	Reset      bool   `json:"reset,omitempty"` // the reader must discard all earlier frames
 	Cols, Rows int    `json:"-"`
 	Data       []byte `json:"data"`
 	// number of bytes lost so far because the ring buffer was full

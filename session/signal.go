@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ParseSignal returns the signal of a name such as "hup", "SIGTERM" or "interrupt", in any case. It returns 0 for
-// an unknown name.
+// ParseSignal returns the signal with a name such as "hup", "SIGTERM" or "interrupt", in upper or lower case. It
+// returns 0 for an unknown name.
 func ParseSignal(name string) syscall.Signal {
 	name = strings.ToUpper(name)
 	if name == "INTERRUPT" {
