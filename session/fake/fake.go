@@ -1,5 +1,5 @@
 // Package fake is a session provider without processes, for drills and tests. It keeps the guarantees of
-// session.Provider, and its owner can cause failures.
+// session.Provider. Its user can cause failures.
 package fake
 
 import (
@@ -21,9 +21,9 @@ type Provider struct {
 	mu      sync.Mutex
 	pid     int              // PID of the newest session; -1 = sessions have no PID
 	lives   map[string]*life // newest session, by session name
-	past    map[string]*life // the session before that, by session name
+	past    map[string]*life // previous session, by session name
 	blind   error
-	failing map[string]error // why starts fail, by agent
+	failing map[string]error // reason why starts fail, by agent
 	started map[string]int   // number of starts, by agent
 	greets  map[string]string
 	changed chan struct{} // closed and replaced when a terminal changes
@@ -78,7 +78,7 @@ func (p *Provider) Start(_ context.Context, s session.Spec) (session.Status, err
 	return l.Status, nil
 }
 
-// live returns a living session. The caller must hold p.mu.
+// live returns a live session. The caller must hold p.mu.
 func (p *Provider) live(name string) (*life, error) {
 	l, ok := p.lives[name]
 	if !ok || !l.Alive {
@@ -87,7 +87,7 @@ func (p *Provider) live(name string) (*life, error) {
 	return l, nil
 }
 
-// with calls do for a living session, and wakes the readers of terminals.
+// with calls do for a live session, and wakes the readers of terminals.
 func (p *Provider) with(name string, do func(*life)) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -109,7 +109,7 @@ func (p *Provider) Stop(_ context.Context, name string, _ time.Duration) error {
 	return nil
 }
 
-// end marks a session as dead and reports its exit. The caller must hold p.mu.
+// end marks a session as ended and reports its exit. The caller must hold p.mu.
 func (p *Provider) end(l *life, e session.Exit) {
 	now := time.Now()
 	e.Name, e.Agent, e.ID, e.At, e.Uptime = l.Name, l.Agent, l.ID, now, now.Sub(l.Started)
@@ -149,7 +149,7 @@ func (p *Provider) Look(_ context.Context, name string) (session.Status, error) 
 	return l.look(), nil
 }
 
-// look returns the status, with the fields that follow from the marks. The caller must hold the provider's mu.
+// look returns the status, with the fields that depend on the marks. The caller must hold the provider's mu.
 func (l *life) look() session.Status {
 	l.Ready = l.Ready || l.meta[session.ReadyMark] == "1"
 	l.Drain = session.Drain{}
@@ -192,7 +192,7 @@ func (p *Provider) Meta(_ context.Context, name, key string) (value string, err 
 	return value, err
 }
 
-// Usage implements session.Meter. It returns the usage that Take has set for living sessions.
+// Usage implements session.Meter. It returns the usage that Take has set for live sessions.
 func (p *Provider) Usage(context.Context) (map[string]session.Usage, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -208,13 +208,13 @@ func (p *Provider) Usage(context.Context) (map[string]session.Usage, error) {
 	return all, nil
 }
 
-// Take sets the simulated usage of an agent's living session, until the session ends. The initial usage is one idle
-// process.
+// Take sets the simulated usage of an agent's live session, until the session ends. The initial usage is that of
+// one idle process.
 func (p *Provider) Take(agent string, u session.Usage) bool {
 	return p.fell(agent, func(l *life) { l.usage = u })
 }
 
-// Crash ends the living session of an agent as if its program had exited. It reports whether there was one.
+// Crash ends the live session of an agent as if its program had exited. It reports whether there was one.
 func (p *Provider) Crash(agent string, code int, signal string) bool {
 	return p.fell(agent, func(l *life) { p.end(l, session.Exit{Code: code, Signal: signal}) })
 }
@@ -228,12 +228,12 @@ func (p *Provider) Vanish(agent string) bool {
 	})
 }
 
-// Viewers sets the number of viewers at an agent's terminal.
+// Viewers sets the number of viewers attached to an agent's terminal.
 func (p *Provider) Viewers(agent string, n int) bool {
 	return p.fell(agent, func(l *life) { l.Attached = n })
 }
 
-// Draft simulates the input of a viewer. draft is set if the line then holds a draft.
+// Draft simulates the input of a viewer. draft reports whether unsubmitted text is then on the line.
 func (p *Provider) Draft(agent string, draft bool) bool {
 	return p.fell(agent, func(l *life) { l.Draft, l.TypedAt = draft, time.Now() })
 }
@@ -250,14 +250,15 @@ func (p *Provider) fell(agent string, do func(*life)) bool {
 	return false
 }
 
-// Blind makes List fail; nil makes it succeed again.
+// Blind makes List fail with err. With nil, List succeeds again.
 func (p *Provider) Blind(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.blind = err
 }
 
-// Lose makes List fail and signals that, like a platform that does not answer; nil makes it succeed again.
+// Lose makes List fail with err and signals the change, like a platform that does not answer. With nil, List
+// succeeds again.
 func (p *Provider) Lose(err error) {
 	p.Blind(err)
 	select {
@@ -266,14 +267,14 @@ func (p *Provider) Lose(err error) {
 	}
 }
 
-// Fail makes an agent's starts fail; nil lets them succeed again.
+// Fail makes an agent's starts fail with err. With nil, they succeed again.
 func (p *Provider) Fail(agent string, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.failing[agent] = err
 }
 
-// Started counts an agent's starts.
+// Started returns the number of an agent's starts.
 func (p *Provider) Started(agent string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"gcity/session"
 )
 
-// Refuser is a provider that refuses every start. Why is the reason. It is for simulated cities, and for providers
-// that this build does not contain.
+// Refuser is a provider that refuses every start with the reason Why. It is used in simulated cities, and for
+// providers that this build does not contain.
 type Refuser struct{ Why string }
 
 var (

@@ -22,12 +22,12 @@ var (
 // screen is the terminal of a simulated program, which echoes its input.
 type screen struct {
 	out        []byte
-	cleared    int // number of times that out was dropped
+	cleared    int // number of times that out was cleared
 	cols, rows int
-	draft      int // number of characters that viewers typed and did not submit
+	draft      int // number of characters that viewers typed but did not submit
 }
 
-// Greet sets what an agent's sessions print when they start.
+// Greet sets the text that an agent's sessions print when they start.
 func (p *Provider) Greet(agent, text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -85,7 +85,7 @@ func (p *Provider) Clear(_ context.Context, name string) error {
 	return p.with(name, func(l *life) { l.out, l.cleared = nil, l.cleared+1 })
 }
 
-// text returns the lines of a screen.
+// text returns the lines of a screen without carriage returns and trailing newlines.
 func (s *screen) text() string {
 	return strings.TrimRight(strings.ReplaceAll(string(s.out), "\r", ""), "\n")
 }
@@ -117,7 +117,8 @@ func (p *Provider) Capture(_ context.Context, name, id string) ([]byte, error) {
 	return nil, fmt.Errorf("session %s, life %s: %w", name, id, session.ErrNotFound)
 }
 
-// typed processes the input of a viewer: a draft, ended by Enter or a key that deletes it. The caller must hold p.mu.
+// typed processes the input of a viewer. Enter or a key that deletes the line ends a draft. The caller must hold
+// p.mu.
 func (p *Provider) typed(l *life, in []byte) {
 	p.print(l, strings.ReplaceAll(string(in), "\r", "\r\n"))
 	l.TypedAt = time.Now()
@@ -211,7 +212,7 @@ func (t *terminal) Read(b []byte) (int, error) {
 	}
 }
 
-// do calls a function while the session lives.
+// do calls a function if the session is alive.
 func (t *terminal) do(f func()) error {
 	t.p.mu.Lock()
 	defer t.p.mu.Unlock()
@@ -239,7 +240,7 @@ func (t *terminal) Resize(cols, rows int) error {
 func (t *terminal) Close() error {
 	t.once.Do(func() {
 		close(t.closed)
-		_ = t.do(func() { t.l.Attached-- }) // a dead session has no viewers
+		_ = t.do(func() { t.l.Attached-- }) // an ended session has no viewers
 	})
 	return nil
 }
