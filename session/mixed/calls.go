@@ -13,11 +13,11 @@ import (
 	"gcity/session"
 )
 
-// listLimit is how long List waits for a provider that is not a session.Patient.
+// listLimit is how long List waits for a provider that does not implement session.Patient.
 const listLimit = 5 * time.Second
 
 // Start implements session.Provider. It fails if the session is alive at another provider, or if another provider's
-// sessions are unknown, because a second copy of the agent might then run.
+// sessions are unknown. Otherwise, a second copy of the agent might run.
 func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	m := p.member(cmp.Or(s.Provider, p.o.Home))
 	q, err := p.opened(m)
@@ -107,9 +107,9 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	return errors.Join(errs...)
 }
 
-// List implements session.Provider. If one provider is in use, it returns that provider's list. Several providers
-// are asked at the same time. The error session.Partial names the providers that did not answer. The error of a
-// provider that may still answer is a session.Late.
+// List implements session.Provider. If only one provider is in use, it returns that provider's list. Otherwise it
+// asks all providers in use at the same time. Its error session.Partial names the providers that did not answer.
+// For a provider that may still answer, it contains a session.Late.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	used := p.used()
 	if len(used) == 1 {
@@ -166,7 +166,7 @@ func (p *Provider) Output(ctx context.Context, name string, lines int) (string, 
 	return m.p.Output(ctx, name, lines)
 }
 
-// able returns the provider that holds a session, if that provider has the ability.
+// able returns the provider that holds a session, or an error if that provider lacks the ability.
 func able[T any](ctx context.Context, p *Provider, name string, a session.Ability) (T, error) {
 	var none T
 	m, err := p.at(ctx, name)
@@ -255,7 +255,7 @@ func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error)
 	return q.Capture(ctx, name, id)
 }
 
-// Acknowledge implements session.Acknowledger. It skips providers that retain no exits.
+// Acknowledge implements session.Acknowledger. It does nothing if the session's provider retains no exits.
 func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	m, err := p.find(ctx, name, id)
 	if err != nil {

@@ -35,8 +35,8 @@ func (s *tardy) List(ctx context.Context) ([]session.Status, error) {
 	}
 }
 
-// A List does not wait longer for a slow provider than for others. The provider's own List continues, later calls share
-// it, and session.Await waits for its result.
+// List does not wait longer for a slow provider than for other providers. The slow provider's List call continues,
+// later callers share it, and session.Await waits for its result.
 func TestLateStatus(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, "pty")
@@ -94,7 +94,7 @@ func TestTheHolderIsLate(t *testing.T) {
 	})
 }
 
-// hasty is a provider that declares no extra patience and answers at once.
+// hasty is a provider that declares no additional patience and answers immediately.
 type hasty struct{ *fake.Provider }
 
 func (hasty) Patience(string) time.Duration { return 0 }

@@ -8,16 +8,16 @@ import (
 	"gcity/session"
 )
 
-// look is one List call of a patient provider. Concurrent callers share it.
+// look is one List call of a patient provider, which concurrent callers share.
 type look struct {
 	began time.Time
-	done  chan struct{} // closed at the end; the other fields do not change afterwards
+	done  chan struct{} // closed when the call ends; after that, the other fields do not change
 	all   []session.Status
 	err   error
 }
 
-// Patience implements session.Patient. It returns the patience of the provider that holds the session. If that is
-// unknown, it returns the longest patience of those that may hold it.
+// Patience implements session.Patient. It returns the patience of the provider that holds the session. If that
+// provider is unknown, it returns the longest patience of all providers in use.
 func (p *Provider) Patience(name string) time.Duration {
 	these := p.used()
 	if m := p.holder(name, ""); m != nil {
@@ -33,11 +33,11 @@ func (p *Provider) Patience(name string) time.Duration {
 	return most
 }
 
-// list lists the sessions of one provider and records where they are. A patient provider may need longer than ctx.
-// Then the error is a session.Late.
+// list lists the sessions of one provider and records which provider holds them. If a patient provider needs longer
+// than ctx allows, the error is a session.Late.
 func (p *Provider) list(ctx context.Context, m *member) ([]session.Status, error) {
 	q, err := p.opened(m)
-	if err != nil { // it may be possible to open the provider now
+	if err != nil { // try to open the provider again
 		if q, err = p.opened(p.member(m.name)); err != nil {
 			return nil, err
 		}
@@ -58,7 +58,7 @@ func (p *Provider) list(ctx context.Context, m *member) ([]session.Status, error
 	}
 }
 
-// rest waits until a look has ended.
+// rest waits until the List call has ended.
 func (l *look) rest(ctx context.Context) ([]session.Status, error) {
 	select {
 	case <-l.done:
@@ -68,7 +68,7 @@ func (l *look) rest(ctx context.Context) ([]session.Status, error) {
 	}
 }
 
-// shared returns the look in progress of a provider, or starts one.
+// shared returns the List call of a provider that is in progress, or starts one.
 func (p *Provider) shared(m *member, q session.Provider, limit time.Duration) (*look, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -95,7 +95,7 @@ func (p *Provider) shared(m *member, q session.Provider, limit time.Duration) (*
 	return l, nil
 }
 
-// ask lists the sessions of a provider and records where they are.
+// ask lists the sessions of a provider and records which provider holds them.
 func (p *Provider) ask(ctx context.Context, m *member, q session.Provider) ([]session.Status,
 	error) {
 	p.mu.Lock()
@@ -115,8 +115,8 @@ func (p *Provider) ask(ctx context.Context, m *member, q session.Provider) ([]se
 	return all, nil
 }
 
-// note records the provider of each session, except for sessions that were started since the look began.
-// With a single provider, that is not necessary.
+// note records the provider of each session, except for sessions that were started since the List call began. With
+// only one provider, it records nothing.
 func (p *Provider) note(m *member, all []session.Status, gen int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

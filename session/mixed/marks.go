@@ -15,15 +15,15 @@ import (
 	"gcity/session"
 )
 
-// MarksFile is the file in the city's .gc folder with the providers that may hold sessions, one per line. It does
-// not contain the home provider.
+// MarksFile is the file in the city's .gc folder that lists the providers that may hold sessions, one per line. It
+// does not contain the home provider.
 const MarksFile = "session-providers"
 
 // errDamaged reports that the marks file has content that gcity does not write.
 var errDamaged = errors.New("the file is damaged")
 
 // Marks returns the providers in the marks file of a city's .gc folder. With errDamaged or a *disk.UnsafeError, it
-// also returns those that could be read.
+// also returns the names that are readable.
 func Marks(dir string) (names []string, err error) {
 	data, err := disk.ReadFile(filepath.Join(dir, MarksFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -55,9 +55,9 @@ func isName(name string) bool {
 	})
 }
 
-// recover writes a damaged marks file again. It asks all providers that may hold sessions. Those without sessions
-// lose their mark. Until all have answered, no agent starts that may already be running. A copy of the damaged file
-// is kept.
+// recover rebuilds a damaged marks file. It keeps a copy of the damaged file and marks all providers that may hold
+// sessions. A provider loses its mark when it lists no sessions. Until all of them have answered, an agent that may
+// be running is not started.
 func (p *Provider) recover(legible []string, damage error) ([]string, error) {
 	_, unsafe := errors.AsType[*disk.UnsafeError](damage)
 	if p.o.Survey == nil || !unsafe && !errors.Is(damage, errDamaged) {
@@ -84,8 +84,8 @@ func (p *Provider) recover(legible []string, damage error) ([]string, error) {
 	return names, err
 }
 
-// mark records that a provider is in use, before its first start. Calls that only look up where a session is do not
-// wait for the disk.
+// mark records that a provider is in use, before its first start. It does not hold p.mu during the write, so
+// lookups of a session's provider do not wait for the disk.
 func (p *Provider) mark(ctx context.Context, m *member) error {
 	p.mu.Lock()
 	m.starts++
@@ -100,7 +100,7 @@ func (p *Provider) mark(ctx context.Context, m *member) error {
 			return false, nil
 		}
 		listed := m.listed
-		// it had no sessions before, and this provider starts all later ones
+		// the provider had no sessions before, and all later sessions are started through p
 		m.inUse, m.listed = true, true
 		return true, func(err error) {
 			if m.marked = err == nil; !m.marked {
@@ -118,8 +118,8 @@ func (p *Provider) mark(ctx context.Context, m *member) error {
 		err)
 }
 
-// unmark removes the mark of a provider if a look with this gen has found no sessions. It first dismisses the
-// provider. If the controller dies before the mark is removed, the next controller looks there again.
+// unmark removes the mark of a provider if a List call with this gen has found no sessions. It first dismisses the
+// provider. If the controller dies before the mark is removed, the next controller lists the provider again.
 func (p *Provider) unmark(ctx context.Context, m *member, q session.Provider, gen int) {
 	idle := func() bool {
 		return m.name != p.o.Home && m.inUse && m.starts == 0 && m.gen == gen && !p.o.Observe
@@ -149,8 +149,9 @@ func (p *Provider) unmark(ctx context.Context, m *member, q session.Provider, ge
 	}
 }
 
-// writing writes the marks file after a change, one call at a time and without holding p.mu. It holds p.mu while it
-// calls change, and then the function that change returns, with the result of the write.
+// writing writes the marks file after a change, one call at a time and without holding p.mu during the write. It
+// holds p.mu while it calls change. After the write, it holds p.mu while it calls the function that change
+// returned, with the result of the write.
 func (p *Provider) writing(ctx context.Context,
 	change func() (change bool, done func(error))) error {
 	select {

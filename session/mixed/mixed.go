@@ -1,11 +1,11 @@
 // Package mixed combines several session providers into one. Each agent has a provider, and calls about a session
 // go to the provider that holds it. A file in the city's folder lists the providers that may hold sessions. So a
-// controller finds the sessions of an earlier one, even if the configuration has changed.
+// controller finds the sessions of an earlier controller, even if the configuration has changed.
 //
 // # Concurrency
 //
 // A Provider is safe for concurrent use. It has one goroutine for each provider that is a session.Notifier or a
-// session.Changer, and one for each look at a patient provider. All of them end with Close.
+// session.Changer, and one for each List call of a patient provider. Close ends all of them.
 package mixed
 
 import (
@@ -24,11 +24,12 @@ import (
 
 // Options configures a Provider.
 type Options struct {
-	Dir  string // the city's .gc folder
-	Home string // name of the provider that is always asked; "" in the configuration means this one
+	Dir string // the city's .gc folder
+	// name of the default provider, which is always asked and is written as "" in the configuration
+	Home string
 
-	// Open opens a provider by its name. close releases the provider. Open is called at most once at a time for
-	// each name.
+	// Open opens a provider by its name. close releases the provider. Open is never called twice at the same time
+	// for the same name.
 	Open func(name string) (p session.Provider, close func(), err error)
 
 	// Survey returns all providers that may hold sessions of the city. It is called if MarksFile is damaged. If
@@ -43,15 +44,15 @@ type Options struct {
 	Broken func(error)
 }
 
-// Provider forwards calls to other providers. It has all optional interfaces of package session. If the provider of
-// a session does not support a call, the error is a session.LackError.
+// Provider forwards calls to other providers. It has all optional interfaces of package session. If a session's
+// provider does not support a call, the error is a session.LackError.
 type Provider struct {
 	o     Options
 	exits chan session.Exit
 	// contains a value if the sessions of a provider may have changed; see session.Changer
 	changes chan struct{}
 	done    chan struct{}
-	life    context.Context // context of looks at patient providers; end cancels it
+	life    context.Context // context of List calls of patient providers; end cancels it
 	end     context.CancelCauseFunc
 	wg      recovery.Group
 
@@ -60,27 +61,29 @@ type Provider struct {
 
 	mu      sync.Mutex
 	members map[string]*member
-	order   []*member          // sorted by name, with the home provider first
-	held    map[string][]place // by session name; complete for providers with listed set
-	closed  bool
+	order   []*member // sorted by name, with the home provider first
+	// by session name; contains all sessions of the members that have listed set
+	held   map[string][]place
+	closed bool
 }
 
-// member is one of the providers. If it could not be opened, the method opened tries again. Then only that method may
-// read p and err, unless the member is known to hold a session.
+// member is one of the providers. If it could not be opened, Provider.member tries again. So other code reads p and
+// err with the method opened, unless the member is known to hold a session.
 type member struct {
-	name   string
-	p      session.Provider // nil: it could not be opened
-	close  func()
-	err    error // why opening failed
-	inUse  bool  // it may hold sessions: it has a mark, is getting one, or is the home provider
+	name  string
+	p     session.Provider // nil = the provider could not be opened
+	close func()
+	err   error // why opening failed
+	// the provider may hold sessions: it has a mark, is getting a mark, or is the home provider
+	inUse  bool
 	marked bool  // its mark is in the file
-	listed bool  // held contains all of its sessions
-	look   *look // look in progress, for a patient provider
+	listed bool  // the provider's held map entries contain all of its sessions
+	look   *look // List call in progress, for a patient provider
 	starts int   // number of starts in progress
 	gen    int   // number of starts so far
 }
 
-// place describes which provider holds a session.
+// place is the location of a session at a provider.
 type place struct {
 	at    *member
 	id    string
@@ -106,11 +109,11 @@ var (
 	_ session.Patient      = (*Provider)(nil)
 )
 
-// exitsKept is the capacity of Exits. If it is full, List still returns the exit.
+// exitsKept is the capacity of the channel that Exits returns. If the channel is full, List still returns the exit.
 const exitsKept = 1024
 
-// New opens the home provider, and all providers that hold sessions of an earlier controller. If one of these
-// cannot be opened, List reports it each time.
+// New opens the home provider, and all providers that hold sessions of an earlier controller. If one of them cannot
+// be opened, each List reports the error.
 func New(o Options) (*Provider, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -177,7 +180,7 @@ func (p *Provider) member(name string) *member {
 	return m
 }
 
-// opened returns a provider, or why it could not be opened.
+// opened returns a provider, or the error of opening it.
 func (p *Provider) opened(m *member) (session.Provider, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -267,7 +270,7 @@ func (p *Provider) used() []*member {
 	return slices.DeleteFunc(slices.Clone(p.order), func(m *member) bool { return !m.inUse })
 }
 
-// ended records that a life is over. The caller must hold p.mu.
+// ended records the end of a session. The caller must hold p.mu.
 func (p *Provider) ended(m *member, name, id string) {
 	for i := range p.held[name] {
 		if h := &p.held[name][i]; h.at == m && h.id == id {
@@ -306,12 +309,13 @@ func (p *Provider) Limits() session.Limits {
 	return out
 }
 
-// at returns the provider that holds a session. A live session is preferred to one that has ended.
+// at returns the provider that holds a session. A live session takes precedence over an ended one.
 func (p *Provider) at(ctx context.Context, name string) (*member, error) {
 	return p.find(ctx, name, "")
 }
 
-// find does the same as at. If id is not "", the provider that holds that life is preferred.
+// find returns the provider that holds a session, like at. If id is not "", the provider of the session with that
+// ID takes precedence.
 func (p *Provider) find(ctx context.Context, name, id string) (*member, error) {
 	used := p.used()
 	if len(used) == 1 {

@@ -21,7 +21,7 @@ import (
 	"gcity/session/sessiontest"
 )
 
-// house holds the providers of a city by name, so that another mixed provider finds their sessions again.
+// house holds the providers of a city by name, so that a new mixed provider finds their sessions again.
 type house struct {
 	dir    string
 	kept   map[string]session.Provider
@@ -55,7 +55,7 @@ func (h *house) open(name string) (session.Provider, func(), error) {
 	return p, func() {}, nil
 }
 
-// counted counts the calls of List.
+// counted is a provider that counts the calls of List.
 type counted struct {
 	*fake.Provider
 	n *atomic.Int64
@@ -100,7 +100,7 @@ func start(t *testing.T, p session.Provider, name, provider string) session.Stat
 	return st
 }
 
-// A mixed provider passes the suite with one provider, and with some of the sessions in another one.
+// A mixed provider passes the suite with one provider, and with some of the sessions at a second one.
 func TestConformance(t *testing.T) {
 	for _, others := range []bool{false, true} {
 		t.Run(fmt.Sprintf("others %t", others), func(t *testing.T) {
@@ -146,8 +146,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// Only providers in use are opened and listed. The next controller lists them, too, whatever its configuration says
-// (L11).
+// Only providers in use are opened and listed. The next controller lists them too, even if the configuration has
+// changed (L11).
 func TestUseOutlivesTheController(t *testing.T) {
 	h := newHouse(t, "pty", "one", "two")
 	p := h.mix(t, false)
@@ -309,7 +309,7 @@ func TestObserverWritesNothing(t *testing.T) {
 	}
 }
 
-// An exit that one of several providers reports is reported once, whichever provider it is.
+// An exit at any of several providers is reported exactly once.
 func TestEndsOfAll(t *testing.T) {
 	h := newHouse(t, "pty", "one")
 	p := h.mix(t, false)
@@ -328,7 +328,7 @@ func TestEndsOfAll(t *testing.T) {
 	start(t, p, "b", "") // the ended session does not prevent a start
 }
 
-// courteous can send texts politely, and look at one session without a list.
+// courteous implements session.Polite and session.Looker.
 type courteous struct {
 	*fake.Provider
 	polite []string
@@ -343,8 +343,8 @@ func (c *courteous) Look(context.Context, string) (session.Status, error) {
 	return session.Status{ID: "looked"}, nil
 }
 
-// The abilities to send a text politely and to look at one session are used if the provider has them. Otherwise the
-// text is sent normally, and the list is read.
+// Polite and Looker are used if the provider implements them. Otherwise the text is sent normally, and List is
+// called.
 func TestSendPolitelyIfSupported(t *testing.T) {
 	h := newHouse(t, "pty")
 	c := &courteous{Provider: fake.New()}
@@ -374,7 +374,7 @@ func TestSendPolitelyIfSupported(t *testing.T) {
 	}
 }
 
-// Concurrent callers retry to open a provider that cannot be opened, while others read its state.
+// Some callers retry opening a provider that cannot be opened, while other callers read its state.
 func TestTriedAgainByMany(t *testing.T) {
 	h := newHouse(t, "pty")
 	if err := os.WriteFile(filepath.Join(h.dir, mixed.MarksFile), []byte("gone\n"), 0o600); err != nil {
@@ -447,7 +447,7 @@ func TestLaunchAsksItsOwnSession(t *testing.T) {
 	}
 }
 
-// slow is never ready, and reports each look at its screen.
+// slow is never ready, and notifies a channel of each read of its screen.
 type slow struct {
 	*fake.Provider
 	looked chan<- struct{}

@@ -11,7 +11,7 @@ import (
 	"gcity/session"
 )
 
-// While the disk with the marks hangs, only callers that need the marks written wait for it. The controller's loop,
+// While the disk with the marks file hangs, only callers that need the file written wait. The controller's loop,
 // which only asks for the patience of a provider, does not wait.
 func TestMarksOnADiskThatDoesNotAnswer(t *testing.T) {
 	if !hungfs.InNamespace(t) {

@@ -8,7 +8,8 @@ import (
 	"gcity/session"
 )
 
-// SendPolitely implements session.Polite. If the provider cannot detect typing users, it sends the text at once.
+// SendPolitely implements session.Polite. If the provider cannot detect typing users, SendPolitely sends the text
+// immediately.
 func (p *Provider) SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error {
 	m, err := p.at(ctx, name)
 	if err != nil {
@@ -20,7 +21,7 @@ func (p *Provider) SendPolitely(ctx context.Context, name, text string, quiet ti
 	return m.p.Send(ctx, name, text)
 }
 
-// Look implements session.Looker. A live session is preferred to one that has ended.
+// Look implements session.Looker. A live session takes precedence over an ended one.
 func (p *Provider) Look(ctx context.Context, name string) (session.Status, error) {
 	m, err := p.at(ctx, name)
 	if err != nil {
