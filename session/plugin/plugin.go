@@ -31,12 +31,12 @@ import (
 )
 
 const (
-	// timeout of a helper's first answer, which does not depend on the network
+	// timeout of a helper's answer to the open call, which does not depend on the network
 	openLimit  = 5 * time.Second
-	leaveLimit = 5 * time.Second // time limit for the exit of a helper
+	leaveLimit = 5 * time.Second // timeout of a helper's exit
 	retryFirst = 100 * time.Millisecond
 	retryLast  = 10 * time.Second
-	healthy    = time.Minute // a helper that has run for this long is restarted without a wait
+	healthy    = time.Minute // a helper that has run for this long is restarted immediately
 )
 
 // Options configures a Provider.
@@ -47,12 +47,13 @@ type Options struct {
 	// folder of the socket, created if necessary; each helper of a city needs its own
 	Dir      string
 	Settings json.RawMessage // see protocol.OpenRequest
-	// environment of the controller; shell.ScriptEnv selects what the helper gets
+	// environment of the controller; the helper gets the variables that shell.ScriptEnv selects
 	Environ []string
 	Observe bool         // another process runs the city, so the helper must not change anything
 	Logger  *slog.Logger // nil = no logging
 
-	// Broken is called with a panic of a goroutine of the provider. If it is nil, the program exits with the panic.
+	// Broken is called with a panic of a goroutine of the provider. If Broken is nil, the program exits with the
+	// panic.
 	Broken func(error)
 }
 
@@ -67,12 +68,12 @@ type Provider struct {
 	wg       recovery.Group
 
 	mu     sync.Mutex
-	down   error     // why the helper is not running; nil = it is
-	retry  time.Time // when the helper restarts, if it is not running
+	down   error     // why the helper is not running; nil = the helper is running
+	retry  time.Time // time of the helper's restart, if the helper is not running
 	opened bool      // New has succeeded, so the helper restarts when it exits
 }
 
-// New starts the helper and opens it.
+// New starts the helper and sends it the open call.
 func New(o Options) (*Provider, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -143,7 +144,7 @@ func (p *Provider) listen() error {
 	return err
 }
 
-// dial connects to the helper. If the helper is not running, dial returns the reason at once.
+// dial connects to the helper. If the helper is not running, dial returns the reason immediately.
 func (p *Provider) dial(ctx context.Context) (net.Conn, error) {
 	if err := p.whyDown(); err != nil {
 		return nil, err
@@ -152,7 +153,7 @@ func (p *Provider) dial(ctx context.Context) (net.Conn, error) {
 	return d.DialContext(ctx, "unix", p.socket)
 }
 
-// whyDown returns why the helper is not running, and when it restarts.
+// whyDown returns an error that says why the helper is not running and when it restarts, or nil.
 func (p *Provider) whyDown() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -163,7 +164,7 @@ func (p *Provider) whyDown() error {
 	return fmt.Errorf("%w; it restarts in %s", p.down, wait)
 }
 
-// explain returns the reason of the helper's exit if that has caused err, or else err.
+// explain returns the reason of the helper's exit if the exit has caused err. Otherwise it returns err.
 func (p *Provider) explain(err error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -178,7 +179,7 @@ func (p *Provider) Check(ctx context.Context) error {
 	return p.Client.Check(ctx)
 }
 
-// executable returns why a file cannot be a helper.
+// executable returns an error if a file cannot be executed as a helper.
 func executable(path string) error {
 	info, err := os.Stat(path)
 	switch {

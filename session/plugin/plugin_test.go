@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// helper serves local terminals over the session protocol.
+// helper serves a pty provider over the session protocol.
 func helper() int {
 	err := protocol.Serve(
 		context.Background(),
@@ -61,8 +61,8 @@ func helper() int {
 	return 0
 }
 
-// slow is a provider that reports progress while it starts the session "slow". A text to the session "platform" makes
-// its platform unreachable, or reachable again.
+// slow is a provider that reports progress while it starts the session "slow". Texts that are sent to the session
+// "platform" make its platform unreachable, or reachable again.
 type slow struct {
 	*pty.Provider
 	changes chan struct{}
@@ -155,7 +155,7 @@ func spec(city, name, command string) session.Spec {
 	}
 }
 
-// A local provider passes the suite through the protocol, too.
+// A pty provider passes the suite through the session protocol.
 func TestConformance(t *testing.T) {
 	sessiontest.Run(t, sessiontest.Harness{
 		New: func(t *testing.T) session.Provider { return open(t, t.TempDir()) },
@@ -217,7 +217,7 @@ func TestHelperDies(t *testing.T) {
 	}
 }
 
-// A helper gets the controller's environment without the variables of sessions.
+// A helper gets the controller's environment without the variables of a session.
 func TestEnvironOfHelper(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/somewhere/config")
 	t.Setenv("GC_SESSION_ID", "of-the-controller")
@@ -229,7 +229,7 @@ func TestEnvironOfHelper(t *testing.T) {
 	}
 }
 
-// A slow start reports what it waits for, and the status contains the details.
+// A slow start reports the reason for its wait, and the status contains the details.
 func TestSlowStart(t *testing.T) {
 	p := open(t, t.TempDir())
 	var waits []string
@@ -250,7 +250,7 @@ func TestSlowStart(t *testing.T) {
 	}
 }
 
-// helperPID waits for a helper, and returns its PID: the child of this process that has the socket of p.
+// helperPID waits for a helper, and returns its PID: a child process of this process that has the socket of p.
 func helperPID(t *testing.T, p *Provider) int {
 	t.Helper()
 	found := 0

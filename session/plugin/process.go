@@ -16,11 +16,11 @@ import (
 	"gcity/session/protocol"
 )
 
-// inheritedFD is the number of the socket's file descriptor in the helper: the first after the standard streams.
+// inheritedFD is the helper's file descriptor of the socket: the first one after the standard streams.
 const inheritedFD = 3
 
-// keep runs the helper, and restarts it until ctx ends. It closes started when the first process is running or
-// could not be started.
+// keep runs the helper, and restarts it until ctx ends. It closes started when the first process is running or has
+// failed to start.
 func (p *Provider) keep(ctx context.Context, started chan struct{}) {
 	wait := retryFirst
 	for {
@@ -65,7 +65,7 @@ func (p *Provider) setDown(err error, wait time.Duration) {
 	}
 }
 
-// run starts the helper, calls up, and returns the reason of the helper's exit. When ctx ends, it makes the helper
+// run starts the helper, calls up, and returns the reason of the helper's exit. When ctx ends, run makes the helper
 // exit.
 func (p *Provider) run(ctx context.Context, up func()) error {
 	cmd := exec.Command(p.o.Program) //nolint:noctx // ctx ends it below, in two steps
@@ -105,7 +105,8 @@ func (p *Provider) run(ctx context.Context, up func()) error {
 	return err
 }
 
-// end makes the helper exit when ctx ends: it closes the helper's input. If the helper does not exit, end kills it.
+// end makes the helper exit when ctx ends, by closing the helper's input. If the helper does not exit, end kills
+// it.
 func (p *Provider) end(ctx context.Context, pid int, stdin io.Closer, done <-chan struct{}) {
 	select {
 	case <-done:
@@ -116,7 +117,7 @@ func (p *Provider) end(ctx context.Context, pid int, stdin io.Closer, done <-cha
 	select {
 	case <-done:
 	case <-time.After(leaveLimit):
-		_ = syscall.Kill(-pid, syscall.SIGKILL) // fails if the helper has just exited
+		_ = syscall.Kill(-pid, syscall.SIGKILL) // fails if the helper has exited in the meantime
 	}
 }
 
@@ -130,7 +131,7 @@ type outputLog struct {
 
 func newOutputLog(p *Provider) *outputLog { return &outputLog{p: p, over: make(chan struct{})} }
 
-// maxLine is the maximum length of a line of output that is retained.
+// maxLine is the maximum length in bytes of a retained line of output.
 const maxLine = 4 << 10
 
 func (s *outputLog) follow() {
