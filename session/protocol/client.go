@@ -26,12 +26,12 @@ type ClientOptions struct {
 	Open   OpenRequest  // without Protocols, which the client sets
 	Logger *slog.Logger // nil disables logging
 
-	// Broken is called with a panic of the client's goroutine. If it is nil, the program ends.
+	// Broken is called with a panic of the client's goroutine. If Broken is nil, the program exits with the panic.
 	Broken func(error)
 }
 
 // Client is a session.Provider that calls a helper. It has all optional interfaces of package session. Limits
-// returns what the helper cannot do.
+// returns the abilities that the helper lacks.
 type Client struct {
 	o     ClientOptions
 	http  *http.Client
@@ -66,8 +66,8 @@ var (
 	_ session.Limiter      = (*Client)(nil)
 )
 
-// NewClient returns a client and opens the helper. It fails if the helper cannot be reached before ctx ends, or
-// refuses to be opened.
+// NewClient returns a client and opens the helper. It fails if the helper cannot be reached before ctx ends, or if
+// the helper refuses the open call.
 func NewClient(ctx context.Context, o ClientOptions) (*Client, error) {
 	o.Open.Protocols = []int{Version}
 	if o.Logger == nil {
@@ -240,7 +240,7 @@ func (c *Client) Limits() session.Limits {
 	return out
 }
 
-// patience is how long a call may take if the helper does not set that.
+// patience is the additional time that a call may take if the helper sets none.
 const patience = session.CheckLimit
 
 // Patience implements session.Patient.
@@ -250,7 +250,7 @@ func (c *Client) Patience(string) time.Duration {
 	return cmp.Or(time.Duration(c.answer.Patience)*time.Millisecond, patience)
 }
 
-// Name returns the name that the helper has given itself.
+// Name returns the name that the helper reports for itself.
 func (c *Client) Name() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

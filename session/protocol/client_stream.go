@@ -17,17 +17,17 @@ import (
 )
 
 const (
-	retryFirst = 50 * time.Millisecond // wait before a lost stream of exits is opened again
+	retryFirst = 50 * time.Millisecond // wait before a lost stream of exits is reopened
 	retryLast  = 10 * time.Second
-	silence    = 4 * beat // time without data after which a stream of exits counts as lost
+	silence    = 4 * beat // time without data after which a stream of exits is considered lost
 )
 
-// Exits implements session.Notifier. After a stream was lost, it receives the exits that the helper still lists. So
-// an exit may be received twice.
+// Exits implements session.Notifier. After a stream of exits was lost, the channel receives all exits that the
+// helper still lists. So it may receive an exit twice.
 func (c *Client) Exits() <-chan session.Exit { return c.exits }
 
-// Changes implements session.Changer. It also receives a value when a stream of exits is opened, because the helper may
-// have been away.
+// Changes implements session.Changer. The channel also receives a value when a stream of exits is opened, because
+// the client may have missed changes.
 func (c *Client) Changes() <-chan struct{} { return c.changes }
 
 // changed notifies the reader of Changes.
@@ -38,7 +38,7 @@ func (c *Client) changed() {
 	}
 }
 
-// followExits reads the stream of exits until ctx ends. When the stream is lost, it opens another.
+// followExits reads the stream of exits until ctx ends. When a stream is lost, it opens a new one.
 func (c *Client) followExits(ctx context.Context) {
 	wait := retryFirst
 	for ctx.Err() == nil {
@@ -162,7 +162,7 @@ func (c *Client) Attach(
 	if err := c.open(ctx); err != nil {
 		return nil, err
 	}
-	// the terminal is used longer than the deadline of Attach
+	// the terminal is used after the deadline of Attach
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, end)
 	resp, err := c.post(life, "attach", Target{Name: name, Cols: cols, Rows: rows})
@@ -184,12 +184,12 @@ func (c *Client) Attach(
 	return &terminal{conn: conn, in: in, buf: buf, end: end}, nil
 }
 
-// terminal is an attached terminal on gcity's side.
+// terminal is the client's side of an attached terminal.
 type terminal struct {
 	conn io.ReadWriteCloser
 	in   *bufio.Reader
 	buf  []byte
-	rest []byte // the part of buf that was not read yet
+	rest []byte // part of buf that the caller has not read yet
 	end  context.CancelFunc
 
 	writing sync.Mutex

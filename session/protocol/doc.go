@@ -1,7 +1,7 @@
 // Package protocol implements the session protocol, version 1, between gcity and a helper program that runs
 // sessions. A helper serves HTTP on a unix socket that it inherits. docs/session-protocol.md describes the protocol
-// for authors of helpers in any language. For a provider in Go, Serve is the main function of a helper. Client is
-// gcity's side.
+// for authors of helpers in any language. A helper in Go calls Serve with a session.Provider. Client is gcity's
+// side.
 //
 // # Concurrency
 //
@@ -13,15 +13,15 @@ package protocol
 const Version = 1
 
 const (
-	// SocketEnv is the name of the variable with the number of the inherited file descriptor: a listening unix
-	// socket.
+	// SocketEnv is the environment variable with the number of an inherited file descriptor, which is a listening
+	// unix socket.
 	SocketEnv = "GCITY_SESSION_SOCKET_FD"
 
-	// TimeoutHeader contains how many milliseconds the caller waits for the response. Without it, a call has no
-	// timeout.
+	// TimeoutHeader is the header with the number of milliseconds that the caller waits for the response. Without
+	// it, a call has no timeout.
 	TimeoutHeader = "Gcity-Timeout-Ms"
 
-	// Upgrade is the protocol to which an attach switches; see the types of frames in frame.go.
+	// Upgrade is the protocol to which an attach call switches; frame.go describes its frames.
 	Upgrade = "gcity-terminal/1"
 
 	maxMessage = 64 << 20 // maximum size of a JSON response in bytes

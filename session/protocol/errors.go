@@ -24,7 +24,7 @@ type kind struct {
 	status int
 }
 
-// kinds returns the kinds of errors, the most specific first.
+// kinds returns the kinds of errors, the most specific kind first.
 func kinds() []kind {
 	return []kind{
 		{"not_found", session.ErrNotFound, http.StatusNotFound},
@@ -38,7 +38,7 @@ func kinds() []kind {
 	}
 }
 
-// Is makes errors.Is find the error of package session for the kind.
+// Is makes errors.Is find the error of package session that corresponds to the kind.
 func (e *Error) Is(target error) bool {
 	for _, k := range kinds() {
 		if k.word == e.Kind {
@@ -48,7 +48,7 @@ func (e *Error) Is(target error) bool {
 	return false
 }
 
-// wireError converts an error to one of the protocol, with its HTTP status.
+// wireError converts an error to an Error of the protocol and its HTTP status.
 func wireError(err error) (*Error, int) {
 	var own *Error
 	if errors.As(err, &own) {

@@ -6,11 +6,11 @@ import (
 	"io"
 )
 
-// Types of frames of an attached terminal. A frame consists of one byte for the type, four bytes for the length
-// (big endian), and the payload.
+// These are the types of frames of an attached terminal. A frame consists of one byte for the type, four bytes for
+// the length (big endian), and the payload.
 const (
 	frameData = 1 // input or output of the terminal
-	// from the viewer: number of columns and of rows, in two bytes each (big endian)
+	// from the viewer: the number of columns and the number of rows, in two bytes each (big endian)
 	frameResize = 2
 	// from the helper, as the last frame: an Error as JSON, or no payload if the terminal has ended
 	frameEnd = 3
@@ -30,7 +30,7 @@ func writeFrame(w io.Writer, kind byte, payload []byte) error {
 	return err
 }
 
-// readFrame reads a frame. buf must have frameMax bytes. The payload may be used until the next call with the same
+// readFrame reads a frame. buf must have frameMax bytes. The payload is valid until the next call with the same
 // buffer.
 func readFrame(r io.Reader, buf []byte) (kind byte, payload []byte, err error) {
 	var head [frameHeader]byte

@@ -28,7 +28,7 @@ func Serve(
 	defer cancel()
 	var wg recovery.Group
 	wg.Go(func() {
-		// every end of standard input means that gcity has exited or released the helper
+		// standard input ends when gcity exits or releases the helper
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		cancel()
 	})

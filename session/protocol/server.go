@@ -104,7 +104,7 @@ func (s *Server) serveOpen(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, answer)
 }
 
-// provider returns the provider that was opened.
+// provider returns the opened provider.
 func (s *Server) provider() (*Opened, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,7 +123,7 @@ func callContext(r *http.Request) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(r.Context(), time.Duration(ms)*time.Millisecond)
 }
 
-// begin decodes a request and returns the provider. If ok is false, it has answered with an error.
+// begin decodes a request and returns the provider. If ok is false, begin has sent an error response.
 func (s *Server) begin(w http.ResponseWriter, r *http.Request, request any) (*Opened, bool) {
 	if !readJSON(w, r, request) {
 		return nil, false
@@ -160,7 +160,7 @@ func (s *Server) serveStart(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := callContext(r)
 	defer cancel()
-	var out *lines // nil until a line was written
+	var out *lines // nil until a line is written
 	ctx = session.WithProgress(ctx, func(why string) {
 		if r.Header.Get("Accept") != linesType {
 			return
@@ -185,7 +185,8 @@ func (s *Server) serveStart(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// maxRequest is the maximum size of a request. It may contain a Spec with an environment and a text.
+// maxRequest is the maximum size of a request in bytes. A request may contain a Spec with an environment and a
+// text.
 const maxRequest = 8 << 20
 
 func readJSON(w http.ResponseWriter, r *http.Request, to any) bool {
@@ -210,5 +211,5 @@ func reply(w http.ResponseWriter, status int, body any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(data) // fails if the caller has gone
+	_, _ = w.Write(data) // fails if the caller has disconnected
 }

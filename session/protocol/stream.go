@@ -20,7 +20,8 @@ const (
 	writeLimit = 30 * time.Second // timeout of one write to a stream
 )
 
-// followExits sends the provider's exits and changes to all streams, until the provider closes its exits.
+// followExits sends the provider's exits and changes to all streams, until the provider closes its channel of
+// exits.
 func (s *Server) followExits(p session.Provider) {
 	n, ok := p.(session.Notifier)
 	if !ok {
@@ -78,7 +79,7 @@ func (s *Server) serveExits(w http.ResponseWriter, r *http.Request) {
 	out := newLines(w)
 	tick := time.NewTicker(beat)
 	defer tick.Stop()
-	line := ExitLine{} // the first line confirms that the stream has all exits from now on
+	line := ExitLine{} // the first line confirms that the stream receives all exits from now on
 	for out.put(line) {
 		var ok bool
 		select {
@@ -142,7 +143,7 @@ func newLines(w http.ResponseWriter) *lines {
 	return &lines{w: w, ctl: http.NewResponseController(w)}
 }
 
-// put writes a value. It reports whether that succeeded.
+// put writes a value and reports whether the write succeeded.
 func (l *lines) put(v any) bool {
 	data, err := json.Marshal(v)
 	if err != nil || l.ctl.SetWriteDeadline(time.Now().Add(writeLimit)) != nil {
@@ -173,7 +174,7 @@ func (s *Server) serveAttach(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer term.Close()
-	_, _ = io.Copy(io.Discard, r.Body) // the viewer's input follows the request
+	_, _ = io.Copy(io.Discard, r.Body) // the viewer's input follows the request body
 	conn, rw, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		fail(w, err)
@@ -191,7 +192,7 @@ func (s *Server) serveAttach(w http.ResponseWriter, r *http.Request) {
 	toViewer(conn, term)
 }
 
-// fromViewer copies input to the terminal until the viewer leaves.
+// fromViewer copies input to the terminal until the viewer disconnects.
 func fromViewer(r *bufio.Reader, term session.Terminal) {
 	buf := make([]byte, frameMax)
 	for {
@@ -214,7 +215,7 @@ func fromViewer(r *bufio.Reader, term session.Terminal) {
 	}
 }
 
-// toViewer copies output to the viewer until the terminal ends or the viewer stops reading.
+// toViewer copies output to the viewer until the terminal ends or a write to the viewer fails.
 func toViewer(conn net.Conn, term session.Terminal) {
 	buf := make([]byte, frameMax/2)
 	put := func(kind byte, data []byte) bool {

@@ -21,16 +21,16 @@ type OpenAnswer struct {
 	Protocol int       `json:"protocol"` // the selected version of the protocol
 	Name     string    `json:"name"`
 	Version  string    `json:"version,omitempty"`
-	Lacks    []Ability `json:"lacks,omitempty"` // what the helper's sessions cannot do
-	Why      string    `json:"why,omitempty"`   // the reason for that, as a clause
+	Lacks    []Ability `json:"lacks,omitempty"` // abilities that the helper's provider lacks
+	Why      string    `json:"why,omitempty"`   // reason for the missing abilities, as a clause
 	// additional time that a call may take, in milliseconds
 	Patience int64 `json:"patience_ms,omitempty"`
 }
 
-// Ability is the name of an optional part of the protocol.
+// Ability is the protocol's name of an ability that a helper may lack.
 type Ability string
 
-// abilities returns the optional parts, by their names in package session.
+// abilities returns the protocol's names of the abilities of package session.
 func abilities() map[session.Ability]Ability {
 	return map[session.Ability]Ability{
 		session.Attaching: "attach", session.Watching: "watch", session.Pressing: "keys",
@@ -40,8 +40,8 @@ func abilities() map[session.Ability]Ability {
 	}
 }
 
-// Target names the session of a call. It also contains the parameters of all simple calls. The comments name the
-// calls that use a field.
+// Target names the session of a call. It also contains the parameters of all calls without a type of their own. The
+// comments name the calls that use a field.
 type Target struct {
 	Name  string `json:"name"`
 	ID    string `json:"id,omitempty"`       // acknowledge, capture
@@ -135,7 +135,7 @@ func local(t time.Time) time.Time {
 	return t.Local()
 }
 
-// Frame is one line of the stream of a watch. A line with an Error is the last one.
+// Frame is one line of the stream of a watch call. A line with an Error is the last line.
 type Frame struct {
 	Reset   bool   `json:"reset,omitempty"`
 	Cols    int    `json:"cols,omitempty"`
@@ -145,8 +145,8 @@ type Frame struct {
 	Error   *Error `json:"error,omitempty"`
 }
 
-// StartLine is one line of the response to a start. The first lines report what the start waits for. The last line
-// contains the session or the error.
+// StartLine is one line of the response to a start call. The first lines contain the reasons why the start waits.
+// The last line contains the session or the error.
 type StartLine struct {
 	Waits   string  `json:"waits,omitempty"`
 	Session *Status `json:"session,omitempty"`
