@@ -32,7 +32,7 @@ func newLink(conn *net.UnixConn, pid int, child bool) *link {
 // scan finds sessions that are not known yet, if the folder has changed since the last scan.
 func (p *Provider) scan(ctx context.Context) error {
 	info, err := disk.Lstat(p.files.at)
-	// the folder was deleted; sessions that are known stay connected
+	// the folder was deleted; known sessions stay connected
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -61,7 +61,7 @@ func (p *Provider) scan(ctx context.Context) error {
 	}
 	err = g.Wait()
 	if errors.Is(err, errUnborn) {
-		return nil // try again at the next scan
+		return nil // the next scan tries again
 	}
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func (p *Provider) scan(ctx context.Context) error {
 	return nil
 }
 
-// errUnborn reports that a session's folder contains no record. Its start may still be in progress.
+// errUnborn reports that a session's folder contains no record. The session's start may still be in progress.
 var errUnborn = errors.New("a session is about to start")
 
 // adopt adopts a session that an earlier controller started.
@@ -91,12 +91,12 @@ func (p *Provider) adopt(ctx context.Context, name string) error {
 	rec, err := p.files.record(name)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		// a start that failed early, or is still in progress
+		// a start has failed early, or is still in progress
 		if !p.files.observe && p.files.removeFolder(name) {
 			return nil
 		}
 		return errUnborn
-	case err != nil: // do not touch the session
+	case err != nil: // an unreadable record: leave the session alone
 		p.log.Error("cannot read a session's record", "session", name, "err", err)
 		return nil
 	case rec.City != p.files.city || p.files.movedAway(rec):
@@ -107,7 +107,7 @@ func (p *Provider) adopt(ctx context.Context, name string) error {
 	return nil
 }
 
-// reconnect connects to the holder of a name, if it answers. The caller must hold the name's turn.
+// reconnect connects to the holder of a name, if the holder answers. The caller must hold the name's turn.
 func (p *Provider) reconnect(ctx context.Context, e *entry) error {
 	conn, err := dial(p.files.at+"/"+e.name, wire.SocketFile)
 	if err != nil {
@@ -137,8 +137,8 @@ func (p *Provider) reconnect(ctx context.Context, e *entry) error {
 	return nil
 }
 
-// hello requests the state of a holder. If look is set, the holder does not wait for another life because of this
-// connection.
+// hello requests the state of a holder. If look is set, the connection is only a read: the holder does not stay
+// alive for another life because of it.
 func hello(ctx context.Context, conn *net.UnixConn, look bool) (s wire.State, err error) {
 	deadline := time.Now().Add(helloTimeout)
 	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {
@@ -161,7 +161,7 @@ func hello(ctx context.Context, conn *net.UnixConn, look bool) (s wire.State, er
 }
 
 // recall reads the drain marks from a holder of an earlier build, which does not publish them in its activity
-// record. This provider notes the marks that it writes later. Marks that other processes write are visible only to
+// record. The provider stores the marks that it writes later. Marks that other processes write are visible only to
 // the next provider that adopts the session.
 func (p *Provider) recall(ctx context.Context, e *entry) {
 	e.mu.Lock()

@@ -12,7 +12,7 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// A holder that refuses a start exits right after its answer. The answer counts even if the exit is noticed first.
+// A holder that refuses a start exits right after its answer. The answer is used even if the exit is noticed first.
 func TestAnswerOfAHolderThatExits(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)

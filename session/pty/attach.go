@@ -15,8 +15,8 @@ import (
 )
 
 // Attach implements session.Attacher. The terminal gets the size of the newest viewer. The viewer first receives
-// the retained output, without sequences to which its terminal would answer, and then new output. ctx limits only
-// the opening.
+// the retained output, without sequences that its terminal would answer, and then new output. ctx limits only the
+// opening.
 func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (session.Terminal,
 	error) {
 	conn, err := p.dialSession(ctx, "attach to", name)

@@ -66,7 +66,7 @@ func stopMany(b *testing.B, p *Provider) {
 	wg.Wait()
 }
 
-// W1: 100 agents on terminals, each with a holder.
+// W1: the start of 100 agents on terminals, each with a holder.
 func BenchmarkStart100(b *testing.B) {
 	p := benchProvider(b)
 	for b.Loop() {
@@ -77,7 +77,7 @@ func BenchmarkStart100(b *testing.B) {
 	}
 }
 
-// The lower bound of W1: sh -c is forked and executed 100 times from here, without terminals.
+// The lower bound of W1: this process forks and executes sh -c 100 times, without terminals.
 func BenchmarkStart100Floor(b *testing.B) {
 	for b.Loop() {
 		cmds := make([]*exec.Cmd, 100)
@@ -96,7 +96,7 @@ func BenchmarkStart100Floor(b *testing.B) {
 	}
 }
 
-// One holder, from exec to a running agent.
+// The start of one holder, from exec to a running agent.
 func BenchmarkExecToHolding(b *testing.B) {
 	p := benchProvider(b)
 	for b.Loop() {
@@ -126,7 +126,7 @@ func BenchmarkReplace(b *testing.B) {
 	report(b, replaced, "replaced")
 }
 
-// The lower bound of W2: kill, wait, fork and exec, from here.
+// The lower bound of W2: this process kills, waits, forks and executes.
 func BenchmarkReplaceFloor(b *testing.B) {
 	begin := func() *exec.Cmd {
 		cmd := exec.Command("/bin/sh", "-c", "exec sleep 1000")
@@ -165,7 +165,7 @@ func BenchmarkList500(b *testing.B) {
 	stopMany(b, p)
 }
 
-// The cost of Usage with 500 idle sessions: one walk over their thousand processes and the machine's own.
+// The cost of Usage with 500 idle sessions: one scan of their thousand processes and the machine's other processes.
 func BenchmarkUsage500(b *testing.B) {
 	p := benchProvider(b)
 	startMany(b, p, 500)

@@ -11,8 +11,8 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// callTimeout is the timeout of calls without a deadline. inputTimeout is how long a terminal may take to accept
-// text.
+// callTimeout is the timeout of calls without a deadline. inputTimeout is the maximum time for which a terminal may
+// not accept a text.
 const (
 	callTimeout  = 15 * time.Second
 	inputTimeout = 5 * time.Second
@@ -56,7 +56,7 @@ func (p *Provider) dialSession(ctx context.Context, verb, name string) (*net.Uni
 	if err == nil {
 		return conn, nil
 	}
-	// perhaps the folder was deleted, and the holder is alive without a socket
+	// the folder may have been deleted, so that a live holder has no socket
 	if l != nil && p.ctx.Err() == nil {
 		if err := p.files.restoreSockets(ctx); err != nil {
 			return nil, err
@@ -91,22 +91,24 @@ func (p *Provider) do(ctx context.Context, verb, name string, req wire.Request) 
 	return err
 }
 
-// Interrupt implements session.Provider. The foreground processes of the terminal get SIGINT or, if they read
-// single keys, the key itself.
+// Interrupt implements session.Provider. The foreground processes of the terminal get SIGINT. If they read single
+// keys, they get the key instead.
 func (p *Provider) Interrupt(ctx context.Context, name string) error {
 	return p.do(ctx, "interrupt", name, wire.Request{Op: wire.OpInterrupt, Wait: inputTimeout})
 }
 
 // Send implements session.Provider. It types the text byte for byte, then a carriage return. Line breaks stay line
-// feeds: a program that reads lines gets several lines, and a program with bracketed paste gets one paste. It
-// returns ErrRefused for control characters (use SendKeys), for a line of more than 4,095 bytes to a program that
-// reads whole lines, and if the terminal's input is full.
+// feeds: a program that reads lines gets several lines, and a program with bracketed paste gets one paste.
+//
+// It returns ErrRefused for control characters (use SendKeys), for a line of more than 4,095 bytes to a program
+// that reads whole lines, and if the terminal's input is full.
 func (p *Provider) Send(ctx context.Context, name, text string) error {
 	return p.do(ctx, "send to", name, wire.Request{Op: wire.OpSend, Text: text,
 		Wait: patience(ctx)})
 }
 
-// SendPolitely implements session.Polite. A holder of an earlier build does not know drafts, so it types at once.
+// SendPolitely implements session.Polite. A holder of an earlier build cannot detect drafts, so it types
+// immediately.
 func (p *Provider) SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error {
 	return p.do(ctx, "send to", name, wire.Request{Op: wire.OpSend, Text: text, Quiet: quiet,
 		Wait: patience(ctx)})
@@ -118,7 +120,7 @@ func (p *Provider) SendKeys(ctx context.Context, name string, keys ...string) er
 		Wait: patience(ctx)})
 }
 
-// patience returns how long a terminal may take to accept input. It is slightly shorter than the caller's deadline.
+// patience returns how long a terminal may take to accept input. The result ends before the caller's deadline.
 func patience(ctx context.Context) time.Duration {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -141,7 +143,7 @@ func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error)
 }
 
 // Acknowledge implements session.Acknowledger. After a requested stop, the holder exits and the folder is removed.
-// After any other end, the holder waits for the next life.
+// After any other exit, the holder waits for the next life.
 func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	e := p.find(name)
 	if e == nil {
@@ -167,7 +169,7 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 		switch {
 		case err != nil && !errors.Is(err, errGone):
 			e.mu.Lock()
-			// the holder has not received it, so the next look reports the end again
+			// the holder has not received the request, so the next List returns the exit again
 			if current && e.rec.ID == id {
 				e.acked = false
 			}
@@ -183,7 +185,7 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 		}
 	}
 	if current {
-		p.files.removeFolder(name) // the holder was lost, and only its folder remains
+		p.files.removeFolder(name) // the holder has died, and only its folder remains
 		e.mu.Lock()
 		e.known = false
 		e.mu.Unlock()
@@ -215,8 +217,8 @@ func (p *Provider) Meta(ctx context.Context, name, key string) (string, error) {
 	return string(data), err
 }
 
-// Output implements session.Provider. After a session has ended, it returns the output of its last life until the
-// next start.
+// Output implements session.Provider. After a session has ended, Output returns the output of its last life until
+// the next start.
 func (p *Provider) Output(ctx context.Context, name string, lines int) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()

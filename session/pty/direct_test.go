@@ -11,7 +11,7 @@ import (
 	"gcity/internal/proc"
 )
 
-// A plain command line starts without a shell. A shell would correct PWD.
+// A plain command line starts without a shell. A shell would correct PWD, and so reveal itself.
 func TestPlainCommandNeedsNoShell(t *testing.T) {
 	for _, plain := range []bool{false, true} {
 		p := newProvider(t, t.TempDir())
@@ -28,7 +28,7 @@ func TestPlainCommandNeedsNoShell(t *testing.T) {
 	}
 }
 
-// A command that cannot be executed without a shell ends as it does with one.
+// A command that only a shell can execute ends as it does with a shell.
 func TestShellRunsWhatCannotBeExecuted(t *testing.T) {
 	p := newProvider(t, t.TempDir())
 	for name, text := range map[string]string{

@@ -12,7 +12,8 @@ import (
 	"gcity/session"
 )
 
-// A large text waits for a viewer's draft, and arrives complete and in order after the text that the viewer typed.
+// A large text is refused while a viewer's draft is on the line. Sent after the draft was deleted, it arrives complete
+// and after the text that the viewer typed.
 func TestLargeTextBehindADraft(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)

@@ -13,23 +13,23 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// entry is what the provider knows about a session name.
+// entry is the provider's state of one session name.
 type entry struct {
 	name string
 	turn chan struct{} // contains a token while no call has the turn; see Concurrency
 
 	mu    sync.Mutex
-	link  *link // nil: not connected to a holder
+	link  *link // nil = not connected to a holder
 	known bool  // rec is valid
 	rec   wire.Record
-	// fingerprint of rec; decoded only once, because every List needs it
+	// fingerprint of rec, decoded once because every List needs it
 	print    session.Fingerprint
 	pid      int
-	exit     *session.Exit // nil: the session is alive, if known is set
+	exit     *session.Exit // nil = the session is alive, if known is set
 	acked    bool
 	activity activityRecord
 	silence  silence
-	// drain marks of a holder that does not publish them, see recall; otherwise nil
+	// drain marks, if the holder does not publish them (see recall); otherwise nil
 	marks map[string]string
 }
 
@@ -50,7 +50,7 @@ func (e *entry) take(ctx context.Context) (release func(), err error) {
 	}
 }
 
-// turn waits for the turn of a name. release ends the turn. If the name has no entry, turn creates it.
+// turn waits for the turn of a name. release ends the turn. If the name has no entry, turn creates one.
 func (p *Provider) turn(ctx context.Context, name string) (e *entry, release func(), err error) {
 	for {
 		e := p.entry(name)
@@ -58,7 +58,7 @@ func (p *Provider) turn(ctx context.Context, name string) (e *entry, release fun
 		if err != nil {
 			return nil, nil, err
 		}
-		if p.find(name) == e { // if not, the entry was forgotten in the meantime
+		if p.find(name) == e { // otherwise the entry was forgotten in the meantime
 			return e, func() { p.forget(e); release() }, nil
 		}
 		release()
@@ -68,11 +68,11 @@ func (p *Provider) turn(ctx context.Context, name string) (e *entry, release fun
 // link is the permanent connection to a holder.
 type link struct {
 	conn    *net.UnixConn
-	holder  int  // pid of the holder
-	child   bool // it is a child of this process, which must reap it
+	holder  int  // PID of the holder
+	child   bool // the holder is a child of this process, which must reap it
 	replies chan wire.Message
 
-	sameBuild bool // the holder runs the same build that this gcity contains
+	sameBuild bool // the holder runs the build that this gcity contains
 
 	gone chan struct{} // closed when the connection has ended
 }
@@ -126,7 +126,7 @@ func (e *entry) setRecord(rec wire.Record) {
 	}
 }
 
-// hangUp closes the permanent connection, which also ends the goroutine that reads it.
+// hangUp closes the permanent connection. This ends the goroutine that reads the connection.
 func (e *entry) hangUp() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -168,7 +168,7 @@ func (p *Provider) addActivity(e *entry, st *session.Status) {
 	}
 	st.Ready, st.Frozen, st.Attached = a.Ready && st.Alive, a.Frozen && st.Alive, int(a.Attached)
 	st.Draft = a.Draft && st.Alive
-	if st.Alive && st.PID == 0 { // the holder does not answer, so it has not sent its pid
+	if st.Alive && st.PID == 0 { // the holder does not answer, so it has not sent the agent's PID
 		st.PID = int(a.PID)
 	}
 	if st.Alive {
@@ -179,14 +179,15 @@ func (p *Provider) addActivity(e *entry, st *session.Status) {
 	st.TypedAt = p.clock.Time(a.Typed)
 }
 
-// lastActivity returns the activity record. ok is false if it belongs to another life. The caller must hold e.mu.
+// lastActivity returns the activity record. ok is false if the record belongs to another life. The caller must hold
+// e.mu.
 func (e *entry) lastActivity() (a wire.Activity, ok bool) {
 	a, ok = e.activity.read()
 	return a, ok && a.Life == wire.LifeHash(e.rec.ID)
 }
 
-// connect stores the state that a holder has reported on its permanent connection. If the state contains an end
-// that is new, connect reports it.
+// connect stores the state that a holder has reported on its permanent connection. If the state contains a new
+// exit, connect reports the exit.
 func (p *Provider) connect(e *entry, s wire.State, started bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -203,8 +204,8 @@ func (p *Provider) connect(e *entry, s wire.State, started bool) {
 	}
 }
 
-// read handles the messages of a holder until the connection ends. Only read changes the state, so changes are in
-// the order of the messages.
+// read handles the messages of a holder until the connection ends. Only read changes the state, so changes happen
+// in the order of the messages.
 func (p *Provider) read(e *entry, l *link) {
 	r := wire.NewReader(l.conn)
 	for {
@@ -246,7 +247,7 @@ func (e *entry) drain(a *wire.Activity) session.Drain {
 	return session.ParseDrain(func(key string) string { return e.marks[key] })
 }
 
-// note stores a mark, because the holder of this life does not publish it.
+// note stores a mark, if the holder of this life does not publish its marks.
 func (e *entry) note(life, key, value string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 // failure is an error for users that callers can test with errors.Is.
 type failure struct {
 	text string
-	kind error // error of package session, for errors.Is
+	kind error // error of package session that errors.Is finds
 }
 
 func (f *failure) Error() string { return f.text }
@@ -22,7 +22,7 @@ func fail(verb, name string, kind error, format string, args ...any) error {
 	return &failure{fmt.Sprintf("cannot %s %q: ", verb, name) + fmt.Sprintf(format, args...), kind}
 }
 
-// refusal converts a holder's Failure to an error.
+// refusal converts a wire.Failure of a holder to an error.
 func refusal(verb, name string, data []byte) error {
 	var f wire.Failure
 	if err := json.Unmarshal(data, &f); err != nil {

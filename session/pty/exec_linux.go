@@ -14,17 +14,17 @@ import (
 // bornIn is the working folder of a holder before it enters its session's folder.
 const bornIn = "/"
 
-// launcher starts holders.
+// launcher starts holder processes.
 type launcher struct {
-	program program // the program that holders run
+	program program // executable of holders
 	env     []string
 	errlog  *os.File      // standard error of holders
 	group   func() string // see Options.Group
 	log     *slog.Logger
 }
 
-// execHolder starts a holder in its own Unix session, so that signals of this process's terminal do not reach it.
-// The holder's standard input is the other end of the connection that execHolder returns.
+// execHolder starts a holder in a new Unix session, so that signals from this process's terminal do not reach it.
+// The holder's standard input is the other end of the connection in the returned link.
 func (l *launcher) execHolder(dir string) (*link, error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -46,7 +46,7 @@ func (l *launcher) execHolder(dir string) (*link, error) {
 	binary := l.program.binary
 	pid, embedded, err := l.inGroup([]string{binary, "hold", dir}, &syscall.ProcAttr{
 		Dir:   bornIn,
-		Env:   l.env, // environment of the holder only; the agent gets just its Spec.Env
+		Env:   l.env, // environment of the holder only; the agent's environment is its Spec.Env
 		Files: []uintptr{uintptr(fds[1]), null.Fd(), l.errlog.Fd()},
 		Sys:   &syscall.SysProcAttr{Setsid: true},
 	})
@@ -64,8 +64,8 @@ func (l *launcher) execHolder(dir string) (*link, error) {
 	return to, nil
 }
 
-// inGroup executes a holder in the configured control group. If that fails, it logs a warning and executes it in
-// the control group of this process: an agent without limits is better than none.
+// inGroup executes a holder in the configured control group. If that fails, it logs a warning and executes the
+// holder in the control group of this process. An agent without limits is better than no agent.
 func (l *launcher) inGroup(args []string, attr *syscall.ProcAttr) (pid int, embedded bool,
 	err error) {
 	dir := ""
@@ -102,7 +102,8 @@ func dial(dir, socket string) (*net.UnixConn, error) {
 		Name: fmt.Sprintf("/proc/self/fd/%d/%s", fd, socket)})
 }
 
-// peer returns the pid of the process at the other end. If that runs as another user, peer returns an error.
+// peer returns the PID of the process at the other end of a socket. If that process belongs to another user, peer
+// returns an error.
 func peer(c *net.UnixConn) (int, error) {
 	raw, err := c.SyscallConn()
 	if err != nil {

@@ -46,7 +46,7 @@ func holderOf(t testing.TB, p *Provider, name string) int {
 	return rec.Holder
 }
 
-// P1: every kind of end is recorded once, with code or signal, and with the last output.
+// Every kind of exit is recorded once, with its code or signal, and with the last output.
 func TestEnds(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -91,7 +91,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// P1: while there is no controller, the holder records an end, and the next controller gets it.
+// While no controller runs, the holder records an exit, and the next controller gets it.
 func TestEndWithoutController(t *testing.T) {
 	city := t.TempDir()
 	first := newProvider(t, city)
@@ -129,8 +129,8 @@ func alive(pid int) bool {
 	return err == nil && st.State != 'Z'
 }
 
-// P3, P4, L10: when Stop returns, no process of the session is left, even if it tries to outlive the session. After the
-// acknowledgement nothing of the holder and its folder is left.
+// When Stop returns, no process of the session is left, even if the process tries to outlive the session (L10).
+// After the acknowledgement, nothing of the holder and its folder is left.
 func TestStopLeavesNothing(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -181,7 +181,8 @@ func TestStopLeavesNothing(t *testing.T) {
 	}
 }
 
-// A program that ends on SIGINT gets no stronger signal. A second stop joins the first and shortens its grace.
+// A program that exits on SIGINT gets no stronger signal. A second stop joins the first stop and shortens its grace
+// period.
 func TestStopAsksFirst(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -210,8 +211,8 @@ func TestStopAsksFirst(t *testing.T) {
 	}
 }
 
-// P5, P6, L11: if a holder is killed, its agent ends, too, whatever signals it ignores. Other processes of the session
-// are killed before the loss is reported. The next start gets the lock, and other sessions are not affected.
+// If a holder is killed, its agent ends too, even if it ignores signals (L11). Other processes of the session are
+// killed before the loss is reported. The next start gets the lock, and other sessions are not affected.
 func TestHolderKilled(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -238,7 +239,7 @@ func TestHolderKilled(t *testing.T) {
 	}
 }
 
-// P5, P6: if the holder is killed while no controller runs, the next controller kills the remaining processes.
+// If the holder is killed while no controller runs, the next controller kills the remaining processes.
 func TestHolderKilledWithoutController(t *testing.T) {
 	city := t.TempDir()
 	first := newProvider(t, city)
@@ -250,7 +251,7 @@ func TestHolderKilledWithoutController(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	if err := proc.Reap(pid); err != nil { // it is a child of this process
+	if err := proc.Reap(pid); err != nil { // the holder is a child of this process
 		t.Fatal(err)
 	}
 	second := newProvider(t, city)
@@ -266,7 +267,7 @@ func TestHolderKilledWithoutController(t *testing.T) {
 	}
 }
 
-// L11: while an unknown process holds the lock, a start fails.
+// While an unknown process holds the lock, a start fails (L11).
 func TestLockHeldByStranger(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -285,7 +286,7 @@ func TestLockHeldByStranger(t *testing.T) {
 	}
 }
 
-// P7, C9: a record of an earlier boot, or with a PID that another process has now, causes no signal.
+// A record of an earlier boot, or a record with a PID that another process has now, causes no signal.
 func TestOtherProcessesAreLeftAlone(t *testing.T) {
 	city := t.TempDir()
 	boot, err := proc.BootID()
@@ -313,7 +314,7 @@ func TestOtherProcessesAreLeftAlone(t *testing.T) {
 	}
 	p := newProvider(t, city)
 	list, err := p.List(t.Context())
-	if err != nil || len(list) != 2 { // L3: without the one of the other city
+	if err != nil || len(list) != 2 { // without the record of another city (L3)
 		t.Fatalf("%+v, %v", list, err)
 	}
 	for _, st := range list {
@@ -323,7 +324,7 @@ func TestOtherProcessesAreLeftAlone(t *testing.T) {
 	}
 }
 
-// P8: an agent stopped by a signal is shown as frozen, and Stop still ends it.
+// An agent that a signal has stopped is shown as frozen, and Stop still ends it.
 func TestFrozen(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -365,7 +366,7 @@ func TestAttachToAFrozenHolder(t *testing.T) {
 	}
 }
 
-// P9: all orphans are reaped, even thousands.
+// All orphans are reaped, even thousands.
 func TestOrphansAreReaped(t *testing.T) {
 	count := 2000
 	if testing.Short() {
@@ -388,7 +389,7 @@ func TestOrphansAreReaped(t *testing.T) {
 	})
 }
 
-// P10: each start that cannot work returns one clear error, and the name stays free.
+// Each start that cannot work returns one clear error, and the name stays free.
 func TestStartFailures(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -418,7 +419,7 @@ func TestStartFailures(t *testing.T) {
 	if list, err := p.List(t.Context()); err != nil || len(list) != 0 {
 		t.Errorf("%+v, %v", list, err)
 	}
-	// The same with an existing holder: its last session stays unchanged.
+	// Now with an existing holder: its last session stays unchanged.
 	s := spec(city, "a", "exit 5")
 	start(t, p, s)
 	nextExit(t, p)
@@ -440,7 +441,7 @@ func TestStartFailures(t *testing.T) {
 	}
 }
 
-// P10: a start for which a resource is used up is no failure of the agent, and the next start works.
+// If a start fails because a resource is exhausted, that is not a failure of the agent, and the next start works.
 func TestStartWithoutResources(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -463,7 +464,7 @@ func TestStartWithoutResources(t *testing.T) {
 	}
 }
 
-// C14: if the folder of the sessions is deleted while holders run, their sessions stay reachable.
+// If the folder of the sessions is deleted while holders run, their sessions stay reachable.
 func TestFolderDeleted(t *testing.T) {
 	city := t.TempDir()
 	first := newProvider(t, city)
@@ -472,7 +473,7 @@ func TestFolderDeleted(t *testing.T) {
 	if err := os.RemoveAll(first.files.dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := first.Send(t.Context(), "a", "still here"); err != nil { // through the same controller
+	if err := first.Send(t.Context(), "a", "still here"); err != nil { // with the same controller
 		t.Error(err)
 	}
 	shows(t, first, "a", "still here")
@@ -480,7 +481,7 @@ func TestFolderDeleted(t *testing.T) {
 		t.Fatal(err)
 	}
 	first.Close()
-	second := newProvider(t, city) // and through the next one
+	second := newProvider(t, city) // and with the next controller
 	list, err := second.List(t.Context())
 	if err != nil || len(list) != 2 || list[0].PID != a.PID || list[1].PID != b.PID || !list[0].Alive || !list[1].Alive {
 		t.Fatalf("%+v, %v", list, err)
@@ -490,7 +491,7 @@ func TestFolderDeleted(t *testing.T) {
 	}
 }
 
-// C14: a holder whose folder was deleted between two lives creates it again at the next start.
+// A holder whose folder was deleted between two lives creates the folder again at the next start.
 func TestFolderDeletedBetweenLives(t *testing.T) {
 	city := t.TempDir()
 	first := newProvider(t, city)
@@ -529,7 +530,7 @@ func TestLongPath(t *testing.T) {
 	shows(t, second, "a", "up")
 }
 
-// The sweep finds this city's runs by their marker, and no others.
+// The sweep finds only this city's runs by their marker.
 func TestSweepRuns(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)

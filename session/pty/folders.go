@@ -20,11 +20,11 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// folders manages the folders of a city's sessions. If the city's folder is moved, its sessions move with it. A
-// copy at the old path is another city.
+// folders manages the folders of a city's sessions. If the city's folder is moved, its sessions belong to the city
+// at the new path. A copy at the old path is another city.
 type folders struct {
 	city    string
-	dir     string // path of the sessions' folder, as holders know it
+	dir     string // path of the sessions' folder that holders have in their command line
 	at      string // path of the same folder that stays valid after a move
 	boot    string // ID of the current boot
 	observe bool   // see Options.Observe
@@ -54,8 +54,8 @@ func (f *folders) exitRecord(rec wire.Record) *session.Exit {
 	return &x
 }
 
-// openActivity maps the activity record of the current holder, which has created a new file. The caller must hold
-// e.mu.
+// openActivity maps the activity record of the current holder, which created a new file when it started. The caller
+// must hold e.mu.
 func (f *folders) openActivity(e *entry) {
 	e.activity.close()
 	record, err := mapActivity(f.path(e.name, wire.ActivityFile))
@@ -115,8 +115,8 @@ func (f *folders) lockers(name string) string {
 	return fmt.Sprintf("pids %v", pids)
 }
 
-// sweepSession kills the remaining processes of a session with a dead holder: those with the session's ID in their
-// environment, and those that have its lock open.
+// sweepSession kills the remaining processes of a session with a dead holder. These are processes that have the
+// session's ID in their environment or have its lock open.
 func (f *folders) sweepSession(rec wire.Record) (left []int) {
 	killed, left, err := proc.Sweep(proc.Marked("GC_SESSION_ID="+rec.ID,
 		f.path(rec.Name, wire.LockFile)), time.Now().Add(sweepTimeout))
@@ -128,14 +128,14 @@ func (f *folders) sweepSession(rec wire.Record) (left []int) {
 	return left
 }
 
-// stopped reports whether a holder was stopped by a signal or a debugger.
+// stopped reports whether a signal or a debugger has stopped a holder.
 func (f *folders) stopped(rec wire.Record) bool {
 	st, err := proc.ReadStat(rec.Holder)
 	return err == nil && st.Start == rec.HolderStart && rec.Boot == f.boot &&
 		(st.State == 'T' || st.State == 't')
 }
 
-// signalHolder signals the holder of a record, unless another process has its pid now.
+// signalHolder sends a signal to the holder of a record, unless another process has its PID now.
 func (f *folders) signalHolder(rec wire.Record, sig syscall.Signal) {
 	proc.Signal(rec.Holder, sig, func(pid int) bool {
 		return rec.Boot == f.boot && proc.Lives(pid, rec.HolderStart)
@@ -143,8 +143,8 @@ func (f *folders) signalHolder(rec wire.Record, sig syscall.Signal) {
 }
 
 // restoreSockets finds holders of this city that have lost their sockets because the folder was deleted. It makes
-// them create the sockets again. It skips a holder that has not entered its folder yet: that holder will create its
-// socket, and cannot handle the signal yet.
+// them create the sockets again. It skips a holder that has not entered its folder yet. Such a holder will create
+// its socket, and cannot handle the signal yet.
 func (f *folders) restoreSockets(ctx context.Context) error {
 	if f.observe {
 		return nil
@@ -174,8 +174,8 @@ func (f *folders) restoreSockets(ctx context.Context) error {
 	return nil
 }
 
-// holds reports whether a process is a holder of this city that has entered its folder, so that it can handle
-// SIGHUP. It returns the folder.
+// holds returns the folder of a holder of this city. ok is false for other processes, and for a holder that has not
+// entered its folder and cannot handle SIGHUP yet.
 func (f *folders) holds(pid int) (dir string, ok bool) {
 	args := proc.Args(pid)
 	if len(args) != 3 || args[1] != "hold" || !strings.HasPrefix(args[2], f.dir+"/") ||
@@ -236,18 +236,19 @@ func (f *folders) movedHere(s wire.State) wire.State {
 	return s
 }
 
-// inOtherCity reports whether a session's folder is or was in another city. cwd is its path according to /proc.
+// inOtherCity reports whether a session's folder is or was in another city. cwd is the folder's path according to
+// /proc.
 func (f *folders) inOtherCity(cwd, name string) bool {
 	inside, ok := strings.CutPrefix(f.dir, f.city)
 	at, found := strings.CutSuffix(strings.TrimSuffix(cwd, " (deleted)"), inside+"/"+name)
 	if !ok || !found || at == "" {
 		return false
 	}
-	// the path does not exist any more, or this process cannot see it
+	// the path no longer exists, or is not visible to this process
 	if _, err := os.Stat(at); err != nil {
 		return false
 	}
-	state := filepath.Dir(inside) // it may be a symbolic link
+	state := filepath.Dir(inside) // the state folder may be a symbolic link
 	return !same(at, f.city) && !same(at+state, f.city+state)
 }
 

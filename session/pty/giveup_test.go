@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A start whose caller gives up leaves nothing running, at whatever point (L10). The next start finds the name free.
+// A start whose caller gives up at any time leaves nothing running (L10). The next start finds the name free.
 func TestStartGivenUp(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)

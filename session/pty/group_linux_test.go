@@ -10,8 +10,8 @@ import (
 	"gcity/internal/cgroup"
 )
 
-// TestSessionsStartInTheirGroup checks that an agent starts in the given control group, and that it starts without one
-// if the group does not exist.
+// TestSessionsStartInTheirGroup checks that an agent starts in the configured control group. If that group does not
+// exist, the agent starts in the group of this process.
 func TestSessionsStartInTheirGroup(t *testing.T) {
 	own, err := cgroup.Dir()
 	if err != nil {

@@ -24,7 +24,7 @@ var (
 
 const killAgents = 8
 
-// miniController is the child process of TestControllerKilled. It keeps its agents running, as a controller would.
+// miniController is the child process of TestControllerKilled. It keeps its agents running, like a controller.
 func miniController(city string) int {
 	p, err := New(Options{City: city, Binary: os.Args[0]})
 	if err != nil {
@@ -88,8 +88,8 @@ func census(t *testing.T, city string) map[string][]int {
 	return found
 }
 
-// C1, C3, L11: a controller is killed at any time, even during its starts. No agent ever runs twice, and the next
-// controller adopts the running agents, with the same PIDs.
+// A controller is killed at any time, even during its starts. No agent ever runs twice (L11). The next controller
+// adopts the running agents, with the same PIDs.
 func TestControllerKilled(t *testing.T) {
 	if *seed == 0 {
 		*seed = rand.Uint64()
@@ -97,7 +97,7 @@ func TestControllerKilled(t *testing.T) {
 	t.Logf("-seed %d -kills %d", *seed, *kills)
 	random := rand.New(rand.NewPCG(*seed, 0))
 	city := t.TempDir()
-	t.Cleanup(func() { endAll(t, newProvider(t, city)) }) // if the test fails before its end
+	t.Cleanup(func() { endAll(t, newProvider(t, city)) }) // if the test fails before it stops them
 	first := map[string]int{}
 	longest := 60 * time.Millisecond // maximum lifetime of a controller
 	for range *kills {
@@ -106,7 +106,7 @@ func TestControllerKilled(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		if random.IntN(2) == 0 { // so that an agent has to be restarted
+		if random.IntN(2) == 0 { // then an agent must be restarted
 			for name, pid := range first {
 				if err := syscall.Kill(pid, syscall.SIGKILL); err != nil || !proc.WaitPid(pid, eventually.Timeout) {
 					t.Fatalf("killing %d: %v", pid, err)
@@ -115,7 +115,7 @@ func TestControllerKilled(t *testing.T) {
 				break
 			}
 		}
-		time.Sleep(time.Duration(random.Int64N(int64(longest)))) // the moment of the kill is random, this is not a wait
+		time.Sleep(time.Duration(random.Int64N(int64(longest)))) // the time of the kill is random; this is not a wait
 		if err := cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}

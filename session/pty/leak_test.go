@@ -7,7 +7,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// L10: a provider that was used and closed leaves no goroutine, no descriptor, and no child.
+// A provider that was used and closed leaves no goroutine, descriptor or child (L10).
 func TestCloseLeavesNothing(t *testing.T) {
 	city := t.TempDir()
 	round := func() {
@@ -33,7 +33,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	round() // opens what is opened only once per process
+	round() // opens everything that is opened only once per process
 	before, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		t.Fatal(err)

@@ -11,8 +11,8 @@ import (
 	"gcity/session"
 )
 
-// List implements session.Provider. It sends no request to holders: they report exits themselves, and activity and
-// marks are read from memory.
+// List implements session.Provider. It sends no request to holders. Holders report exits on their own, and List
+// reads activity and marks from memory.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	if p.ctx.Err() != nil {
 		return nil, errClosed
@@ -37,20 +37,20 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 
 // silence tracks whether a holder answers.
 type silence struct {
-	since  time.Time // since when it has not answered; zero: it answers
+	since  time.Time // start of the time without an answer; zero = the holder answers
 	looks  int       // number of consecutive checks without an answer
 	looked time.Time
 }
 
 const (
-	silentLooks = 2               // number of checks after which a holder counts as silent
+	silentLooks = 2               // number of failed checks after which a holder counts as silent
 	silentEvery = 5 * time.Second // minimum interval between two checks of one holder
 	// silentBatch is the maximum number of holders that one List checks, because a check takes three system calls.
-	// The next List continues with the others. With 500 holders, each is checked every eight patrols.
+	// The next List continues with the remaining holders. With 500 holders, each is checked in every eighth patrol.
 	silentBatch = 64
 )
 
-// confirmed returns since when the holder has been silent. It returns zero if too few checks agree.
+// confirmed returns the start of the holder's silence, or zero if too few checks have failed.
 func (s *silence) confirmed() time.Time {
 	if s.looks < silentLooks {
 		return time.Time{}
@@ -60,8 +60,8 @@ func (s *silence) confirmed() time.Time {
 
 func (s *silence) broken() { s.since, s.looks = time.Time{}, 0 }
 
-// listen checks whether holders can answer, without a request that would wake them at every patrol. A holder is
-// silent while a signal or a debugger has stopped it, or while it is not connected.
+// listen checks whether holders can answer, without requests, which would wake the holders at every patrol. A
+// holder is silent while a signal or a debugger has stopped it, or while it is not connected.
 func (p *Provider) listen(entries []*entry) {
 	first, now, budget := int(p.nextListen.Load()), time.Now(), silentBatch
 	for i := range entries {
@@ -69,7 +69,7 @@ func (p *Provider) listen(entries []*entry) {
 		e.mu.Lock()
 		rec, linked := e.rec, e.link != nil
 		due := e.known && e.exit == nil && now.Sub(e.silence.looked) >= p.silentEvery
-		// connected and not suspect: check it only within the budget
+		// connected and not suspect: check the holder only within the budget
 		if due && linked && e.silence.looks == 0 {
 			if due = budget > 0; due {
 				budget--

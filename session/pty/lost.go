@@ -27,7 +27,7 @@ func (p *Provider) lost(e *entry, l *link) {
 	e.link = nil
 	rec, known, over := e.rec, e.known, e.exit != nil
 	if over && e.acked {
-		e.known = false // the holder has exited as agreed
+		e.known = false // the holder has exited after a requested stop
 	}
 	e.mu.Unlock()
 	if p.ctx.Err() != nil || !known {
@@ -39,7 +39,7 @@ func (p *Provider) lost(e *entry, l *link) {
 	p.recordEnd(e, rec)
 }
 
-// recordEnd finds out how a session ended after its holder stopped answering. It kills the session's remaining
+// recordEnd determines how a session ended after its holder stopped answering. It kills the session's remaining
 // processes and reports the exit. The caller must hold the name's turn.
 func (p *Provider) recordEnd(e *entry, rec wire.Record) {
 	// a holder that has saved an exit but does not answer is about to exit
@@ -75,7 +75,7 @@ func (p *Provider) recordEnd(e *entry, rec wire.Record) {
 	}
 }
 
-// unreachable records that a session's holder is alive but does not answer. The session counts as alive. List tries
+// unreachable records that a session's holder is alive but does not answer. The session stays alive. List tries
 // again to connect.
 func (p *Provider) unreachable(e *entry, rec wire.Record) {
 	p.log.Error("a session's holder is alive but does not answer", "session", rec.Name, "pid",
@@ -87,8 +87,8 @@ func (p *Provider) unreachable(e *entry, rec wire.Record) {
 	p.files.openActivity(e)
 }
 
-// clearWay frees the lock for a start. It connects to an unknown holder that is alive, or kills the remaining
-// processes of a dead one. The caller must hold the name's turn.
+// clearWay frees the lock for a start. It connects to an unknown live holder, or kills the remaining processes of a
+// dead holder. The caller must hold the name's turn.
 func (p *Provider) clearWay(ctx context.Context, e *entry) error {
 	if p.reconnect(ctx, e) == nil {
 		if e.alive() {

@@ -34,7 +34,7 @@ func named(t *testing.T, p *Provider, name string) session.Status {
 	return all[i]
 }
 
-// A mark that one process sets is listed by another, and is kept when a controller is killed.
+// A mark that one process sets is listed by another process, and is kept when a controller is killed.
 func TestDrainSurvivesAKilledController(t *testing.T) {
 	city := t.TempDir()
 	controller := exec.Command(os.Args[0], "mini-controller", city)
@@ -104,7 +104,7 @@ func TestDrainAtAHolderOfAnEarlierBuild(t *testing.T) {
 	}
 }
 
-// age replaces a record by one of an earlier build, which has no drain.
+// age replaces an activity record by the shorter record of an earlier build, which has no drain.
 func age(t *testing.T, file string) {
 	t.Helper()
 	data, err := os.ReadFile(file)

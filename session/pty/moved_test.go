@@ -10,8 +10,8 @@ import (
 	"gcity/internal/eventually"
 )
 
-// L3: the sessions of a moved city belong to the city at its new place, even if a new city or a copy is at the old
-// place.
+// The sessions of a moved city belong to the city at its new path, even if a new city or a copy is at the old path
+// (L3).
 func TestCityInTheFolderOfAnother(t *testing.T) {
 	for name, make := range map[string]func(to, from string) error{
 		"new":  func(to, _ string) error { return os.Mkdir(to, 0o755) },
@@ -56,8 +56,8 @@ func TestCityInTheFolderOfAnother(t *testing.T) {
 	}
 }
 
-// If a city's folder is moved while a controller runs, the controller still reaches its sessions, and creates nothing
-// at the old place.
+// If a city's folder is moved while a controller runs, the controller still reaches its sessions, and creates
+// nothing at the old path.
 func TestMovedUnderAController(t *testing.T) {
 	root := t.TempDir()
 	was, is := filepath.Join(root, "town"), filepath.Join(root, "village")

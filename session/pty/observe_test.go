@@ -49,7 +49,7 @@ func observed(t *testing.T, city string) (stop func()) {
 	return stop
 }
 
-// startAll starts sessions at the same time and returns the PIDs of those that run.
+// startAll starts sessions at the same time and returns the PIDs of the sessions that run.
 func startAll(t *testing.T, p *Provider, wave []session.Spec) map[string]int {
 	t.Helper()
 	var mu sync.Mutex
@@ -71,7 +71,7 @@ func startAll(t *testing.T, p *Provider, wave []session.Spec) map[string]int {
 	return pids
 }
 
-// P2: observers have no effect on sessions that start, are adopted and stop at the same time.
+// Observers have no effect on sessions that start, are adopted and stop at the same time.
 func TestWavesBesideObservers(t *testing.T) {
 	city := t.TempDir()
 	observed(t, city)
@@ -100,8 +100,8 @@ func TestWavesBesideObservers(t *testing.T) {
 	}
 }
 
-// A holder that was just executed and has no socket yet is not mistaken for one that lost its socket. This holds for an
-// observer, for the controller that starts it, and for one that adopts it.
+// A holder that was just executed and has no socket yet is not mistaken for a holder that lost its socket. This
+// applies to an observer, to the controller that starts the holder, and to a controller that adopts it.
 func TestStartingSessionIsLeftAlone(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -148,8 +148,8 @@ func TestStartingSessionIsLeftAlone(t *testing.T) {
 	p.launcher.env = plain
 }
 
-// An idle holder is reused for the next session, even if observers connected in between. An observer does not keep the
-// holder alive when its controller exits.
+// An idle holder is reused for the next session, even if observers connected in the meantime. An observer does not
+// keep the holder alive when its controller exits.
 func TestWarmHolderBesideObservers(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -173,12 +173,13 @@ func TestWarmHolderBesideObservers(t *testing.T) {
 		}
 	}
 	stop()
-	observer(t, city) // stays open
+	observer(t, city) // the observer stays open
 	p.Close()
 	until(t, "the end of an idle holder", func() bool { return !alive(holder) })
 }
 
-// An exit that no controller has acknowledged is kept for the next one, even if observers read it in between.
+// An exit that no controller has acknowledged is kept for the next controller, even if observers read it in the
+// meantime.
 func TestUnreportedExitBesideObservers(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -203,7 +204,7 @@ func TestUnreportedExitBesideObservers(t *testing.T) {
 	}
 }
 
-// Without a controller an observer can stop a session and acknowledge its exit. Nothing is left then.
+// Without a controller, an observer can stop a session and acknowledge its exit. After that, nothing is left.
 func TestObserverStops(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -270,7 +271,8 @@ func TestObserverStartsNothing(t *testing.T) {
 	}
 }
 
-// If the holders' log cannot be opened, for example on a read-only file system, sessions can still be listed and ended.
+// If the holders' log cannot be opened, for example on a read-only file system, sessions can still be listed and
+// stopped.
 func TestWithoutTheLogOfTheHolders(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)

@@ -9,8 +9,8 @@ import (
 	"gcity/internal/proc"
 )
 
-// OtherPrograms counts the holders below a folder that run neither the program exe nor one with the content image.
-// The result is by path of the program.
+// OtherPrograms counts the holders below a folder whose program is neither the file exe nor has the content image.
+// The keys of the result are the paths of these programs.
 func OtherPrograms(dir, exe string, image []byte) (map[string]int, error) {
 	pids, err := proc.All()
 	if err != nil {
@@ -25,7 +25,7 @@ func OtherPrograms(dir, exe string, image []byte) (map[string]int, error) {
 			continue
 		}
 		if !proc.SharesPIDs(pid) {
-			continue // a holder in a container, with the programs of its image
+			continue // a holder in a container runs a program of its container image
 		}
 		program, err := os.Readlink(programFile(pid))
 		if err == nil && program != exe && !known.run(pid) {
@@ -40,13 +40,13 @@ func programFile(pid int) string { return fmt.Sprintf("/proc/%d/exe", pid) }
 // fileID identifies a file.
 type fileID struct{ dev, ino uint64 }
 
-// images finds processes with a program that has a given content. It reads each file only once.
+// images finds processes whose program has a given content. It reads each file only once.
 type images struct {
-	want []byte // the content; nil: no process matches
+	want []byte // the content; nil = no process matches
 	seen map[fileID]bool
 }
 
-// run reports whether a process runs this program.
+// run reports whether a process runs a program with this content.
 func (m *images) run(pid int) bool {
 	dev, ino, err := proc.Inode(programFile(pid))
 	if err != nil || m.want == nil {

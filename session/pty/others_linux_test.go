@@ -10,7 +10,8 @@ import (
 	"gcity/internal/eventually"
 )
 
-// A holder that runs the embedded program does not count as another version of gcity, wherever that program is.
+// A holder that runs the embedded program does not count as another version of gcity, regardless of that program's
+// path.
 func TestOtherPrograms(t *testing.T) {
 	p := newImageProvider(t, t.TempDir())
 	start(t, p, spec(p.files.city, "a", "sleep 1000"))
@@ -46,7 +47,7 @@ func TestOtherProgramsInContainers(t *testing.T) {
 		return n
 	}
 	holder := func(args ...string) {
-		args = append(args, "cat", "hold", dir) // waits for a writer of the fifo
+		args = append(args, "cat", "hold", dir) // waits until a process writes to the fifo
 		cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
 		cmd.Dir = dir
 		out, err := cmd.StdoutPipe()

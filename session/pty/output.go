@@ -10,14 +10,14 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// tailBytes returns how much output to read first. It is enough for two screens of 24 lines and for the requested
-// lines, unless they are very wide.
+// tailBytes returns the number of bytes of output to read first. It is enough for two screens of 24 lines and for
+// the requested lines, unless the lines are very wide.
 func tailBytes(lines int) int {
 	const perLine, screens = 160, 2 * 24
 	return (max(lines, 0) + screens) * perLine
 }
 
-// readKept reads the output that a holder retains, or its end: see wire.Request.
+// readKept reads the output that a holder retains, or only its last bytes (see wire.Request).
 func readKept(
 	ctx context.Context, p *Provider, name string, tail int,
 ) (wire.Screen, []byte, error) {

@@ -8,7 +8,8 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// A holder's socket lets no other user connect, whatever the umask and the folders above it say.
+// Other users cannot connect to a holder's socket, regardless of the umask and of the permissions of parent
+// folders.
 func TestHolderSocketIsPrivate(t *testing.T) {
 	old := syscall.Umask(0)
 	defer syscall.Umask(old)

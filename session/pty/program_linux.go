@@ -17,12 +17,12 @@ import (
 	"gcity/internal/proc"
 )
 
-// program is the executable of holders. If gcity contains the program, it is executed from a sealed memory file. If
-// the system does not allow that (vm.memfd_noexec), it is executed from a file in the sessions' folder. If that is
-// not allowed either (a file system mounted noexec), or without an image, holders run gcity itself.
+// program is the executable of holders. If gcity contains the program, holders execute it from a sealed memory
+// file. If the system forbids memory files (vm.memfd_noexec), holders execute it from a file in the sessions'
+// folder. If gcity does not contain the program, or the file is on a noexec file system, holders run gcity itself.
 type program struct {
 	image  []byte // content of the program; nil = gcity does not contain it
-	dir    string // folder in which the file is written
+	dir    string // folder of the program's file, if one is needed
 	binary string // path of gcity
 	log    *slog.Logger
 
@@ -33,8 +33,8 @@ type program struct {
 	mem  int    // descriptor of the memory file; 0 = none
 }
 
-// execute starts a process from the best source that works. embedded reports whether the process runs the program
-// that gcity contains. If all fail, the error is that of executing gcity itself.
+// execute starts a process from the best source that works. embedded reports whether the process runs the embedded
+// program. If all sources fail, execute returns the error of executing gcity itself.
 func (p *program) execute(
 	args []string, attr *syscall.ProcAttr,
 ) (pid int, embedded bool, err error) {
@@ -48,14 +48,15 @@ func (p *program) execute(
 	}
 }
 
-// isForbidden reports whether an exec failed because of the place of the program, and not because of resources.
+// isForbidden reports whether an exec failed because of the program's location, and not because of missing
+// resources.
 func isForbidden(err error) bool {
 	return errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) ||
 		errors.Is(err, unix.ENOENT) ||
 		errors.Is(err, unix.ENOEXEC) || errors.Is(err, unix.ENOSYS)
 }
 
-// source returns the path to execute. last reports that no other source is left.
+// source returns the path to execute. last is true if no other source is left.
 func (p *program) source() (path string, last bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -77,7 +78,7 @@ func (p *program) source() (path string, last bool) {
 	return p.path, false
 }
 
-// giveUp removes a source that cannot be executed, unless another start has done that already.
+// giveUp removes a source that cannot be executed, unless another start has already removed it.
 func (p *program) giveUp(path string, cause error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -129,8 +130,8 @@ func writeAll(fd int, data []byte) error {
 	return nil
 }
 
-// inFile writes the program to a file that is named after a hash of the content. If the file exists, its content is
-// compared.
+// inFile writes the program to a file with a hash of the content in its name. An existing file is used only if its
+// content is equal.
 func (p *program) inFile() (string, error) {
 	sum := sha256.Sum256(p.image)
 	path := p.dir + "/gcity-hold-" + hex.EncodeToString(sum[:6])
@@ -152,7 +153,7 @@ func (p *program) inFile() (string, error) {
 	return path, nil
 }
 
-// sameContent reports whether a path is a regular file, and not a link, with this content.
+// sameContent reports whether a path is a regular file with this content, and not a link.
 func sameContent(path string, want []byte) bool {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -72,8 +72,8 @@ func exeOf(t *testing.T, p *Provider, name string) string {
 	return exe
 }
 
-// A holder is executed from a sealed memory file, or from a file next to the sessions if that fails. If that fails,
-// too, the main program is executed. After one failure all later starts use the next source.
+// A holder is executed from a sealed memory file, or else from a file in the sessions' folder, or else from the
+// main program. After one failure, all later starts use the next source.
 func TestSourcesOfTheHolder(t *testing.T) {
 	city := t.TempDir()
 	p := newImageProvider(t, city)
@@ -108,7 +108,7 @@ func TestSourcesOfTheHolder(t *testing.T) {
 	}
 }
 
-// Another file in the place of the holder's file is replaced and not executed, and a link is not followed.
+// A different file at the path of the holder's file is replaced and not executed, and a link is not followed.
 func TestHolderFileIsCompared(t *testing.T) {
 	city := t.TempDir()
 	p := newImageProvider(t, city)
@@ -158,7 +158,7 @@ func TestImportsOfTheHolder(t *testing.T) {
 	}
 }
 
-// All values of a Spec reach the holder, whether it runs the same build or another one.
+// All values of a Spec reach the holder, whether it runs the same build or another build.
 func TestStartOfTheSameBuild(t *testing.T) {
 	for _, open := range []func(testing.TB, string) *Provider{newImageProvider, newProvider} {
 		p := open(t, t.TempDir())
@@ -178,8 +178,8 @@ func TestStartOfTheSameBuild(t *testing.T) {
 	}
 }
 
-// Nothing wakes an idle holder: no thread sleeps with a timeout of less than an hour. The Go runtime would wake one
-// each minute.
+// Nothing wakes an idle holder: no thread sleeps with a timeout of less than an hour. By default, the Go runtime
+// wakes one each minute.
 func TestHolderAtRestSleeps(t *testing.T) {
 	p := newImageProvider(t, t.TempDir())
 	start(t, p, spec(p.files.city, "a", "exec cat"))
@@ -224,7 +224,7 @@ func shortestSleep(t *testing.T, pid int) (shortest time.Duration, ok bool) {
 	return shortest, true
 }
 
-// timespecAt reads a time from the memory of a process.
+// timespecAt reads a duration from the memory of a process.
 func timespecAt(t *testing.T, pid int, address int64) time.Duration {
 	t.Helper()
 	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))

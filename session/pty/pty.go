@@ -1,5 +1,5 @@
-// Package pty is the built-in session provider. Each session has a process of its own, the holder, which owns the
-// agent's terminal and outlives the controller. The provider starts holders, finds running ones, and talks to them
+// Package pty is the built-in session provider. Each session has a separate process, the holder, which owns the
+// agent's terminal and survives the controller. The provider starts holders, finds running holders, and calls them
 // over the socket in each session's folder.
 //
 // # Concurrency
@@ -39,15 +39,15 @@ func Hold() int { return holder.Main(os.Args[2:]) }
 type Options struct {
 	City string // absolute path of the city's folder
 	Dir  string // folder of the sessions, created if missing; "" = .gc/sessions in City
-	// path of City that stays valid in this process after a move; "" = City
+	// path of City that stays valid in this process after the folder is moved; "" = City
 	At string
 	// program that is run as "<Binary> hold <folder>" for each session, and must call Hold
 	Binary string
-	// content of the program gcity-hold, which is run instead of Binary if possible; nil = not available
+	// content of the program gcity-hold, which is executed instead of Binary if possible; nil = not available
 	Image  []byte
 	Logger *slog.Logger // nil = no logging
 
-	// Observe is for a caller that only looks at a city, which may have a controller. The provider then changes
+	// Observe is for a caller that only reads a city, which may have a controller. The provider then changes
 	// nothing: neither the folder of a start in progress nor the files of a lost holder. It does not make holders
 	// create their folders again, and no holder waits for another life because of it. If the sessions' folder was
 	// deleted, it finds no sessions.
@@ -58,8 +58,8 @@ type Options struct {
 	// subprocess.
 	Plain bool
 
-	// Group returns the control group in which sessions start. If Group is nil or returns "", that is the control
-	// group of this process.
+	// Group returns the control group in which sessions start. If Group is nil or returns "", sessions start in the
+	// control group of this process.
 	Group func() string
 
 	// Broken is called with a panic of a goroutine of the provider. The provider then no longer works and must be
@@ -75,7 +75,7 @@ type Provider struct {
 	plain    bool
 	clock    wire.Clock
 
-	answerLimit time.Duration // the constants answerLimit and silentEvery, except in tests
+	answerLimit time.Duration // the constants answerLimit and silentEvery; tests set other values
 	silentEvery time.Duration
 
 	exits  chan session.Exit
@@ -89,7 +89,7 @@ type Provider struct {
 	scanned  time.Time // modification time of files.at at the last scan
 	closed   bool
 
-	nextListen atomic.Int64 // index of the entry with which listen continues
+	nextListen atomic.Int64 // index of the next entry that listen checks
 }
 
 var (
@@ -106,7 +106,7 @@ var (
 	_ session.Local        = (*Provider)(nil)
 )
 
-// exitsKept is the capacity of Exits. If it is full, List still returns the exit.
+// exitsKept is the capacity of the channel that Exits returns. If the channel is full, List still returns the exit.
 const exitsKept = 1024
 
 // adoptTimeout is the time limit for New to find existing sessions.
@@ -171,10 +171,10 @@ func New(o Options) (*Provider, error) {
 	return p, nil
 }
 
-// Exits returns a channel that receives each exit at once. Close closes the channel.
+// Exits returns a channel that receives each exit immediately. Close closes the channel.
 func (p *Provider) Exits() <-chan session.Exit { return p.exits }
 
-// Close closes the provider. The sessions continue. Holders that only wait for another life exit.
+// Close closes the provider. The sessions continue. Holders without a live session exit.
 func (p *Provider) Close() error {
 	p.mu.Lock()
 	if p.closed {
@@ -219,7 +219,7 @@ func (p *Provider) find(name string) *entry {
 	return p.sessions[name]
 }
 
-// entry returns the entry of a name. If the name has none, entry creates it.
+// entry returns the entry of a name, and creates it if necessary.
 func (p *Provider) entry(name string) *entry {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -234,7 +234,7 @@ func (p *Provider) entry(name string) *entry {
 // IsLocal implements session.Local.
 func (*Provider) IsLocal(string) bool { return true }
 
-// reportExit sends an exit to Exits. If the channel is full, List reports the exit.
+// reportExit sends an exit to the channel of Exits. If the channel is full, List still returns the exit.
 func (p *Provider) reportExit(x session.Exit) {
 	select {
 	case p.exits <- x:

@@ -12,7 +12,7 @@ import (
 	"gcity/session"
 )
 
-// The test binary also acts as the holder, as gcity does.
+// The test binary also acts as the holder, like gcity.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "hold" {
 		if gate := os.Getenv("GATE"); gate != "" { // a fifo that delays the start of the holder until it is opened
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// newProvider opens the provider of a city, and ends all its sessions after the test.
+// newProvider opens the provider of a city, and stops all its sessions after the test.
 func newProvider(t testing.TB, city string) *Provider {
 	t.Helper()
 	p, err := New(Options{City: city, Binary: os.Args[0]})

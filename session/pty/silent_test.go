@@ -23,7 +23,8 @@ func TestStopContinuesTheHolder(t *testing.T) {
 	}
 }
 
-// L10: Stop kills a holder that never answers. No process of its session is left, whatever signals the agent ignores.
+// Stop kills a holder that never answers. No process of its session is left, even if the agent ignores signals
+// (L10).
 func TestStopOfASilentHolder(t *testing.T) {
 	p := newProvider(t, t.TempDir())
 	p.answerLimit = 300 * time.Millisecond
@@ -37,13 +38,13 @@ func TestStopOfASilentHolder(t *testing.T) {
 	go func() {
 		defer close(stopped)
 		for !over.Load() && syscall.Kill(holder, syscall.SIGSTOP) == nil {
-			time.Sleep(time.Millisecond) // the interval of the fault, not a wait
+			time.Sleep(time.Millisecond) // interval between two signals, not a wait
 		}
 	}()
 	err := p.Stop(t.Context(), "a", 0)
 	over.Store(true)
 	<-stopped
-	syscall.Kill(holder, syscall.SIGCONT) // the last signal may have stopped it again after its answer
+	syscall.Kill(holder, syscall.SIGCONT) // the last SIGSTOP may have stopped the holder again after its answer
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +57,7 @@ func TestStopOfASilentHolder(t *testing.T) {
 	start(t, p, spec(p.files.city, "a", "exec cat"))
 }
 
-// A holder that does not answer is reported after two Lists, with the time since when, until it answers again.
+// A holder that does not answer is reported after two Lists, with the start of its silence, until it answers again.
 func TestSilentHolderIsSeen(t *testing.T) {
 	p := newProvider(t, t.TempDir())
 	p.silentEvery = 0
@@ -77,8 +78,8 @@ func TestSilentHolderIsSeen(t *testing.T) {
 	until(t, "it answers", func() bool { return named(t, p, "a").Silent.IsZero() })
 }
 
-// Each List reads the state of one batch of holders, and the next List that of the other holders. A holder without a
-// connection is always read.
+// Each List checks one batch of holders, and the next List checks the next batch. A holder without a connection is
+// checked every time.
 func TestHoldersAreReadInTurns(t *testing.T) {
 	p := newProvider(t, t.TempDir())
 	var entries []*entry

@@ -25,13 +25,13 @@ var (
 
 const (
 	startTimeout = 30 * time.Second // timeout of a start if the caller sets no deadline
-	reapWait     = 5 * time.Second  // wait for the exit of a holder after it has hung up
+	reapWait     = 5 * time.Second  // maximum wait for the exit of a holder that has hung up
 
 	takeBackTimeout = 5 * time.Second // time limit for undoing a start that was abandoned
 )
 
-// Start implements session.Provider. If the name has a holder with a life that is over, that holder starts the next
-// one. Otherwise a new holder is started.
+// Start implements session.Provider. If the name has a holder whose life has ended, that holder starts the next
+// life. Otherwise, Start starts a new holder.
 func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	if err := p.check(&s); err != nil {
 		return session.Status{}, err
@@ -67,7 +67,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	return st, nil
 }
 
-// check refuses a Spec with which a session could not be started or identified.
+// check refuses a Spec whose session could not be started or identified.
 func (p *Provider) check(s *session.Spec) error {
 	switch {
 	case s.Name == "" || len(s.Name) > 200 || strings.ContainsAny(s.Name, "/\x00") ||
@@ -102,8 +102,8 @@ func (e *entry) fresh() bool {
 	return !e.known
 }
 
-// startHolder starts a life with the holder of a name. If the name has none, it starts a holder. If the lock is
-// held, it first finds the process that holds it.
+// startHolder starts a life with the holder of a name, and starts a holder if necessary. If the lock is held,
+// startHolder first finds the process that holds it.
 func (p *Provider) startHolder(ctx context.Context, e *entry, s *life) error {
 	for attempt := 0; ; attempt++ {
 		l := e.reusable()
@@ -153,7 +153,7 @@ func (p *Provider) hold(ctx context.Context, e *entry) (*link, error) {
 	return l, nil
 }
 
-// begin asks a holder to start a life.
+// begin makes a holder start a life.
 func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *life) error {
 	req := wire.Request{Op: wire.OpStart, Spec: &s.Spec, Ready: s.ready, Plain: p.plain}
 	if deadline, ok := ctx.Deadline(); ok {
@@ -179,7 +179,7 @@ func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *life) error 
 	if m.Kind == wire.Done {
 		return nil
 	}
-	if e.fresh() { // the holder exits, so that its lock becomes free
+	if e.fresh() { // the holder exits and frees its lock
 		select {
 		case <-l.gone:
 		case <-ctx.Done():
@@ -198,10 +198,10 @@ func (l *link) ask(req *wire.Request) error {
 	return wire.WriteJSON(l.conn, wire.Ask, req)
 }
 
-// life is what a holder is asked to start.
+// life is a session that a holder is asked to start.
 type life struct {
 	wire.Spec
-	ready bool // the agent is ready at once
+	ready bool // the agent is ready immediately
 }
 
 // wireSpec returns the part of a Spec that a holder needs.
@@ -223,8 +223,8 @@ func wireSpec(s *session.Spec) (*life, error) {
 	}, !session.NeedsSettling(s)}, nil
 }
 
-// abandonStart abandons a start. It waits a little longer for the answer and ends what was started, so that a failed
-// start leaves no process.
+// abandonStart abandons a start. It waits a little longer for the answer and stops a session that was started, so
+// that a failed start leaves no process.
 func (p *Provider) abandonStart(e *entry, l *link, cause error) error {
 	gaveUp := fmt.Errorf("cannot start %q: given up: %w", e.name, cause)
 	ctx, cancel := context.WithTimeout(context.Background(), takeBackTimeout)
@@ -243,7 +243,7 @@ func (p *Provider) abandonStart(e *entry, l *link, cause error) error {
 	case <-l.gone:
 		return gaveUp
 	case <-ctx.Done():
-		// The answer may still come. A new connection ensures that it is not taken for the answer to another
+		// The answer may still arrive. A new connection ensures that it is not mistaken for the answer to another
 		// request.
 		l.conn.Close()
 		return fmt.Errorf("cannot start %q: its holder does not answer: %w", e.name, cause)
@@ -265,7 +265,8 @@ func (p *Provider) replied(e *entry, l *link, m wire.Message) {
 	l.replies <- wire.Message{Kind: m.Kind, Data: slices.Clone(m.Data)}
 }
 
-// exited handles the end of a life. If it arrives before the answer to the start, that answer contains it again.
+// exited handles the end of a life. If this message arrives before the answer to the start, that answer contains
+// the exit again.
 func (p *Provider) exited(e *entry, l *link, data []byte) {
 	var x session.Exit
 	if err := json.Unmarshal(data, &x); err != nil {
@@ -285,7 +286,7 @@ func (p *Provider) exited(e *entry, l *link, data []byte) {
 	}
 }
 
-// forget removes an entry that has neither a known life nor a holder.
+// forget removes an entry without a known life and without a holder.
 func (p *Provider) forget(e *entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

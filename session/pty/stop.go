@@ -12,10 +12,11 @@ import (
 )
 
 const (
-	stopTimeout = time.Minute // time that a stop may take beyond its grace period
+	stopTimeout = time.Minute // maximum duration of a stop beyond its grace period
 
-	// answerLimit is how long after the grace period a holder may take to end the process tree: half a second
-	// between TERM and KILL, plus a margin for a busy machine. A holder that has not answered by then is killed.
+	// answerLimit is the maximum time after the grace period in which a holder must end the process tree. It
+	// contains half a second between TERM and KILL, and a margin for a busy machine. A holder that has not answered
+	// by then is killed.
 	answerLimit = 5 * time.Second
 
 	// interval between two checks of a holder that is stopping a session
@@ -23,8 +24,9 @@ const (
 	killTimeout = 10 * time.Second // maximum time until the kernel has ended a killed holder
 )
 
-// Stop implements session.Provider. The holder carries out the stop, even if the caller gives up. If a signal has
-// stopped the holder, Stop continues it first. If the holder does not answer, Stop kills it, and with it the agent.
+// Stop implements session.Provider. The holder performs the stop, even if the caller gives up. If a signal has
+// stopped the holder, Stop first continues it. If the holder does not answer, Stop kills the holder, and with it
+// the agent.
 func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) error {
 	grace = max(grace, 0)
 	ctx, cancel := context.WithTimeout(ctx, grace+stopTimeout)
@@ -43,7 +45,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	case errors.Is(err, session.ErrNotFound):
 		return nil
 	case err == nil:
-		e.awaitEnd(ctx) // wait, so that the next look or start finds the end
+		e.awaitEnd(ctx) // wait, so that the next List or Start finds the end
 		return nil
 	case asked.Err() != nil && ctx.Err() == nil, errors.Is(err, errGone):
 		return p.stopWithoutHolder(ctx, e)
@@ -65,7 +67,7 @@ func (p *Provider) keepResumed(ctx context.Context, e *entry) {
 	}
 }
 
-// resume continues a holder that a signal has stopped, so that it can stop its agent.
+// resume continues a holder that a signal has stopped, so that the holder can stop its agent.
 func (p *Provider) resume(e *entry) {
 	e.mu.Lock()
 	rec, known := e.rec, e.known
@@ -78,8 +80,8 @@ func (p *Provider) resume(e *entry) {
 	}
 }
 
-// stopWithoutHolder ends a session with a holder that died or does not answer. If the holder is alive, it kills the
-// holder, and with it the agent. Then it kills every process with the session's ID.
+// stopWithoutHolder ends a session whose holder has died or does not answer. It kills a holder that is alive, and
+// with it the agent. Then it kills every process with the session's ID.
 func (p *Provider) stopWithoutHolder(ctx context.Context, e *entry) error {
 	release, err := e.take(ctx)
 	if err != nil {
@@ -104,6 +106,6 @@ func (p *Provider) stopWithoutHolder(ctx context.Context, e *entry) error {
 	if left := p.files.sweepSession(rec); len(left) > 0 {
 		return fail("stop", rec.Name, errOther, "these processes cannot be killed: pids %v", left)
 	}
-	p.recordEnd(e, rec) // record the end, so that the next look or start finds it
+	p.recordEnd(e, rec) // record the end, so that the next List or Start finds it
 	return nil
 }

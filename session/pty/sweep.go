@@ -8,9 +8,9 @@ import (
 	"gcity/internal/proc"
 )
 
-// SweepRuns kills the processes that setup lines, checks and runs of an earlier controller have left: those with
-// GC_RUN=<city>:<id> in their environment. It must be called before a controller starts runs. killed is the number
-// of processes.
+// SweepRuns kills the processes that setup lines, checks and runs of an earlier controller have left. These
+// processes have GC_RUN=<city>:<id> in their environment. The caller must not have started runs yet. killed is the
+// number of processes.
 func SweepRuns(city string) (killed int, err error) {
 	killed, left, err := proc.Sweep(func(pid int) bool {
 		return isRunOf(city, proc.Environ(pid))
@@ -22,11 +22,11 @@ func SweepRuns(city string) (killed int, err error) {
 }
 
 // isRunOf reports whether an environment contains a marker of this city. An ID contains neither a colon nor a
-// slash, but a path may contain both. If the rest of the marker contains them, it belongs to another city, with a
-// path that begins with that of this city.
+// slash, but a path may contain both. If the part of the marker after this city's path contains them, the marker
+// belongs to another city with a longer path.
 func isRunOf(city string, environ []byte) bool {
 	mine := []byte("GC_RUN=" + city + ":")
-	if !bytes.Contains(environ, mine) { // almost no process contains it
+	if !bytes.Contains(environ, mine) { // almost no process contains this text
 		return false
 	}
 	for entry := range bytes.SplitSeq(environ, []byte{0}) {

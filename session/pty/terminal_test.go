@@ -17,7 +17,7 @@ import (
 	"gcity/session"
 )
 
-// T9: sent text arrives once, byte for byte, whatever it contains. A program that reads lines gets the lines.
+// Sent text arrives once and byte for byte, for any content. A program that reads lines gets the lines.
 func TestSentTextIsIdentical(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -42,7 +42,8 @@ func TestSentTextIsIdentical(t *testing.T) {
 	}
 }
 
-// A line that the kernel would truncate, control characters, and input that is not read are refused, with the reason.
+// Send refuses a line that the kernel would truncate, control characters, and input that the program does not read.
+// The error has the reason.
 func TestRefusals(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -63,12 +64,12 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%s, %d bytes: %v", c.name, len(c.text), err)
 		}
 	}
-	if err := p.Stop(t.Context(), "raw", 100*time.Millisecond); err != nil { // while its input is full
+	if err := p.Stop(t.Context(), "raw", 100*time.Millisecond); err != nil { // while the terminal's input is full
 		t.Error(err)
 	}
 }
 
-// A text is sent as a bracketed paste only while the program has enabled that. Enter is written separately.
+// A text is sent as a bracketed paste only while the program has enabled this mode. Enter is written separately.
 func TestBracketedPaste(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("python3 is missing")
@@ -125,7 +126,7 @@ func TestEnvironmentOfTheCity(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", want, out)
 		}
 	}
-	// Signals from 32 on belong to the C library, which ignores some of them in the processes that it starts.
+	// The C library uses signals from 32 on, and ignores some of them in the processes that it starts.
 	var ignored uint64
 	if i := strings.Index(out, "SigIgn:"); i >= 0 {
 		if ignored, err = strconv.ParseUint(strings.Fields(out[i:])[1], 16, 64); err != nil {
@@ -147,8 +148,8 @@ func TestEnvironmentOfTheCity(t *testing.T) {
 	}
 }
 
-// Attaching sets the terminal to the viewer's size, and the latest of several sizes applies. When the last viewer
-// detaches, the agent's own size is restored.
+// Attaching sets the terminal to the viewer's size. Of several viewers, the newest size applies. When the last
+// viewer detaches, the agent's own size is restored.
 func TestSizes(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -180,7 +181,7 @@ func TestSizes(t *testing.T) {
 	})
 }
 
-// A flood of output is drained with bounded memory, with or without viewers. A viewer that stops reading gets a reset
+// A flood of output is read with bounded memory, with or without viewers. A viewer that stops reading gets a reset
 // and the newest output when it reads again.
 func TestFlood(t *testing.T) {
 	city := t.TempDir()
@@ -282,7 +283,7 @@ func TestRealPrograms(t *testing.T) {
 				t.Fatal(err)
 			}
 			shows(t, p, name, "second line\ntyped")
-			if err := p.SendKeys(t.Context(), name, ":wq", "Enter"); err != nil { // a sent line would be a paste
+			if err := p.SendKeys(t.Context(), name, ":wq", "Enter"); err != nil { // Send would make a paste of the text
 				t.Fatal(err)
 			}
 			if x := nextExit(t, p); x.Code != 0 {
@@ -332,7 +333,7 @@ func tty(t *testing.T, p *Provider, name string) string {
 	return ""
 }
 
-// Old output is replayed to a viewer's terminal without the queries that the terminal would answer.
+// Old output is replayed to a viewer's terminal without queries, because the terminal would answer them.
 func TestWithoutQueries(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain \x1b[31mred\x1b[0m\r\n":                   "plain \x1b[31mred\x1b[0m\r\n",

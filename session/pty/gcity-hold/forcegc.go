@@ -7,9 +7,9 @@ import (
 	_ "unsafe" // for go:linkname
 )
 
-// forceGCPeriod is the runtime's own variable. The runtime wakes its monitor thread twice in this time, by default
-// each minute, to collect garbage that no allocation would collect. A city of 500 idle agents spent more on that
-// than on all its patrols. An idle holder allocates nothing, so there is nothing to collect.
+// forceGCPeriod is a private variable of the runtime. The runtime wakes its monitor thread twice in this period, by
+// default each minute, to collect garbage that no allocation would collect. In a city of 500 idle agents, these
+// wake-ups cost more than all patrols. An idle holder allocates nothing, so it has no garbage.
 //
 // No function of package runtime changes the period. The linker allows the reference with -checklinkname=0, so this
 // file needs a build tag.

@@ -1,19 +1,19 @@
 package holder
 
 // draft counts the characters that viewers have typed on the program's line and have neither submitted nor deleted.
-// It cannot know how the program handles keys. So it may report a draft that does not exist, until the next Enter
-// at most. It stores no text.
+// It cannot know how the program handles keys. So it may report a draft that does not exist, but at most until the
+// next Enter. It stores no text.
 type draft struct {
 	n      int // number of characters
-	before int // value of n at an Escape, which may begin a sequence
+	before int // value of n before an Escape, which may begin a sequence
 
 	state  keyState
-	num    int    // the parameter that is being read
+	num    int    // parameter that is being read
 	params [2]int // the first parameters of a sequence
 	at     int    // index in params
-	odd    bool   // the sequence contains characters other than digits
+	odd    bool   // the sequence contains characters other than digits and separators
 	paste  bool   // within a bracketed paste
-	skip   int    // number of bytes left of an old mouse report
+	skip   int    // remaining bytes of an old mouse report
 }
 
 type keyState uint8
@@ -23,21 +23,21 @@ const (
 	keyEscape             // after ESC
 	keyCSI                // after ESC [
 	keyApp                // after ESC O
-	keyString             // after ESC ], P, _, ^, X: an answer of the terminal
-	keyStringEsc          // after ESC in such a string
+	keyString             // after ESC ], P, _, ^ or X: an answer of the terminal
+	keyStringEsc          // after ESC in an answer
 )
 
-// kills reports whether a key ends a draft, because it submits it, deletes it or ends the program.
+// kills reports whether a key ends a draft by submitting it, deleting it or ending the program.
 func kills(c byte) bool {
 	return c == '\r' || c == '\n' || c == 3 || c == 4 || c == 0x15
 }
 
-// Write handles typed bytes. They may be split anywhere.
+// Write handles typed bytes. A sequence may be split between two calls.
 func (d *draft) Write(p []byte) {
 	if len(p) == 0 {
 		return
 	}
-	if d.state == keyEscape && p[0] != '[' && p[0] != 'O' { // the Escape was a key of its own
+	if d.state == keyEscape && p[0] != '[' && p[0] != 'O' { // the Escape was a separate key
 		d.state, d.before = keyGround, 0
 	}
 	for _, c := range p {
@@ -48,14 +48,14 @@ func (d *draft) Write(p []byte) {
 		if !d.paste {
 			d.before, d.n = d.n, 0
 		}
-	case keyString: // Alt and a key, because no terminal sends so short an answer
+	case keyString: // Alt and a key, because every answer of a terminal is longer
 		if len(p) == 2 {
 			d.state = keyGround
 		}
 	}
 }
 
-// end forgets the draft, because a text was submitted with it or its line was cleared.
+// end resets the draft, because it was submitted with a text or its line was cleared.
 func (d *draft) end() { d.n, d.before = 0, 0 }
 
 func (d *draft) step(c byte) {
@@ -103,7 +103,7 @@ func (d *draft) key(c byte) {
 }
 
 func (d *draft) escaped(c byte) {
-	// the Escape came in a separate write, but begins a sequence
+	// the Escape came in a separate write, but begins this sequence
 	if d.before > 0 && (c == '[' || c == 'O') {
 		d.n = d.before
 	}
@@ -151,7 +151,7 @@ func (d *draft) param() {
 }
 
 // sequenced handles a complete sequence: the beginning or end of a paste, an old mouse report, or a key that the
-// terminal sends as numbers.
+// terminal encodes as numbers.
 func (d *draft) sequenced(final byte) {
 	switch {
 	case d.odd:
@@ -174,7 +174,7 @@ func (d *draft) numbered(key, held int) {
 	case held&(ctrl|alt) != 0 || key < ' ':
 	case key == 0x7f:
 		d.n = max(0, d.n-1)
-	case key < 57344 || key > 63743: // the keys in between print nothing
+	case key < 57344 || key > 63743: // the keys in this range print nothing
 		d.n++
 	}
 }

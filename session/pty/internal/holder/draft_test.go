@@ -20,7 +20,7 @@ func TestDraft(t *testing.T) {
 		"abc\x1b\x1b":                       0,
 		"\x1b[A\x1bOB\x1b[3~\x1b[1;5C":      0,
 		"\x1b[|1;|5|C":                      0,
-		"a\x1b\rb":                          2, // Alt+Enter adds a line
+		"a\x1b\rb":                          2, // Alt+Enter adds a line to the draft
 		"\x1b[200~two\rlines\x1b[201~":      9,
 		"\x1b[200~two\x1b|[201~x\r":         0,
 		"\x1b[M !!a":                        1, // a mouse report in the old format
@@ -42,7 +42,7 @@ func TestDraft(t *testing.T) {
 		var d draft
 		from := 0
 		for i := range in {
-			if in[i] == '|' { // the end of a write
+			if in[i] == '|' { // where one write ends
 				d.Write([]byte(in[from:i]))
 				from = i + 1
 			}
@@ -54,7 +54,7 @@ func TestDraft(t *testing.T) {
 	}
 }
 
-// For any keys in any pieces: Enter outside of a paste ends a draft, and a character begins one.
+// For any keys in any pieces, Enter outside of a paste ends a draft, and a character begins one.
 func FuzzDraft(f *testing.F) {
 	f.Add([]byte("a\x1b[200~b\x1b[201~\x1b]x\x1b"), 3)
 	f.Add([]byte("\x1b[M\x1b[9;9;9;9u\x1b[<1M"), 1)

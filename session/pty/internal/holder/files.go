@@ -12,13 +12,13 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// lockWait is how long to wait for the lock of a previous holder that is exiting.
+// lockWait is the maximum wait for the lock of a previous holder that is exiting.
 const lockWait = 500 * time.Millisecond
 
-// settle takes over the session's folder: it enters and locks the folder, listens in it, and writes its files. It
-// can be called again after the folder was deleted. Only the main goroutine may call it.
+// settle prepares the session's folder: it enters and locks the folder, listens in it, and writes its files. It can
+// be called again after the folder was deleted. Only the main goroutine may call it.
 func (h *holder) settle() error {
-	// do not create the parent folders: if the city was moved, they must not reappear
+	// do not create the parent folders: after a move of the city, they must not be created at the old path
 	for _, dir := range []string{filepath.Dir(h.dir), h.dir} {
 		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 			return fmt.Errorf("cannot create the session's folder: %w", err)
@@ -62,7 +62,7 @@ func (h *holder) settle() error {
 }
 
 // openOwn opens a file of the session's folder for writing. It does not block if the file is a pipe. It refuses a
-// file that has several names.
+// file with several hard links.
 func openOwn(name string) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
@@ -88,12 +88,12 @@ func (h *holder) settled() bool {
 	return err == nil && proc.SameFile(h.lock, h.dir+"/"+wire.LockFile)
 }
 
-// lockNumber is the lowest file descriptor that is used for the lock. Shells and programs use lower ones, so a
-// child does not close the lock by using its number.
+// lockNumber is the lowest file descriptor for the lock. Shells and programs use lower descriptors, so they do not
+// close the lock by accident.
 const lockNumber = 200
 
 // takeLock locks the folder. The agent and all of its processes inherit the file descriptor. So the session is
-// locked while one of them is alive.
+// locked while one of these processes is alive.
 func (h *holder) takeLock() error {
 	if h.lock > 0 && proc.SameFile(h.lock, wire.LockFile) {
 		return nil // this holder has the lock; only its socket was lost
@@ -124,8 +124,8 @@ func (h *holder) writeJSON(name string, v wire.Encoder) error {
 	return nil
 }
 
-// replace replaces a file of the session's folder atomically. It does not sync the file, which need not survive a
-// reboot.
+// replace replaces a file of the session's folder atomically. It does not sync the file, because the file need not
+// survive a reboot.
 func replace(name string, data []byte) error {
 	tmp := wire.NewFile(name)
 	os.Remove(tmp) // left by a holder that was killed during the write
@@ -143,8 +143,8 @@ func replace(name string, data []byte) error {
 	return err
 }
 
-// leave ends the holder. It saves the exit in the folder, unless the controller has recorded it. The caller must
-// hold h.mu.
+// leave makes the holder exit. It saves the agent's exit in the folder, unless the controller has recorded it. The
+// caller must hold h.mu.
 func (h *holder) leave() {
 	if h.leaving {
 		return
@@ -158,7 +158,7 @@ func (h *holder) leave() {
 }
 
 // removeFiles removes the files of the session and its folder. If another process has deleted the folder and
-// created it again, it stays, because its lock belongs to another holder.
+// created it again, removeFiles does nothing, because the new lock belongs to another holder.
 func (h *holder) removeFiles() {
 	if !proc.SameFile(h.lock, wire.LockFile) {
 		return
@@ -200,7 +200,7 @@ func (h *holder) writeActivity(l *life) {
 // activityEvery is the minimum interval between two writes of the activity record if only times have changed.
 const activityEvery = 100 * time.Millisecond
 
-// touch schedules a write of the time of the last output or input. The caller must hold h.mu.
+// touch schedules a write of the activity record after output or input. The caller must hold h.mu.
 func (h *holder) touch(l *life, now time.Time) {
 	if l.activity.waiting {
 		return

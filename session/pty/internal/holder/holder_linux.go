@@ -1,10 +1,10 @@
 // Package holder is the process that holds one session. It owns the agent's terminal, reads its output, answers
-// requests on a socket, and reaps and kills the agent's process tree. It outlives controllers.
+// requests on a socket, and reaps and kills the agent's process tree. It survives controllers.
 //
 // # Concurrency
 //
 // The main goroutine is locked to the main thread, because the kernel kills the agent when the thread that forked
-// it exits. Only this goroutine forks and waits. So a pid is valid until the main goroutine has reaped its process.
+// it exits. Only this goroutine forks and waits. So a PID is valid until the main goroutine has reaped its process.
 // Each connection has a goroutine. Each life has a goroutine that reads its terminal. holder.mu protects all fields
 // of holder and life unless noted otherwise. holder.cond is broadcast after every change that a viewer may wait
 // for.
@@ -27,14 +27,14 @@ import (
 )
 
 // An idle holder never collects garbage, because the collector itself needs a third of a megabyte. A busy holder
-// collects once per megabyte. Even a flood of output needs no allocations.
+// collects once per megabyte of allocations. Even a flood of output causes no allocations.
 const gcPercent = 25
 
 // idleLife is how long a holder waits for another life while a controller is connected.
 const idleLife = 15 * time.Minute
 
 type holder struct {
-	// absolute path; it is also the working folder, because the length of socket paths is limited
+	// absolute path; the folder is also the working folder, because the length of socket paths is limited
 	dir   string
 	clock wire.Clock
 	boot  string
@@ -50,14 +50,14 @@ type holder struct {
 	ln       *os.File
 	activity *os.File
 	cur      *life // current or last life; nil before the first start
-	prev     *life // the life before, for its output
-	// value: the connection keeps the holder alive; false for a connection that only looks
+	prev     *life // the previous life, for its output
+	// open connections; true = the connection keeps the holder alive, false = it only reads
 	held    map[*conn]bool
 	leaving bool
 }
 
-// Main runs a holder until it is not needed any more. args contains the session's folder. Standard input is the
-// connection to the controller, which sends what to start.
+// Main runs a holder until it is no longer needed. args contains the session's folder. Standard input is the
+// connection to the controller, which sends the first start request.
 func Main(args []string) int {
 	runtime.LockOSThread()
 	runtime.GOMAXPROCS(1)
@@ -68,8 +68,8 @@ func Main(args []string) int {
 		return 2
 	}
 	signals := make(chan os.Signal, 16)
-	// This must come first. A process that finds this folder without a socket sends HUP, which must not kill the
-	// holder. A caught signal has its default action in the agent, even under nohup.
+	// This call must come first. A process that finds this folder without a socket sends HUP, which must not kill
+	// the holder. The agent gets the default action of a caught signal, even under nohup.
 	signal.Notify(signals, unix.SIGHUP)
 	first, err := inherited()
 	if err != nil {
@@ -89,11 +89,11 @@ func Main(args []string) int {
 // descriptor.
 func nameProcess(name string) {
 	b := append([]byte(name), 0)
-	// a failure does not matter
+	// a failure has no consequences
 	_ = unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(&b[0])), 0, 0, 0)
 }
 
-// open enters and locks the session's folder. Afterwards, the holder accepts connections.
+// open enters and locks the session's folder. After that, the holder accepts connections.
 func open(dir string, first *conn) (*holder, error) {
 	h := &holder{
 		dir:   dir,
@@ -123,7 +123,7 @@ func (h *holder) run(first *conn, signals chan os.Signal) int {
 	if !h.firstStart(first) {
 		return 1
 	}
-	// These run after the start of the agent, because each takes as long as the start itself.
+	// This code runs after the start of the agent, because each line takes as long as the start itself.
 	signal.Notify(signals, unix.SIGCHLD, unix.SIGTERM)
 	h.reap()
 	h.wg.Go(func() { h.serve(first) })
@@ -139,8 +139,8 @@ func (h *holder) run(first *conn, signals chan os.Signal) int {
 	}
 }
 
-// firstStart reads the first request, which is a start, and carries it out. Without other goroutines, that takes
-// half the time.
+// firstStart reads the first request, which is a start, and performs it. It runs before other goroutines exist, so
+// it takes half the time.
 func (h *holder) firstStart(first *conn) bool {
 	first.SetReadDeadline(time.Now().Add(firstStartTimeout))
 	req, err := first.request()
@@ -155,7 +155,7 @@ func (h *holder) firstStart(first *conn) bool {
 		first.fail(err)
 		return false
 	}
-	// if the controller has gone, the next one finds the holder by its socket
+	// if the controller has exited, the next controller finds the holder by its socket
 	_ = first.sendJSON(wire.Done, h.state())
 	return true
 }
@@ -167,7 +167,7 @@ func (h *holder) signalled(s os.Signal) {
 	switch s {
 	case unix.SIGCHLD:
 		h.reap()
-	case unix.SIGHUP: // a controller has not found this holder's socket
+	case unix.SIGHUP: // a controller cannot find this holder's socket
 		if h.settled() {
 			return
 		}
@@ -187,7 +187,7 @@ func (h *holder) terminate() {
 	h.leave()
 }
 
-// onMain runs f in the main goroutine and waits for its result.
+// onMain runs f in the main goroutine and returns its result.
 func (h *holder) onMain(f func() error) error {
 	result := make(chan error, 1)
 	select {
@@ -198,7 +198,7 @@ func (h *holder) onMain(f func() error) error {
 	}
 }
 
-// logError writes to the log that all holders share. It is for errors that no client gets.
+// logError writes to the log that all holders share. It is for errors that are not sent to a client.
 func (h *holder) logError(what string, err error) {
 	fmt.Fprintf(os.Stderr, "%s holder %d of %s: %s: %v\n", time.Now().Format(time.RFC3339), h.pid,
 		h.dir, what, err)

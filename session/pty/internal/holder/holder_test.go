@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The ring keeps the newest bytes, whatever the sizes of the writes. Positions count all bytes.
+// The ring keeps the newest bytes for any sizes of the writes. Positions count all bytes.
 func FuzzRing(f *testing.F) {
 	f.Add([]byte("hello"), 3, 7)
 	f.Add(bytes.Repeat([]byte("0123456789"), 3000), 1000, 2)
@@ -57,7 +57,7 @@ func TestModes(t *testing.T) {
 		"\x1b[?1;25;1049h":                 "\x1b[?1h\x1b[?1049h",
 		"\x1b[?25l\x1b[?7l":                "\x1b[?7l\x1b[?25l",
 		"\x1b[?2004h\x1bc":                 "",
-		"\x1b[2004h":                       "", // not a private mode
+		"\x1b[2004h":                       "", // without "?", this is not a private mode
 		"\x1b[?2004$p":                     "", // a query
 		"\x1b[?20\x1b[?1h":                 "\x1b[?1h",
 		"\x1b[?20\x1804h":                  "",
@@ -72,7 +72,7 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// Modes do not depend on where the stream is cut, and the output of restore restores them.
+// The modes do not depend on where the stream is split, and the output of restore restores them.
 func FuzzModes(f *testing.F) {
 	f.Add([]byte("a\x1b[?2004;1hb\x1b[?25l\x1b=\x1b]0;x\x07\x1b[?1049"), 3)
 	f.Fuzz(func(t *testing.T, in []byte, cut int) {
@@ -130,7 +130,7 @@ func TestHangupBeforeTheStart(t *testing.T) {
 	}
 }
 
-// However the output of a program is cut into pieces, each line feed gets exactly one carriage return.
+// Each line feed gets exactly one carriage return, regardless of how the output is split into pieces.
 func FuzzLineEnds(f *testing.F) {
 	f.Add("a\nb\r\nc\r", "\n\n", 3)
 	f.Fuzz(func(t *testing.T, a, b string, cut int) {

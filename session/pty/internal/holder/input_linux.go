@@ -14,10 +14,11 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// maxLine is the maximum length of a line for a terminal in canonical mode. The kernel drops the rest silently.
+// maxLine is the maximum length of a line for a terminal in canonical mode. The kernel silently drops further
+// bytes.
 const maxLine = 4095
 
-// readPause is how long to wait until a program has read a text before Enter is sent.
+// readPause is the maximum wait until a program has read a text, before Enter is sent.
 const readPause = 500 * time.Millisecond
 
 var errNoTerminal = refuse("the session has no terminal")
@@ -27,11 +28,11 @@ func refuse(format string, args ...any) error {
 }
 
 // sendLine types a text and submits it. It types the text byte for byte, and line breaks stay line feeds. With
-// bracketed paste, they are part of the paste. Otherwise the program handles each line feed, so a program that
-// reads lines gets several. Control characters are refused, because the terminal would act on them.
+// bracketed paste, they are part of the paste. Otherwise, a program that reads lines gets several lines. sendLine
+// refuses control characters, because the terminal would interpret them.
 //
-// With quiet > 0, the text is refused while a viewer's draft is on the line, or if a viewer has typed within that
-// time. This check is made with the typing token, so no key can come in between.
+// With quiet > 0, sendLine refuses the text while a viewer's draft is on the line, or if a viewer has typed within
+// that time. It makes this check with the typing token, so no key can arrive between the check and the text.
 func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.Duration) error {
 	if i := strings.IndexFunc(text, func(r rune) bool {
 		return (r < ' ' || r == 0x7f) && r != '\n' && r != '\t'
@@ -79,7 +80,7 @@ func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.
 	if err := l.write(ctx, data); err != nil {
 		return err
 	}
-	// many programs treat Enter as part of the text if they read both at the same time
+	// many programs treat Enter as part of the text if they read both in one call
 	if !canonical {
 		l.waitRead(ctx)
 	}
@@ -89,7 +90,8 @@ func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.
 	h.noteInput(l, (*draft).end) // the text was submitted together with a draft
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.writeActivity(l) // the client may compare later output with it
+	// the client may compare the time of later output with the time of this input
+	h.writeActivity(l)
 	return nil
 }
 
@@ -165,8 +167,8 @@ func (h *holder) noteInput(l *life, note func(*draft)) {
 	h.touch(l, now)
 }
 
-// arrival is the maximum time that the kernel needs to make written bytes available to the terminal's reader, even
-// on a busy machine.
+// arrival is the maximum time from a write to the terminal until its reader can read the bytes, even on a busy
+// machine.
 const arrival = 50 * time.Millisecond
 
 func setSize(master *os.File, cols, rows int) error {

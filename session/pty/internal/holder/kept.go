@@ -1,6 +1,6 @@
 package holder
 
-// kept is the newest output of a life, with facts about all of its output. holder.mu protects it.
+// kept is the newest output of a life, with facts about the life's whole output. holder.mu protects it.
 type kept struct {
 	out     ring
 	modes   modes
@@ -17,8 +17,8 @@ func (k *kept) keep(text []byte) {
 	k.modes.Write(text)
 }
 
-// replayFrom returns the output from a position on. It begins with sequences that set the modes from dropped
-// output.
+// replayFrom returns the output from a position on. The result begins with sequences that set the modes from
+// earlier output.
 func (k *kept) replayFrom(from uint64) []byte {
 	var b []byte
 	if k.out.start > 0 || from > 0 {
@@ -30,8 +30,8 @@ func (k *kept) replayFrom(from uint64) []byte {
 	return b
 }
 
-// tail returns a position near the end from which the output can be drawn on its own. ok is false if the last bytes
-// contain no such position.
+// tail returns a position near the end of the output such that the output from there is enough to draw the screen.
+// ok is false if there is no such position.
 func (k *kept) tail(bytes int) (from uint64, ok bool) {
 	if bytes <= 0 || k.out.end-k.out.start <= uint64(bytes) || !k.modes.isPlain() {
 		return 0, false
@@ -41,7 +41,7 @@ func (k *kept) tail(bytes int) (from uint64, ok bool) {
 }
 
 // cuts are positions in the output that are not within escape sequences. They are at least cutEvery bytes apart.
-// Only the newest are stored.
+// Only the newest positions are stored.
 type cuts struct {
 	at [16]uint64
 	n  int // number of positions added so far
@@ -58,7 +58,7 @@ func (c *cuts) add(pos uint64) {
 	c.n++
 }
 
-// before returns the newest position up to limit.
+// before returns the newest position that is not after limit.
 func (c *cuts) before(limit uint64) (pos uint64, ok bool) {
 	for i := c.n - 1; i >= 0 && i >= c.n-len(c.at); i-- {
 		if pos = c.at[i%len(c.at)]; pos <= limit {

@@ -2,7 +2,7 @@ package holder
 
 import "strings"
 
-// encodeKey returns the bytes that a terminal sends for a key, by its name in tmux. Other texts are returned
+// encodeKey returns the bytes that a terminal sends for a key, given by its tmux name. It returns any other text
 // unchanged.
 func encodeKey(key string, appCursor bool) string {
 	if s, ok := plainKey(key); ok {

@@ -25,31 +25,31 @@ type life struct {
 	terminal
 	gone    chan struct{} // closed when the agent's process was reaped
 	drained chan struct{} // closed after all output of the terminal was read
-	ended   chan struct{} // closed when exit is set and was reported
+	ended   chan struct{} // closed when exit is set and reported
 
 	kept
 	draft    draft // changed only with both the typing token and mu
 	size     wire.Screen
-	resizes  int // number of changes of the size
+	resizes  int // number of changes to the size
 	meta     map[string]string
 	attached int
 	viewers  int // number of attached and watching viewers
 	frozen   bool
-	reaped   bool // the agent's process was reaped, so another process may have its pid
+	reaped   bool // the agent's process was reaped, so another process may have its PID
 	asked    bool
 	lost     bool
 	stopping *stopping
-	// signal that asks the agent to exit
+	// signal that makes the agent exit
 	stopSignal unix.Signal
 	exit       *wire.Exit
 	acked      bool
-	output     int64 // times of CLOCK_MONOTONIC
+	output     int64 // output, input and typed are times of CLOCK_MONOTONIC
 	input      int64
 	typed      int64
 	activity   activityWrites
 }
 
-// activityWrites tracks the writes of the activity record.
+// activityWrites is the state of the writes of the activity record.
 type activityWrites struct {
 	last       time.Time
 	timer      *time.Timer // nil before its first use
@@ -95,7 +95,7 @@ func (h *holder) begin(req *wire.Request) error {
 	return nil
 }
 
-// shortage converts the error of a start that needed a resource which the machine has run out of. It returns other
+// shortage converts an error that reports an exhausted resource of the machine to a wire.Failure. It returns other
 // errors unchanged.
 func shortage(err error) error {
 	if !proc.Exhausted(err) {
@@ -104,7 +104,7 @@ func shortage(err error) error {
 	return &wire.Failure{Cause: wire.Exhausted, Message: err.Error()}
 }
 
-// restore writes the records of the last life again after a failed start. It returns cause.
+// restore rewrites the records of the previous life after a failed start. It returns cause.
 func (h *holder) restore(old *life, cause error) error {
 	if old == nil {
 		return cause
@@ -146,9 +146,9 @@ func (h *holder) newLife(s *wire.Spec, ready bool) *life {
 	return l
 }
 
-// launch starts the agent, without a shell if its command line needs none. If the program cannot be executed that
-// way, for example a script without an interpreter line, the shell runs the command line. launch reports other
-// errors.
+// launch starts the agent, without a shell if its command line needs none. If the program cannot be executed
+// without a shell, for example a script without an interpreter line, the shell runs the command line. launch
+// reports other errors.
 func (l *life) launch(s *wire.Spec) error {
 	if s.Path != "" {
 		if err := l.spawn(s, s.Path, s.Args); err == nil || isFull(err) {
@@ -158,8 +158,8 @@ func (l *life) launch(s *wire.Spec) error {
 	return startFailure(s, l.spawn(s, "/bin/sh", []string{"sh", "-c", s.Command}))
 }
 
-// spawn starts a program in a new terminal or with new pipes. After a failed exec, a terminal cannot be used again,
-// because the process led a session in it.
+// spawn starts a program in a new terminal or with new pipes. After a failed exec, the terminal cannot be reused,
+// because the failed process led a session in it.
 func (l *life) spawn(s *wire.Spec, path string, args []string) error {
 	open := l.openTerminal
 	if l.plain {
@@ -182,8 +182,8 @@ type forkError struct{ error }
 
 func (e forkError) Unwrap() error { return e.error }
 
-// fork creates the agent's process. It leads its own Unix session, has the terminal if there is one, inherits the
-// lock, and is killed when this thread exits.
+// fork creates the agent's process. The process leads a new Unix session, has the terminal if there is one,
+// inherits the lock, and is killed when this thread exits.
 func (l *life) fork(s *wire.Spec, path string, args []string) error {
 	in, out := l.slave, l.slave
 	if l.plain {
@@ -203,13 +203,13 @@ func (l *life) fork(s *wire.Spec, path string, args []string) error {
 	return nil
 }
 
-// isFull reports whether the system has no resources for another process, terminal or pipe.
+// isFull reports whether the system lacks resources for another process, terminal or pipe.
 func isFull(err error) bool {
 	return !errors.As(err, new(forkError)) ||
 		errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.ENOMEM)
 }
 
-// startFailure explains why fork or exec failed. It returns other errors unchanged.
+// startFailure converts an error of fork or exec to one that explains the cause. It returns other errors unchanged.
 func startFailure(s *wire.Spec, err error) error {
 	if !errors.As(err, new(forkError)) {
 		return err
@@ -240,14 +240,14 @@ func startFailure(s *wire.Spec, err error) error {
 	return fmt.Errorf("cannot create its process: %w", err)
 }
 
-// reap reaps all children that have exited. A child is the agent or an orphan of its tree. Only the main goroutine
-// may call reap, so that no two goroutines wait for children.
+// reap reaps all children that have exited. A child is the agent or an orphan of the agent's tree. Only the main
+// goroutine may call reap, so that no two goroutines wait for children.
 func (h *holder) reap() {
 	var dead *life
 	var how unix.WaitStatus
 	for {
 		var ws unix.WaitStatus
-		// so that no goroutine signals a pid between the wait and the note that the process was reaped
+		// hold the lock, so that no goroutine signals a PID between Wait4 and the assignment to reaped
 		h.mu.Lock()
 		pid, err := unix.Wait4(-1, &ws, unix.WNOHANG|unix.WUNTRACED|unix.WCONTINUED, nil)
 		l := h.cur
@@ -277,14 +277,14 @@ func (h *holder) reap() {
 	}
 }
 
-// finish kills the agent's remaining processes, saves its last output and reports how it ended. childless reports
-// that the holder has no other child. Then no orphan is left, because orphans become children of the holder.
+// finish kills the agent's remaining processes, saves its last output and reports its exit. childless reports that
+// the holder has no other child. Then no orphan is left, because orphans become children of the holder.
 func (h *holder) finish(l *life, ws unix.WaitStatus, at time.Time, childless bool) {
 	for !childless && !proc.KillTree(h.pid, time.Now().Add(10*time.Second)) {
 		h.logError("cannot kill all processes that the agent left",
 			fmt.Errorf("pids %v", proc.Descendants(h.pid)))
 	}
-	// Now only the holder has the terminal open, so the reader gets the rest of the output and then its end.
+	// Now only the holder has the terminal open, so the reader gets the remaining output and then its end.
 	l.closeSlave()
 	select {
 	case <-l.drained:
@@ -314,7 +314,7 @@ func (h *holder) finish(l *life, ws unix.WaitStatus, at time.Time, childless boo
 	h.writeActivity(l)
 	for c := range h.held {
 		if c.sendJSON(wire.Exited, exit) != nil {
-			c.Close() // the client connects again if it still runs
+			c.Close() // a client that is still running connects again
 		}
 	}
 	h.cond.Broadcast()

@@ -6,21 +6,22 @@ import (
 )
 
 // modes tracks the terminal modes that a program sets by its output. The output may be split anywhere. The modes
-// determine how input is encoded. A viewer gets them first if the replay does not contain them.
+// determine how input is encoded. If the replay does not contain the sequences that set them, a viewer gets the
+// modes first.
 type modes struct {
-	on     uint32 // bit i: privateModes[i] is not as in a new terminal
+	on     uint32 // bit i is set if privateModes[i] differs from its value in a new terminal
 	keypad bool   // the keypad is in application mode (ESC =)
-	// a sequence has changed lasting state other than these modes, such as the margins: see isPlain
+	// a sequence has changed lasting state other than these modes, for example the margins: see isPlain
 	lasting bool
 
 	state  scanState
 	prefix byte // prefix of a control sequence: <, =, > or ?; 0 = none
 	inter  byte // intermediate byte of the sequence; 0 = none
-	num    int  // the parameter that is being read
+	num    int  // parameter that is being read
 	given  bool // this parameter has digits
 	params [16]int
 	n      int
-	bad    bool // the sequence is of a kind that is not tracked
+	bad    bool // the sequence has a form that is not tracked
 }
 
 type scanState uint8
@@ -31,10 +32,10 @@ const (
 	escapeInter // after ESC and an intermediate byte
 	csi         // after ESC [
 	str         // in a string that only ESC ends; its content has no effect
-	osc         // in a string that BEL ends, too
+	osc         // in a string that BEL or ESC ends
 )
 
-// privateModes are the modes that are tracked, and whether a new terminal has them on.
+// privateModes lists the tracked modes, and whether they are on in a new terminal.
 var privateModes = [...]struct {
 	num   int
 	fresh bool
@@ -79,7 +80,7 @@ func (m *modes) step(c byte) {
 		}
 	case m.state == str || m.state == osc:
 	case c > 0x7f:
-		m.state = ground // not a part of any sequence
+		m.state = ground // these characters are not a part of any sequence
 	case m.state == escape:
 		m.escape(c)
 	case m.state == escapeInter:
@@ -110,7 +111,7 @@ func (m *modes) escape(c byte) {
 	}
 }
 
-// designate handles the final byte of an escape sequence that has an intermediate byte.
+// designate handles the bytes of an escape sequence after an intermediate byte.
 func (m *modes) designate(c byte) {
 	if c < 0x30 {
 		m.inter = c
@@ -143,17 +144,17 @@ func (m *modes) control(c byte) {
 	}
 }
 
-// final carries out a complete control sequence.
+// final applies a complete control sequence.
 func (m *modes) final(c byte) {
 	switch {
 	case m.inter != 0:
-		m.lasting = m.lasting || c == 'p' // a soft reset, or a query that changes nothing
+		m.lasting = m.lasting || c == 'p' // a soft reset, or a query, which changes nothing
 	case m.prefix == '?' && (c == 'h' || c == 'l'):
 		m.private(c == 'h')
 	case m.prefix != 0:
-	case c == 'u', c == 'g': // restores the cursor, clears tab stops
+	case c == 'u', c == 'g': // restores the cursor, or clears tab stops
 		m.lasting = true
-	case c == 'r', c == 'h': // sets margins or a mode such as insertion
+	case c == 'r', c == 'h': // sets margins or a mode such as insert mode
 		m.lasting = m.lasting || m.given
 	}
 }
@@ -172,8 +173,8 @@ func (m *modes) private(on bool) {
 	m.lasting = m.lasting || m.n == len(m.params)
 }
 
-// isPlain reports whether new output is shown as on a new terminal: on the main screen, with wrapping, and with no
-// other lasting state changed. Then the end of the output is enough to draw the screen.
+// isPlain reports whether new output is shown as on a new terminal. This is true on the main screen, with wrapping,
+// and with no other lasting state changed. The end of the output is then enough to draw the screen.
 func (m *modes) isPlain() bool {
 	return !m.lasting && !m.has(47) && !m.has(1047) && !m.has(1049) && m.has(7)
 }

@@ -34,8 +34,8 @@ func (h *holder) answerCapture(c *conn, id string) error {
 }
 
 // answerOutput sends the size of the terminal and then the retained output of the current life. The output begins
-// with sequences that set its modes. If the last tail bytes, or a few more, can be drawn on their own, only those
-// are sent. 0 means all.
+// with sequences that set its modes. If the last tail bytes, or a few more, are enough to draw the screen, it sends
+// only these. tail 0 means all output.
 func (h *holder) answerOutput(c *conn, tail int) error {
 	h.mu.Lock()
 	l := h.cur

@@ -1,10 +1,10 @@
 package holder
 
 // ring retains the newest bytes that were written to it. Positions count all bytes since the start of the life, so
-// a reader with an old position can determine what it missed. The ring doubles its size as needed, up to max. It is
-// not safe for concurrent use.
+// a reader with an old position can determine how many bytes it missed. The ring doubles its size as needed, up to
+// max. It is not safe for concurrent use.
 type ring struct {
-	buf   []byte // its length is 0 or a power of two
+	buf   []byte // its length is always 0 or a power of two
 	start uint64 // position of the oldest retained byte
 	end   uint64 // position after the newest byte
 	max   int
@@ -72,7 +72,7 @@ func (r *ring) clear() {
 	r.buf = nil
 }
 
-// safeStart returns the first position that is not within an escape sequence. If nothing was dropped, that is the
+// safeStart returns the first position that is not within an escape sequence. If no output was dropped, this is the
 // start. Otherwise, it is in the first 8 KiB: after the first line end, or at the first ESC.
 func (r *ring) safeStart(dropped bool) uint64 {
 	if !dropped {

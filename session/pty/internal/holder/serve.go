@@ -10,7 +10,7 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// serve handles the requests of one connection until it ends.
+// serve handles the requests of one connection until the connection ends.
 func (h *holder) serve(c *conn) {
 	defer h.hangUp(c)
 	for {
@@ -31,7 +31,7 @@ func (h *holder) serve(c *conn) {
 	}
 }
 
-// hangUp drops a connection.
+// hangUp closes a connection.
 func (h *holder) hangUp(c *conn) {
 	c.Close()
 	h.mu.Lock()
@@ -40,10 +40,12 @@ func (h *holder) hangUp(c *conn) {
 	h.considerLeaving()
 }
 
-// considerLeaving ends the holder if it is not needed any more: its life is over, no connection can start another,
-// and either the controller has recorded the exit or the session's record contains all that is known. Until the
-// controller has recorded the exit, a connection that only looks keeps the holder, too: its client may have stopped
-// the session and be about to record the exit. The caller must hold h.mu.
+// considerLeaving makes the holder exit if it is no longer needed. Its life must have ended, and no connection may
+// be able to start another life. In addition, the controller must have recorded the exit, or the session's record
+// must contain all information about it.
+//
+// Until the controller has recorded the exit, a connection that only reads also keeps the holder. Its client may
+// have stopped the session and be about to record the exit. The caller must hold h.mu.
 func (h *holder) considerLeaving() {
 	l := h.cur
 	if l == nil || l.exit == nil {
@@ -59,7 +61,7 @@ func (h *holder) considerLeaving() {
 	}
 }
 
-// answer carries out a request. It returns an error only if the connection has failed.
+// answer performs a request. It returns an error only if the connection has failed.
 func (h *holder) answer(c *conn, req *wire.Request) error {
 	switch req.Op {
 	case wire.OpHold:
@@ -87,7 +89,7 @@ func (h *holder) answer(c *conn, req *wire.Request) error {
 	return c.send(wire.Done, data)
 }
 
-// act carries out a request that needs a live agent.
+// act performs a request that needs a live agent.
 func (h *holder) act(l *life, req *wire.Request) (data []byte, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), req.Wait)
 	defer cancel()
@@ -164,8 +166,8 @@ func (h *holder) answerStart(c *conn, req *wire.Request) error {
 	return c.fail(err)
 }
 
-// answerAck drops an exit that the controller has recorded. It answers "leaves" if the holder exits too: the end
-// was requested, so no other life is expected.
+// answerAck drops an exit that the controller has recorded. It answers "leaves" if the holder exits too. This
+// happens after a requested stop, because no other life is expected.
 func (h *holder) answerAck(c *conn, id string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

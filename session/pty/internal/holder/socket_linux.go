@@ -14,7 +14,7 @@ import (
 
 // The holder does not use package net, which would cost each holder 40 kB.
 
-// conn is a connection. Each write is a whole message. Writing is safe for concurrent use.
+// conn is a connection. Each write is a complete message. Writing is safe for concurrent use.
 type conn struct {
 	*os.File
 	r *wire.Reader
@@ -57,11 +57,11 @@ func inherited() (*conn, error) {
 	return newConn(fd)
 }
 
-// backlog is the requested number of waiting connections. The kernel may allow fewer.
+// backlog is the requested number of pending connections. The kernel may allow fewer.
 const backlog = 4096
 
-// listen creates a socket to which only this user can connect (0600). On Linux, the socket file gets the mode of
-// the socket before bind, so it is never open to others.
+// listen creates a socket to which only this user can connect (0600). On Linux, the socket file gets the mode that
+// the socket has before bind, so other users can never connect.
 func listen(name string) (*os.File, error) {
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
@@ -84,7 +84,7 @@ func (h *holder) accept(ln *os.File) {
 	for {
 		fd, err := acceptFrom(ln)
 		if err != nil {
-			return // the socket was closed by leave, or by settle because of a new one
+			return // leave has closed the socket, or settle has replaced it
 		}
 		if err := sameUser(fd); err != nil {
 			h.logError("refused a connection", err)
@@ -117,8 +117,8 @@ func acceptFrom(ln *os.File) (fd int, err error) {
 	return fd, errors.Join(readErr, err)
 }
 
-// sameUser returns an error if the other process runs as another user. Other users cannot reach the socket anyway,
-// because of the permissions of its folder.
+// sameUser returns an error if the peer's process runs as another user. Other users cannot reach the socket in any
+// case, because of the permissions of its folder.
 func sameUser(fd int) error {
 	cred, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
@@ -130,7 +130,7 @@ func sameUser(fd int) error {
 	return nil
 }
 
-// closeWrite signals to the other side that no more output follows.
+// closeWrite signals to the peer that no more output follows.
 func (c *conn) closeWrite() error {
 	raw, err := c.SyscallConn()
 	if err != nil {
@@ -152,7 +152,7 @@ func (c *conn) request() (req wire.Request, err error) {
 	return wire.DecodeRequest(m)
 }
 
-// writeTimeout is how long a client may read nothing before it is disconnected.
+// writeTimeout is how long a client may not read before it is disconnected.
 const writeTimeout = 5 * time.Second
 
 func (c *conn) send(kind wire.Kind, data []byte) error {
@@ -175,7 +175,7 @@ func (c *conn) sendJSON(kind wire.Kind, v wire.Encoder) error {
 	return c.send(kind, v.AppendJSON(nil))
 }
 
-// fail sends a Failure. It ignores errors of the write.
+// fail sends a Failure. It ignores write errors.
 func (c *conn) fail(err error) error {
 	f, ok := err.(*wire.Failure)
 	if !ok {

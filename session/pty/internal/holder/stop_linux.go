@@ -12,23 +12,23 @@ import (
 const (
 	// killAfter is the time between TERM and KILL.
 	killAfter = 500 * time.Millisecond
-	// resumeAfter is the time until stopped processes of the tree are found and continued. Most trees end
-	// earlier, and the search reads a dozen files of /proc.
+	// resumeAfter is the time after which a stop searches for stopped processes of the tree and continues them.
+	// Most trees end earlier, and the search reads a dozen files of /proc.
 	resumeAfter = 200 * time.Millisecond
 	// promptPoll is the interval at which a stop checks whether a shell is at its prompt.
 	promptPoll = 200 * time.Millisecond
-	// terminateGrace is the grace period of the agent when the holder gets a SIGTERM.
+	// terminateGrace is the grace period of the agent after the holder gets a SIGTERM.
 	terminateGrace = 2 * time.Second
 )
 
-// stopping is a stop in progress. Further requests to stop wait for it, and can only shorten its grace period.
-// holder.mu protects it.
+// stopping is a stop in progress. Other stop requests wait for it, and can only shorten its grace period. holder.mu
+// protects it.
 type stopping struct {
 	deadline time.Time
-	sooner   chan struct{} // receives a value when the deadline was changed
+	sooner   chan struct{} // receives a value when the deadline has changed
 }
 
-// stop stops the current life. It returns when no process of it is left. If asked is set, the end counts as
+// stop stops the current life. It returns when no process of the life is left. If asked is set, the exit counts as
 // requested. Otherwise, the session counts as lost, unless an earlier stop was requested.
 func (h *holder) stop(grace time.Duration, asked bool) {
 	h.mu.Lock()
@@ -37,7 +37,7 @@ func (h *holder) stop(grace time.Duration, asked bool) {
 		h.mu.Unlock()
 		return
 	}
-	// otherwise the agent has exited on its own, and only its remaining processes are killed
+	// if it was reaped, the agent has exited on its own, and only its remaining processes are killed
 	if !l.reaped {
 		l.asked = l.asked || asked
 		l.lost = !l.asked
@@ -58,7 +58,7 @@ func (h *holder) stop(grace time.Duration, asked bool) {
 	<-l.ended
 }
 
-// end carries out a stop: it interrupts, terminates, kills.
+// end performs a stop: it sends the stop signal, then TERM, then KILL.
 func (h *holder) end(l *life, ask bool) {
 	if ask {
 		if h.ask(l) {
@@ -81,7 +81,7 @@ func (h *holder) end(l *life, ask bool) {
 }
 
 // ask sends the agent its stop signal. It reports whether the life ended within the grace period. A stopped process
-// gets the signal when it continues, so stopped processes of the tree are continued later.
+// gets the signal only when it continues. Therefore ask later continues stopped processes of the tree.
 func (h *holder) ask(l *life) bool {
 	h.signalGroup(l, unix.SIGCONT)
 	shell := l.stopSignal == unix.SIGINT && !l.plain
@@ -110,7 +110,7 @@ func (h *holder) ask(l *life) bool {
 }
 
 // endShell ends an interactive shell that is at its prompt, where it ignores SIGINT. It reports whether the agent
-// is such a shell. All other programs have their whole grace period, even a script with a trap for SIGINT.
+// is such a shell. Any other program may use its whole grace period, even a script with a trap for SIGINT.
 func (h *holder) endShell(l *life) bool {
 	if !proc.AtPrompt(l.pid) {
 		return false
@@ -120,7 +120,7 @@ func (h *holder) endShell(l *life) bool {
 }
 
 // waitPrompt waits until the agent is a shell at its prompt, and then sends SIGHUP. It gives up at the deadline of
-// the stop, and when the deadline has changed. It reports whether the life has ended.
+// the stop, and when the deadline changes. It reports whether the life has ended.
 func (h *holder) waitPrompt(l *life) bool {
 	if !proc.Shell(l.pid) {
 		return false
@@ -139,7 +139,7 @@ func (h *holder) waitPrompt(l *life) bool {
 	return false
 }
 
-// signalGroup signals the agent's process group, unless the agent's process was reaped.
+// signalGroup sends a signal to the agent's process group, unless the agent's process was reaped.
 func (h *holder) signalGroup(l *life, sig unix.Signal) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

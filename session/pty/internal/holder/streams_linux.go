@@ -34,7 +34,7 @@ func (e *lineEnds) terminal(p []byte) []byte {
 	return out
 }
 
-// drain reads the agent's output until its end. It does so without viewers, too.
+// drain reads the agent's output until the output ends, with or without viewers.
 func (h *holder) drain(l *life) {
 	defer close(l.drained)
 	buf := make([]byte, 8<<10)
@@ -61,14 +61,15 @@ func (h *holder) drain(l *life) {
 				l.rest()
 			}
 		}
-		if err != nil { // EIO, or EOF of a pipe: no process has it open any more
+		if err != nil { // EIO, or EOF of a pipe: no other process has it open
 			return
 		}
 	}
 }
 
-// pace detects output that comes continuously in small pieces. Reading each piece would wake this process for every
-// line. Instead, the reader rests between two reads, for a time that is too short to notice.
+// pace detects output that comes continuously in small pieces. Reading each piece separately would wake this
+// process for every line. Instead, the reader waits between two reads, for a time that is too short for a user to
+// notice.
 type pace struct {
 	last  time.Time // when the last piece was read
 	large time.Time // when the last large piece was read
@@ -77,8 +78,8 @@ type pace struct {
 const (
 	restTime  = 50 * time.Millisecond
 	gapTime   = 2 * restTime // maximum interval between pieces of continuous output
-	largeSize = 2 << 10      // about half of what the kernel buffers for a terminal
-	// time without rests after a large piece, so that no program has to wait for its reader
+	largeSize = 2 << 10      // about half of the kernel's buffer for a terminal
+	// time without waits after a large piece, so that a program with much output does not wait for its reader
 	largeTime = 200 * time.Millisecond
 )
 
@@ -92,7 +93,7 @@ func (p *pace) steady(n int, now time.Time) bool {
 	return gap < gapTime && now.Sub(p.large) >= largeTime
 }
 
-// rest waits a moment, or until the agent has exited.
+// rest waits for restTime, or until the agent has exited.
 func (l *life) rest() {
 	timer := time.NewTimer(restTime)
 	defer timer.Stop()
@@ -102,8 +103,8 @@ func (l *life) rest() {
 	}
 }
 
-// interrupt has the effect of the interrupt key: the terminal's foreground group gets SIGINT or, if the program
-// reads single keys, the key itself. Without a terminal, the agent's process group gets SIGINT.
+// interrupt has the effect of the interrupt key. The terminal's foreground group gets SIGINT. If the program reads
+// single keys, it gets the key instead. Without a terminal, the agent's process group gets SIGINT.
 func (h *holder) interrupt(l *life) error {
 	if l.plain {
 		h.signalGroup(l, unix.SIGINT)

@@ -12,22 +12,22 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// terminal is the terminal of an agent, or its pipes.
+// terminal is the terminal of an agent, or a pair of pipes.
 type terminal struct {
 	cols   int // size without viewers
 	rows   int
 	plain  bool     // pipes instead of a terminal
-	master *os.File // reads the agent's output and, for a terminal, writes its input; not blocking
-	stdin  *os.File // writes the agent's input if it has pipes; not blocking
+	master *os.File // reads the agent's output and, for a terminal, writes its input; non-blocking
+	stdin  *os.File // writes the agent's input if it has pipes; non-blocking
 	theirs []int    // file descriptors to close after the agent has started
 
-	// slave is kept open, so that the terminal's output does not end if an agent closes and reopens the terminal.
-	// -1 means pipes.
+	// slave stays open, so that the terminal's output does not end if an agent closes and reopens the terminal. -1
+	// means pipes.
 	slave int
 
 	typing chan struct{} // contains a token while no call is typing
-	// torn reports that a pipe has accepted only the beginning of a text. It belongs to the owner of the typing
-	// token.
+	// torn reports that a pipe has accepted only the beginning of a text. Only the owner of the typing token may
+	// use it.
 	torn bool
 }
 
@@ -41,7 +41,7 @@ func newTerminal(cols, rows int) terminal {
 	return t
 }
 
-// openTerminal creates a pty. The agent's side is blocking, as programs expect of standard input.
+// openTerminal creates a pty. The agent's side is blocking, because programs expect a blocking standard input.
 func (t *terminal) openTerminal() error {
 	master, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK,
 		0)
@@ -78,7 +78,7 @@ func (t *terminal) openSlave(master int) error {
 	return nil
 }
 
-// openPeer opens the agent's side of a terminal without using its path, so that it works in all mount namespaces.
+// openPeer opens the agent's side of a terminal without its path, so that it works in all mount namespaces.
 func openPeer(master int) (int, error) {
 	const flags = unix.O_RDWR | unix.O_NOCTTY | unix.O_CLOEXEC
 	fd, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(master), unix.TIOCGPTPEER, flags)
@@ -101,7 +101,7 @@ func (t *terminal) openPipes() error {
 		return fmt.Errorf("cannot create the agent's standard output: %w", err)
 	}
 	t.theirs = []int{in[0], out[1]}
-	// the agent's ends are blocking, as programs expect
+	// the agent's ends stay blocking, as programs expect
 	for _, ours := range []int{in[1], out[0]} {
 		_ = unix.SetNonblock(ours, true) // cannot fail for a new pipe
 	}
@@ -131,7 +131,7 @@ func (t *terminal) closeOurs() {
 	}
 }
 
-// takeTyping waits for the typing token, which ensures that two texts are not mixed.
+// takeTyping waits for the typing token, so that two texts are not mixed.
 func (t *terminal) takeTyping(ctx context.Context) (release func(), err error) {
 	select {
 	case <-t.typing:
@@ -142,8 +142,8 @@ func (t *terminal) takeTyping(ctx context.Context) (release func(), err error) {
 	}
 }
 
-// writeLine writes a text to a pipe. If the pipe has accepted only part of an earlier text, that part first becomes
-// a line of its own. The caller must hold the typing token.
+// writeLine writes a text to a pipe. If the pipe has accepted only part of an earlier text, writeLine first ends
+// that part with a line feed. The caller must hold the typing token.
 func (t *terminal) writeLine(ctx context.Context, text string) error {
 	if t.torn {
 		if _, err := t.put(ctx, []byte{'\n'}); err != nil {
@@ -162,7 +162,7 @@ func (t *terminal) write(ctx context.Context, data []byte) error {
 	return err
 }
 
-// put does the same as write. It also returns how many bytes the kernel has accepted.
+// put writes like write. It also returns the number of bytes that the kernel has accepted.
 func (t *terminal) put(ctx context.Context, data []byte) (n int, err error) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -186,7 +186,7 @@ func (t *terminal) put(ctx context.Context, data []byte) (n int, err error) {
 	return n, nil
 }
 
-// waitRead waits briefly until the program has read what was typed.
+// waitRead waits briefly until the program has read the typed input.
 func (t *terminal) waitRead(ctx context.Context) {
 	now := time.Now()
 	end, there := now.Add(readPause), now.Add(arrival)
@@ -195,8 +195,8 @@ func (t *terminal) waitRead(ctx context.Context) {
 		time.Sleep(pause)
 		n, err := unix.IoctlGetInt(t.slave, unix.TIOCINQ)
 		came = came || n > 0
-		// An empty queue does not mean that the text was read: it may not have arrived yet. If it is read at once,
-		// it is never visible in the queue.
+		// An empty queue does not prove that the text was read, because the text may not have arrived yet. A text
+		// that is read immediately is never visible in the queue.
 		if err != nil || n == 0 && (came || time.Now().After(there)) {
 			return
 		}

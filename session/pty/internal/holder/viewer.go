@@ -43,8 +43,8 @@ func (h *holder) view(c *conn, req *wire.Request) {
 	if h.show(v) != nil {
 		return
 	}
-	// The life is over and all of its output was sent.
-	_ = c.closeWrite() // fails if the viewer has gone
+	// The life has ended and all of its output was sent.
+	_ = c.closeWrite() // fails if the viewer has disconnected
 }
 
 // endView ends a view. If it was the last viewer that could type, endView restores the terminal's own size.
@@ -80,7 +80,7 @@ func (h *holder) resize(l *life, cols, rows int) {
 	h.cond.Broadcast()
 }
 
-// listen handles input and resizes of a viewer, and its hangup.
+// listen handles the input, the resizes and the disconnection of a viewer.
 func (h *holder) listen(v *viewer) {
 	defer func() {
 		h.mu.Lock()
@@ -112,8 +112,8 @@ func (h *holder) listen(v *viewer) {
 	}
 }
 
-// show sends the replay and then new output. It returns nil when the life is over, and an error when the viewer has
-// gone.
+// show sends the replay and then new output. It returns nil when the life has ended, and an error when the viewer
+// has disconnected.
 func (h *holder) show(v *viewer) error {
 	if err := h.replayTo(v); err != nil {
 		return err
@@ -177,8 +177,8 @@ func (h *holder) replayTo(v *viewer) error {
 	return v.c.send(wire.Live, nil)
 }
 
-// typed types the input of an attached viewer. If the terminal does not accept it for a long time, the viewer is
-// disconnected.
+// typed types the input of an attached viewer. If the terminal does not accept the input before writeTimeout, the
+// viewer is disconnected.
 func (h *holder) typed(l *life, data []byte) error {
 	h.mu.Lock()
 	l.typed = h.clock.Mono(time.Now())

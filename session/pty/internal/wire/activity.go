@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The metadata keys that a holder itself reads. They are the same as in package session.
+// These are the metadata keys that a holder itself reads. They are the same as in package session.
 const (
 	ReadyMark    = "GC_READY"
 	DrainMark    = "GC_DRAIN"
@@ -18,9 +18,10 @@ const (
 // MaxDrainBy is the maximum size of DrainByMark in the record, in bytes.
 const MaxDrainBy = 16
 
-// Drain contains the values of the drain marks. They are not checked: session.ParseDrain decides which are valid.
+// Drain contains the values of the drain marks. They are not checked. session.ParseDrain decides whether they are
+// valid.
 type Drain struct {
-	Since int64  // unix seconds; <= 0: not draining
+	Since int64  // Unix seconds; <= 0 = not draining
 	By    string // at most MaxDrainBy bytes
 	Acked bool
 }
@@ -52,9 +53,9 @@ func (d Drain) Mark(key string) string {
 	return ""
 }
 
-// Activity is a small record of fixed size that a holder rewrites in place, at most every 100 ms. A controller
-// reads it instead of sending requests. Times are nanoseconds of CLOCK_MONOTONIC, which is the same for all
-// processes until the next boot. 0 means never.
+// Activity is a small record of fixed size that a holder rewrites in place, usually at most every 100 ms. A
+// controller reads the record instead of sending requests. Times are nanoseconds of CLOCK_MONOTONIC, which is the
+// same for all processes until the next boot. 0 means never.
 type Activity struct {
 	Alive, Ready, Frozen bool
 	// a viewer's draft is on the line; holders of earlier builds never set it
@@ -67,13 +68,13 @@ type Activity struct {
 	Input    int64 // time of the last input of any kind
 	Typed    int64 // time of the last input from an attached viewer
 	Bytes    uint64
-	Life     uint64 // hash of the session's ID, to recognise the record of another life
+	Life     uint64 // hash of the session's ID; it identifies the life that the record describes
 
 	Marked bool // Drain is valid; holders of earlier builds never set it
 	Drain  Drain
 }
 
-// Size of the record, and of the record of earlier builds, which has no drain.
+// These are the sizes of the record, and of the record of earlier builds, which has no drain.
 const (
 	ActivitySize  = 96
 	firstActivity = 64
@@ -126,7 +127,7 @@ func (a Activity) Encode() [ActivitySize]byte {
 	return b
 }
 
-// Offsets of the drain in the record.
+// These are the offsets of the drain's fields in the record.
 const (
 	drainAt   = 64
 	drainByAt = 72

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Clock converts times of this process to CLOCK_MONOTONIC and back. That clock is the same for all processes until
-// the next boot. So an interval between times of two processes does not depend on the wall clock (law L13).
+// Clock converts times of this process to CLOCK_MONOTONIC and back. CLOCK_MONOTONIC is the same for all processes
+// until the next boot. So an interval between times of two processes does not depend on the wall clock (L13).
 type Clock struct {
 	at   time.Time
 	mono int64

@@ -75,8 +75,8 @@ func decodeBegin(data string) (Request, error) {
 	return r, errors.Join(colsErr, rowsErr, signalErr)
 }
 
-// flatRequest decodes a request that contains only numbers, booleans and strings without escapes, as encoding/json
-// writes it. ok is false for other requests.
+// flatRequest decodes a request that contains only numbers, booleans and strings without escapes, in the format of
+// encoding/json. ok is false for other requests.
 func flatRequest(data []byte) (r Request, ok bool) {
 	rest, ok := bytes.CutPrefix(data, []byte("{"))
 	if !ok || !utf8.Valid(data) {

@@ -6,8 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// A holder's messages are encoded here, and its frequent requests are decoded in decode.go: encoding/json costs
-// each holder 80 kB for the types that it has seen. Tests compare the results with those of encoding/json.
+// This file encodes a holder's messages, and decode.go decodes its frequent requests, both without encoding/json.
+// encoding/json costs each holder 80 kB for the types that it has seen. Tests compare the results with the results
+// of encoding/json.
 
 // object is a JSON object that is written one field at a time.
 type object []byte
@@ -32,7 +33,7 @@ func (o object) unsigned(name string, n uint64) object {
 	return strconv.AppendUint(o.key(name), n, 10)
 }
 
-// set writes a field if its value is true.
+// set writes a field with the value true. It omits the field if value is false.
 func (o object) set(name string, value bool) object {
 	if !value {
 		return o
@@ -40,7 +41,7 @@ func (o object) set(name string, value bool) object {
 	return append(o.key(name), "true"...)
 }
 
-// appendString writes a string. It replaces invalid UTF-8.
+// appendString appends s as a JSON string. It replaces invalid UTF-8.
 func appendString(b []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	b = append(b, '"')

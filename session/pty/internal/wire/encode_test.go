@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// encoding/json decodes everything that is encoded without it, and vice versa.
+// encoding/json decodes everything that this package encodes, and vice versa.
 func FuzzEncode(f *testing.F) {
 	f.Add("a", "echo \"x\\y\" <&>\n\x01\u2028", "", 7, uint64(8), true)
 	f.Add("", "\xff\xfe", "SIGKILL", -1, uint64(1)<<63, false)
@@ -32,7 +32,7 @@ func FuzzEncode(f *testing.F) {
 	})
 }
 
-// valid replaces invalid UTF-8, as encoding/json does.
+// valid replaces invalid UTF-8 like encoding/json.
 func valid(s string) string { return string([]rune(s)) }
 
 func same(t *testing.T, v Encoder, into any) {

@@ -8,9 +8,9 @@ import (
 // Op is the operation of a request.
 type Op string
 
-// Operations. The comments name the fields of the Request that an operation uses, and its answer.
+// These are the operations. The comments name the fields of the Request that an operation uses, and its answer.
 const (
-	// Look; answers a State; afterwards, exits are pushed and starts are accepted
+	// Look; answers a State; after that, the holder pushes exits and accepts starts
 	OpHold      Op = "hold"
 	OpStart     Op = "start"     // Spec, Ready, Plain; answers a State
 	OpStop      Op = "stop"      // Grace
@@ -27,20 +27,21 @@ const (
 	OpWatch     Op = "watch"     // like OpAttach, without input
 )
 
-// Request is a request to a holder. Fields that are not listed at its Op are empty.
+// Request is a request to a holder. Only the fields that are listed at its Op are set.
 type Request struct {
 	Op   Op    `json:"op"`
 	Spec *Spec `json:"spec,omitempty"`
 	// for hold: the holder does not wait for another life because of this connection
 	Look  bool `json:"look,omitempty"`
 	Plain bool `json:"plain,omitempty"` // for start: pipes instead of a terminal
-	// the agent counts as ready at once
+	// the agent is ready immediately
 	Ready bool          `json:"ready,omitempty"`
 	Grace time.Duration `json:"grace,omitempty"`
-	Wait  time.Duration `json:"wait,omitempty"` // how long the terminal may take to accept input
-	Text  string        `json:"text,omitempty"`
-	// > 0: fail with Busy while a draft is on the line, or if a viewer has typed within this time; holders of
-	// earlier builds ignore it
+	// maximum time for which the terminal may not accept input
+	Wait time.Duration `json:"wait,omitempty"`
+	Text string        `json:"text,omitempty"`
+	// if > 0: fail with Busy while a draft is on the line, or if a viewer has typed within this time; holders of
+	// earlier builds ignore the field
 	Quiet time.Duration `json:"quiet,omitempty"`
 	Keys  []string      `json:"keys,omitempty"`
 	Key   string        `json:"key,omitempty"`
@@ -49,7 +50,8 @@ type Request struct {
 	Cols  int           `json:"cols,omitempty"`
 	Rows  int           `json:"rows,omitempty"`
 
-	// for output: how many bytes at the end are enough; 0 = all; holders of earlier builds always send all
+	// for output: number of bytes at the end that are enough for the caller; 0 = all; holders of earlier builds
+	// always send all output
 	Tail int `json:"tail,omitempty"`
 }
 
@@ -69,11 +71,11 @@ type Spec struct {
 	Rows int      `json:"rows"`
 	// number of the signal that asks the agent to exit; 0 = SIGINT
 	StopSignal int `json:"stop_signal,omitempty"`
-	// stored for the controller; the holder does not read it
+	// stored for the controller; the holder does not interpret it
 	Fingerprint json.RawMessage `json:"fingerprint,omitempty"`
 }
 
-// Exit has the same fields as session.Exit, so that it can be converted.
+// Exit has the same fields as session.Exit, so that the types can be converted.
 type Exit struct {
 	Name   string        `json:"name"`
 	Agent  string        `json:"agent"`
@@ -87,7 +89,7 @@ type Exit struct {
 	Uptime time.Duration `json:"uptime"`
 }
 
-// Cause classifies a Failure, so that the caller can return an error of package session.
+// Cause classifies a Failure, so that the caller can return the corresponding error of package session.
 type Cause string
 
 const (
@@ -110,17 +112,17 @@ type Failure struct {
 
 func (f *Failure) Error() string { return f.Message }
 
-// Screen contains the size of a terminal, and how much of its output was dropped.
+// Screen contains the size of a terminal, and the number of bytes of its output that were dropped.
 type Screen struct {
 	Cols    int    `json:"cols"`
 	Rows    int    `json:"rows"`
 	Dropped uint64 `json:"dropped,omitempty"`
-	// only the end of the retained output follows: see Request
+	// only the last part of the retained output follows: see Request.Tail
 	Tail bool `json:"tail,omitempty"`
 }
 
-// Record identifies a session. The holder writes it to its folder before it starts the agent. If the holder dies,
-// the controller finds the session's processes with it.
+// Record identifies a session. The holder writes the record to its folder before it starts the agent. If the holder
+// dies, the controller uses the record to find the session's processes.
 type Record struct {
 	Version int    `json:"version"`
 	Name    string `json:"name"`
@@ -129,23 +131,23 @@ type Record struct {
 	ID      string `json:"id"`
 	Command string `json:"command"`
 	Boot    string `json:"boot"`
-	Holder  int    `json:"holder"` // pid of the holder
-	// start of the holder, in clock ticks since boot
+	Holder  int    `json:"holder"` // PID of the holder
+	// start time of the holder, in clock ticks since boot
 	HolderStart uint64 `json:"holder_start"`
-	// start of the session, in nanoseconds of CLOCK_MONOTONIC
+	// start time of the session, in nanoseconds of CLOCK_MONOTONIC
 	Born        int64           `json:"born"`
 	Fingerprint json.RawMessage `json:"fingerprint,omitempty"`
 }
 
-// State is the state of a session, as its holder reports it.
+// State is the state of a session that its holder reports.
 type State struct {
 	Record Record `json:"record"`
-	PID    int    `json:"pid"`             // pid of the agent
-	Exit   *Exit  `json:"exit,omitempty"`  // nil: the session is alive
+	PID    int    `json:"pid"`             // PID of the agent
+	Exit   *Exit  `json:"exit,omitempty"`  // nil = the session is alive
 	Acked  bool   `json:"acked,omitempty"` // the controller has recorded the exit
 }
 
-// Files in a session's folder.
+// These are the files in a session's folder.
 const (
 	LockFile     = "lock"
 	SocketFile   = "sock"
@@ -154,10 +156,11 @@ const (
 	ActivityFile = "activity"
 )
 
-// NewFile returns the name under which a new version of a file is written before it replaces the file.
+// NewFile returns the name of the temporary file that replaces a file.
 func NewFile(name string) string { return "." + name + ".new" }
 
-// Files returns the names of the files in a session's folder. The lock comes last, because it protects the others.
+// Files returns the names of the files in a session's folder. The lock comes last, because it protects the other
+// files.
 func Files() []string {
 	return []string{
 		SocketFile, RecordFile, NewFile(RecordFile), ExitFile, NewFile(ExitFile), ActivityFile,

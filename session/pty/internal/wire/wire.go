@@ -12,30 +12,31 @@ import (
 )
 
 // Version is the version of the protocol. A holder with another version is adopted and can be stopped, but it
-// starts no other life.
+// cannot start another life.
 const Version = 1
 
 // MaxMessage is the maximum size of a message's payload in bytes.
 const MaxMessage = 8 << 20
 
-// Kind is the kind of a message. It is the message's first byte.
+// Kind is the kind of a message, which is its first byte.
 type Kind byte
 
 const (
-	Ask     Kind = 'q' // a Request as JSON; the first message of a connection
-	Begin   Kind = 'b' // a request to start, see EncodeBegin; only for holders of the same build
-	Done    Kind = 'd' // success; the payload depends on the request
-	Failed  Kind = 'f' // a Failure as JSON
-	Exited  Kind = 'x' // an Exit as JSON, pushed to permanent connections
-	Output  Kind = 'o' // raw output of the terminal
-	Reset   Kind = 'r' // a Screen as JSON: drop all earlier output; the replay follows, then Live
+	Ask    Kind = 'q' // a Request as JSON; the first message of a connection
+	Begin  Kind = 'b' // a request to start, see EncodeBegin; only for holders of the same build
+	Done   Kind = 'd' // success; the payload depends on the request
+	Failed Kind = 'f' // a Failure as JSON
+	Exited Kind = 'x' // an Exit as JSON, pushed to permanent connections
+	Output Kind = 'o' // raw output of the terminal
+	// a Screen as JSON: the reader must drop all earlier output; the replay follows, then Live
+	Reset   Kind = 'r'
 	Live    Kind = 'l' // the end of the replay; no payload
 	Resized Kind = 'z' // a Screen as JSON
 	Input   Kind = 'i' // raw input for the terminal, from a viewer
 	Resize  Kind = 's' // a Screen as JSON, from a viewer
 )
 
-// Message is a message. The payload may be used until the next message is read from the same connection.
+// Message is a message. The payload is valid until the next message is read from the same connection.
 type Message struct {
 	Kind Kind
 	Data []byte

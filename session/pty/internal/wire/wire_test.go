@@ -31,8 +31,8 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// For any bytes, the reader returns an error or messages within the limit, and never uses more memory than they
-// announce.
+// For any input, the reader returns an error or messages within the limit. It never uses more memory than the
+// messages announce.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte("o\x02\x00\x00\x00ab"))
 	f.Add([]byte("o\xff\xff\xff\xff"))
@@ -73,7 +73,8 @@ func TestActivity(t *testing.T) {
 	}
 }
 
-// A holder of an earlier build writes only the first 64 bytes. The rest may be left over from a later build.
+// A holder of an earlier build writes only the first 64 bytes. The remaining bytes may be left over from a later
+// build.
 func TestActivityOfAnEarlierBuild(t *testing.T) {
 	want := Activity{Alive: true, Ready: true, PID: 4711, Life: LifeHash("x")}
 	old := want.Encode()
@@ -85,7 +86,7 @@ func TestActivityOfAnEarlierBuild(t *testing.T) {
 	}
 }
 
-// For any bytes, a decoded record can be encoded, and decoding it again gives the same record.
+// For any input, a decoded record can be encoded, and decoding it again gives the same record.
 func FuzzActivity(f *testing.F) {
 	b := Activity{Alive: true, Marked: true, Drain: Drain{Since: 1000, By: "pool", Acked: true}}.Encode()
 	f.Add(b[:])
@@ -102,7 +103,7 @@ func FuzzActivity(f *testing.F) {
 	})
 }
 
-// L13: processes exchange times as values of the monotonic clock.
+// Processes exchange times as values of the monotonic clock (L13).
 func TestClock(t *testing.T) {
 	a, b := NewClock(), NewClock()
 	now := time.Now()
