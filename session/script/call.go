@@ -22,16 +22,17 @@ import (
 const (
 	opLimit    = 30 * time.Second
 	startLimit = 120 * time.Second
-	// pipeWait is how long a call waits for the script's output to close after the script has exited. Processes
-	// that the script started may keep it open.
+	// pipeWait is how long a call waits for the end of the script's output after the script has exited. Processes
+	// that the script started may keep the output open.
 	pipeWait = 200 * time.Millisecond
-	// maxOutput is the maximum size of the output that is retained. The newest bytes are retained.
+	// maxOutput is the number of bytes that are retained of the script's output. The newest bytes are retained.
 	maxOutput = 64 << 10
 	// unknownOp is the exit code with which a script reports that it does not support an operation.
 	unknownOp = 2
 )
 
-// call executes the script for one operation. An operation that the script does not support is not called again.
+// call executes the script for one operation. known is false if the script does not support the operation, which is
+// then not called again.
 func (p *Provider) call(ctx context.Context, op, name string, args []string,
 	stdin []byte) (out []byte, known bool, err error) {
 	return p.carryOut(ctx, request{op: op, name: name, args: args, stdin: stdin})
@@ -67,7 +68,7 @@ func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known b
 	var stdout, stderr tail
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err = cmd.Run()
-	// the session may keep the script's output open
+	// a session may keep the script's output open
 	if errors.Is(err, exec.ErrWaitDelay) {
 		err = nil
 	}
@@ -101,10 +102,10 @@ func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known b
 	return stdout.buf.Bytes(), true, nil
 }
 
-// action is an operation of the script, and the verb for it in errors.
+// action is an operation of the script, and the verb that describes it in errors.
 type action struct{ verb, op string }
 
-// do carries out an operation on a live session. A session that has ended counts as not found.
+// do performs an operation on a live session. For a session that has ended, it returns ErrNotFound.
 func (p *Provider) do(ctx context.Context, a action, name string, args []string,
 	stdin []byte) error {
 	verb, op := a.verb, a.op
@@ -129,7 +130,7 @@ func (p *Provider) do(ctx context.Context, a action, name string, args []string,
 	return fmt.Errorf("cannot %s %q: %w", verb, name, err)
 }
 
-// needed returns the ability that a script without this operation lacks, or "" if it lacks none.
+// needed returns the ability that requires an operation, or "" if none does.
 func needed(op string) session.Ability {
 	switch op {
 	case "nudge":
@@ -158,7 +159,7 @@ func (p *Provider) command(ctx context.Context, op, name string, args []string) 
 	return cmd
 }
 
-// tail retains the newest bytes that were written to it.
+// tail retains the newest bytes that are written to it.
 type tail struct {
 	buf     bytes.Buffer // not embedded, because io.Copy would bypass Write
 	dropped bool
@@ -173,7 +174,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// short returns the end of the script's output as one line.
+// short returns the last line of the script's output, safe for a terminal.
 func short(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return screen.Plain(lines[len(lines)-1])
@@ -185,9 +186,8 @@ func scriptEnv(environ []string, city, state string) []string {
 		"GC_EXEC_STATE_DIR="+state)
 }
 
-// order is the input of a script that starts a session. gcity itself carries out pre_start, setup, the wait for
-// readiness and the first nudge, so that they are the same for all providers. Those fields of the protocol are
-// omitted.
+// order is the input of a script that starts a session. It omits the protocol's fields for pre_start, setup,
+// readiness and the first nudge. gcity performs these steps itself, so that they are the same for all providers.
 type order struct {
 	WorkDir string            `json:"work_dir"`
 	Command string            `json:"command"`
@@ -208,7 +208,7 @@ func startInput(s *session.Spec) []byte {
 	return append(data, '\n')
 }
 
-// peek reads the newest lines.
+// peek returns the last lines of a session's output.
 func (p *Provider) peek(ctx context.Context, name string, lines int) (string, error) {
 	out, known, err := p.call(ctx, "peek", name, []string{fmt.Sprint(lines)}, nil)
 	if err == nil && !known {

@@ -63,8 +63,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A look at one session asks the script about no other session. It asks whether the session runs only if no process of
-// it is found on this machine.
+// Look asks the script only about the given session. It asks whether the session runs only if no process of the
+// session is found on this machine.
 func TestStatusOfOne(t *testing.T) {
 	h := open(t, muxScript(t))
 	for _, name := range []string{"gc-a", "gc-b"} {

@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	// sessionMark is the start of the environment entry that identifies the processes of a session.
+	// sessionMark is the beginning of the environment entry that identifies the processes of a session.
 	sessionMark = "GC_SESSION_ID="
-	// startMark is the start of the environment entry that identifies a script that starts a session, and the
-	// processes that it starts.
+	// startMark is the beginning of the environment entry that identifies a script that starts a session, and the
+	// processes that the script starts.
 	startMark = "GC_EXEC_START="
 )
 
@@ -30,9 +30,9 @@ func sweep(mark string) error {
 	return nil
 }
 
-// lives reports whether a session is alive. runs is what the script answers. For a session on this machine, its
-// processes decide. If the script has lost the session, the agent's own process decides or, if that is unknown, any
-// of its processes.
+// lives reports whether a session is alive. runs is the answer of the script. For a session on this machine, its
+// processes decide. If the script does not list the session, the agent's own process decides or, if that process is
+// unknown, any process of the session.
 func (p *Provider) lives(e *entry, rec *record, runs bool) bool {
 	if runs {
 		return p.processes(e, rec)
@@ -49,12 +49,12 @@ func (p *Provider) lives(e *entry, rec *record, runs bool) bool {
 	return pid > 0 && proc.Lives(pid, start)
 }
 
-// breakOff undoes an unfinished start: its controller died, or could not undo it at once. The script may still run
-// and start the session later. So the session counts as alive until that is impossible. The caller must hold the
-// turn.
+// breakOff undoes an unfinished start. Either its controller died, or its controller could not undo it. The script
+// may still run and start the session later. So the session counts as alive until a late start is impossible. The
+// caller must hold the turn.
 func (p *Provider) breakOff(ctx context.Context, e *entry, rec *record) {
 	if p.o.Observe {
-		return // another controller may be starting it
+		return // another controller may be starting the session
 	}
 	if err := p.end(ctx, rec); err != nil {
 		p.o.Logger.Warn("cannot undo an unfinished start yet", "session", rec.Name,

@@ -15,7 +15,8 @@ import (
 	"gcity/session"
 )
 
-// controller is what the test binary runs under that name: it starts one session, with a script that hangs.
+// controller is the main function of the test binary under the name controller. It starts one session with a script
+// that hangs.
 func controller(city, script, id string) error {
 	p, err := New(Options{City: city, Script: script, Dir: filepath.Join(city, "records"), Environ: os.Environ()})
 	if err != nil {
@@ -69,7 +70,7 @@ func TestAKilledControllersStart(t *testing.T) {
 	until(t, "the script's start", func() bool { return muxPID(hangs) > 0 })
 	first.Process.Kill()
 	first.Wait()
-	child := muxPID(hangs) // it has left the script's group
+	child := muxPID(hangs) // the child has left the script's process group
 	st, err := proc.ReadStat(child)
 	if err != nil {
 		t.Fatal(err)
@@ -105,8 +106,8 @@ func TestAKilledControllersStart(t *testing.T) {
 	}
 }
 
-// If a script forgets a session, the session does not end. Its processes on this machine keep running, and it is not
-// started again. When it has ended, no process is left.
+// If a script forgets a session, the session does not end. Its processes on this machine keep running, and it is
+// not started again. When the session has ended, no process is left.
 func TestScriptLosesItsState(t *testing.T) {
 	h := open(t, muxScript(t))
 	left := filepath.Join(h.city, "left")
@@ -139,7 +140,8 @@ func TestScriptLosesItsState(t *testing.T) {
 	}
 }
 
-// Processes that an earlier session has left are killed before the next start, even if the script does not know them.
+// Processes that remain from an earlier session are killed before the next start, even if the script does not know
+// them.
 func TestPathIsCleared(t *testing.T) {
 	h := open(t, muxScript(t))
 	first := start(t, h, "gc-a", forever)
@@ -158,7 +160,7 @@ func TestPathIsCleared(t *testing.T) {
 	}
 }
 
-// If a start fails and cannot be undone, the session stays listed. It is ended as soon as that is possible.
+// If a start fails and cannot be undone, the session stays listed. It is ended as soon as possible.
 func TestAStartThatCannotBeTakenBack(t *testing.T) {
 	h := open(t, muxScript(t))
 	stuck := filepath.Join(h.city, "records", "state", "stuck")
@@ -198,7 +200,7 @@ func TestAStartThatCannotBeTakenBack(t *testing.T) {
 	}
 }
 
-// If the script does not support a text, a key or an interrupt, the caller gets an error.
+// If the script does not support texts, keys or interrupts, the caller gets an error.
 func TestScriptWithFewOperations(t *testing.T) {
 	h := open(t, muxScript(t))
 	if err := os.WriteFile(filepath.Join(h.city, "records", "state", "poor"), nil, 0o600); err != nil {

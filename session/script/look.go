@@ -14,21 +14,21 @@ import (
 const (
 	// awaitProcess is the maximum time until a process of a started session is visible on this machine.
 	awaitProcess = 500 * time.Millisecond
-	// sweepLimit is the maximum time until killed processes of a session have exited.
+	// sweepLimit is the maximum time until the killed processes of a session have exited.
 	sweepLimit = 5 * time.Second
-	// asksAtOnce is the maximum number of concurrent calls of the script about sessions.
+	// asksAtOnce is the maximum number of concurrent script calls about single sessions.
 	asksAtOnce = 8
-	// asksLimit is the time limit for all of these calls together.
+	// asksLimit is the time limit for all calls about single sessions together.
 	asksLimit = opLimit
 )
 
-// List implements session.Provider. It calls the script once for all sessions. It also asks once about each
-// draining session whether its agent has finished, and once about each session with an idle timeout. Some of these
-// calls run at the same time. A session without an answer in time keeps its last known state.
+// List implements session.Provider. It calls the script once for all sessions. It calls the script once more for
+// each draining session, to ask whether the agent has finished, and for each session with an idle timeout. Several
+// of these calls run at the same time. A session without an answer in time keeps its last known state.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	p.mu.Lock()
 	names := p.sorted()
-	ids := map[string]string{} // sessions that were alive at the last look
+	ids := map[string]string{} // sessions that were alive at the last List
 	for _, name := range names {
 		if e := p.sessions[name]; e.rec.Exit == nil {
 			ids[name] = e.rec.ID
@@ -51,8 +51,8 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	return all, nil
 }
 
-// lookAll updates the state of sessions, given by name and ID. runs contains the names that the script lists as
-// running.
+// lookAll updates the state of sessions, given by name and ID. runs contains the names of sessions that the script
+// lists as running.
 func (p *Provider) lookAll(ctx context.Context, ids map[string]string, runs []string) {
 	ctx, cancel := context.WithTimeout(ctx, asksLimit)
 	defer cancel()
@@ -95,14 +95,14 @@ func (p *Provider) look(ctx context.Context, name, id string, runs bool) {
 		return
 	}
 	if p.lives(e, &rec, runs) {
-		if rec.Asked && !p.o.Observe { // a controller ended while it stopped the session
+		if rec.Asked && !p.o.Observe { // a controller exited while it was stopping the session
 			p.unask(e)
 		}
 		p.refresh(ctx, name, e, &rec)
 		return
 	}
 	if p.o.Observe {
-		return // only the controller investigates this
+		return // only the controller investigates the session
 	}
 	if err := sweep(sessionMark + rec.ID); err != nil {
 		p.o.Logger.Warn("a session has ended, but its remaining processes cannot be killed yet",
@@ -114,7 +114,7 @@ func (p *Provider) look(ctx context.Context, name, id string, runs bool) {
 	p.ended(e)
 }
 
-// processes finds the agent's process. It reports whether any process of the session is on this machine.
+// processes finds the agent's process. It reports whether any process of the session runs on this machine.
 func (p *Provider) processes(e *entry, rec *record) bool {
 	p.mu.Lock()
 	pid, start := e.pid, e.start
@@ -122,14 +122,14 @@ func (p *Provider) processes(e *entry, rec *record) bool {
 	if pid > 0 && proc.Lives(pid, start) {
 		return true
 	}
-	pid, start = find(rec.ID) // scan all processes only if the known one has exited
+	pid, start = find(rec.ID) // scan all processes only if the known process has exited
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e.pid, e.start = pid, start
 	return pid > 0 || !rec.Local || rec.Boot != p.boot
 }
 
-// refresh updates what can change without an event: whether the agent has finished, and when it was last active.
+// refresh updates state that changes without an event: whether the agent has finished, and when it was last active.
 func (p *Provider) refresh(ctx context.Context, name string, e *entry, rec *record) {
 	marks := func(key string) string { return rec.Marks[key] }
 	if d := session.ParseDrain(marks); d.On() && !d.Acked {
@@ -143,7 +143,7 @@ func (p *Provider) refresh(ctx context.Context, name string, e *entry, rec *reco
 	if !rec.Idle {
 		return
 	}
-	var at time.Time // an unknown activity is not silence
+	var at time.Time // if the activity is unknown, the agent must not count as silent
 	if out, _, err := p.call(ctx, "get-last-activity", name, nil, nil); err == nil {
 		at, _ = time.Parse(time.RFC3339, strings.TrimSpace(string(out)))
 	}
@@ -168,7 +168,7 @@ func (p *Provider) ended(e *entry) {
 	}
 }
 
-// status returns the status of a session for List. The caller must hold p.mu.
+// status returns the session's status for List. The caller must hold p.mu.
 func (p *Provider) status(e *entry) session.Status {
 	r := &e.rec
 	st := session.Status{
@@ -206,8 +206,8 @@ func (p *Provider) await(ctx context.Context, id string) (pid int, start uint64)
 	}
 }
 
-// find returns the agent's process: the oldest process of the session that no other process of the session started.
-// It returns 0 if none is visible on this machine.
+// find returns the agent's process, which is the oldest process of the session that no other process of the session
+// started. It returns 0 if no process is visible on this machine.
 func find(id string) (pid int, start uint64) {
 	mark := sessionMark + id
 	pids, err := proc.All()

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
 		}
-		syscall.Exit(code) // os.Exit would take a second under the race detector
+		syscall.Exit(code) // os.Exit would take a second with the race detector
 	}
 	os.Exit(m.Run())
 }
@@ -127,7 +127,7 @@ func mux(op, name string, args []string) (int, error) {
 	return 0, nil
 }
 
-// note logs a call: the arguments, and then the standard input.
+// note logs a call: the arguments, followed by the standard input.
 func note(dir, op, name string, args []string, in string) error {
 	log, err := os.OpenFile(filepath.Join(dir, "log"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -156,7 +156,7 @@ func muxStart(in string, file func(string) string) error {
 	for k, v := range o.Env {
 		cmd.Env = append(cmd.Env, k+"="+v)
 	}
-	cmd.Stdout = os.Stdout // as in a careless script, the agent keeps its output open
+	cmd.Stdout = os.Stdout // keep the script's output open in the agent, as a careless script does
 	if err := cmd.Start(); err != nil {
 		return err
 	}
@@ -173,7 +173,7 @@ func muxPID(path string) int {
 	return pid
 }
 
-// together answers when three of its calls run at the same time.
+// together returns when three of its calls run at the same time.
 func together(mark string) error {
 	if err := os.WriteFile(mark, nil, 0o600); err != nil {
 		return err
@@ -190,7 +190,7 @@ func together(mark string) error {
 	return err
 }
 
-// hang hangs, and starts a child that hangs, too.
+// hang starts a child that hangs, and then hangs itself.
 func hang(path string) error {
 	cmd := exec.Command("sleep", "1000")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: filepath.Base(path) == "gc-start.hangs"}

@@ -30,11 +30,11 @@ type record struct {
 	Started time.Time `json:"started"`
 	Cols    int       `json:"cols"`
 	Rows    int       `json:"rows"`
-	Idle    bool      `json:"idle,omitempty"` // it has an idle timeout
+	Idle    bool      `json:"idle,omitempty"` // the session has an idle timeout
 	// processes of the session were seen on this machine
 	Local bool `json:"local,omitempty"`
 	Asked bool `json:"asked,omitempty"` // a stop has been requested
-	// its start is not complete; after a crash, the next controller undoes it
+	// the start is not complete; after a crash of the controller, the next controller undoes the start
 	Starting    bool                `json:"starting,omitempty"`
 	Marks       map[string]string   `json:"marks,omitempty"`
 	Fingerprint session.Fingerprint `json:"fingerprint"`
@@ -57,7 +57,7 @@ func newRecord(s *session.Spec, boot string) record {
 	return r
 }
 
-// with returns a copy of the record in which a mark is set. The value "" removes the mark.
+// with returns a copy of the record with a mark set to a value. The value "" removes the mark.
 func (r record) with(key, value string) record {
 	r.Marks = maps.Clone(r.Marks)
 	if r.Marks == nil {
@@ -89,8 +89,8 @@ func (p *Provider) remove(name string) error {
 	return nil
 }
 
-// readRecords reads all records. It fails if a record cannot be read, because otherwise its session might be
-// started a second time.
+// readRecords reads all records. It fails if it cannot read a record. Otherwise, the session of that record might
+// be started a second time.
 func readRecords(dir string) ([]record, error) {
 	files, err := disk.ReadDir(dir)
 	if err != nil {
@@ -119,8 +119,8 @@ func readRecords(dir string) ([]record, error) {
 	return all, nil
 }
 
-// SetMeta implements session.Marker. gcity reads the mark from its own record. The script stores it for other
-// programs.
+// SetMeta implements session.Marker. gcity reads its own marks from the record. The script stores the mark for
+// other programs.
 func (p *Provider) SetMeta(ctx context.Context, name, key, value string) error {
 	e, release, err := p.turn(ctx, name)
 	if err != nil {
@@ -168,7 +168,7 @@ func (p *Provider) Meta(ctx context.Context, name, key string) (string, error) {
 	return e.rec.Marks[key], nil
 }
 
-// commonPrefix returns the longest common prefix of all names.
+// commonPrefix returns the longest prefix that all names share.
 func commonPrefix(names []string) string {
 	if len(names) == 0 {
 		return ""

@@ -16,7 +16,7 @@ import (
 	"gcity/session/sessiontest"
 )
 
-// home is the environment of a test's sessions: the city, and the script with its variables.
+// home is the environment of a test's sessions: the city, the script, and the controller's variables.
 type home struct {
 	*Provider
 	city, script string
@@ -27,7 +27,7 @@ var ids atomic.Int64
 
 func open(t *testing.T, script string) *home {
 	t.Helper()
-	run, err := os.MkdirTemp("", "gcs") // short, because a socket's path must fit
+	run, err := os.MkdirTemp("", "gcs") // short, because the path of a socket has a maximum length
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func open(t *testing.T, script string) *home {
 	return h
 }
 
-// reopen opens the provider again, as the next controller does.
+// reopen opens a new provider for the same city, like the next controller.
 func (h *home) reopen(t *testing.T) {
 	t.Helper()
 	p, err := New(Options{City: h.city, Script: h.script, Dir: filepath.Join(h.city, "records"), Environ: h.environ})

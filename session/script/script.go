@@ -3,12 +3,12 @@
 //
 // For each session, a record in a folder of the city contains its city, start, marks and exit. Therefore a patrol
 // executes the script only once, and once more for each session that is draining or has an idle timeout. The
-// processes of sessions on this machine are found by GC_SESSION_ID in their environment.
+// processes of local sessions are found by GC_SESSION_ID in their environment.
 //
 // # Concurrency
 //
-// A Provider is safe for concurrent use and has no goroutines of its own. An operation that changes a session waits
-// for that session's turn.
+// A Provider is safe for concurrent use and has no long-running goroutines. An operation that changes a session
+// waits for that session's turn.
 package script
 
 import (
@@ -33,14 +33,15 @@ type Options struct {
 	City   string // absolute path of the city's folder
 	Script string // absolute path of the program
 	// folder of the records, created if necessary; each script of a city needs its own
-	Dir     string
-	Environ []string // environment of the controller; shell.ScriptEnv selects what the script gets
+	Dir string
+	// environment of the controller; the script gets the variables that shell.ScriptEnv selects
+	Environ []string
 
 	Observe bool         // the provider changes nothing
 	Logger  *slog.Logger // nil = no logging
 }
 
-// Provider runs sessions by a script.
+// Provider runs sessions with a script.
 type Provider struct {
 	o    Options
 	env  []string
@@ -56,12 +57,12 @@ type Provider struct {
 type entry struct {
 	turn chan struct{} // contains a token while no call has the turn
 	rec  record        // protected by Provider.mu, like all fields below
-	gone bool          // removed while another call waited for its turn
+	gone bool          // the entry was removed while another call waited for its turn
 	// cancels the operation that has the turn; nil if a stop must wait for it
 	cut context.CancelCauseFunc
 
-	pid      int    // of the agent's process; 0 = on another machine, or not found
-	start    uint64 // its start time
+	pid      int    // PID of the agent's process; 0 = on another machine, or not found
+	start    uint64 // start time of the agent's process
 	activity time.Time
 	attached int
 	typed    time.Time
@@ -82,7 +83,7 @@ var (
 	_ session.Patient      = (*Provider)(nil)
 )
 
-// New returns a provider and reads the records. It does not execute the script.
+// New returns a provider that has read the saved records. It does not execute the script.
 func New(o Options) (*Provider, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -124,8 +125,8 @@ func (*Provider) Limits() session.Limits {
 	}
 }
 
-// patience is the time limit of the longest operation. A stop interrupts, stops, asks whether the session is
-// running, and kills remaining processes twice.
+// patience is the time limit of the longest operation. This is a stop, which interrupts, stops, asks whether the
+// session is running, and kills remaining processes twice.
 const patience = 3*opLimit + 2*sweepLimit
 
 // Patience implements session.Patient.
@@ -156,7 +157,7 @@ func (p *Provider) turn(ctx context.Context, name string) (e *entry, release fun
 	}
 }
 
-// tidy removes an entry without a state.
+// tidy removes an entry that has no session.
 func (p *Provider) tidy(name string, e *entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -213,7 +214,8 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	pid, start := p.await(ctx, rec.ID)
 	begun := rec
 	begun.Starting, begun.Asked, begun.Local = false, false, pid > 0
-	if err := p.write(begun); err != nil { // without this, the next controller would undo the start
+	// if this fails, the next controller would undo the start
+	if err := p.write(begun); err != nil {
 		return session.Status{}, errors.Join(fmt.Errorf("cannot start %q: %w", s.Name, err),
 			p.takeBack(ctx, e, rec, &old))
 	}
@@ -253,11 +255,11 @@ func (p *Provider) clearWay(ctx context.Context, name string, e *entry, old *rec
 	case old.Exit == nil:
 		return fmt.Errorf("cannot start %q: %w", name, session.ErrExists)
 	}
-	return p.end(ctx, old) // kill remaining processes of the last session
+	return p.end(ctx, old) // kill remaining processes of the previous session
 }
 
-// takeBack undoes a failed start. If that is not possible now, the session counts as alive, and the next look or
-// stop tries again.
+// takeBack undoes a failed start. If that is not possible now, the session counts as alive. The next List or Stop
+// then tries again.
 func (p *Provider) takeBack(ctx context.Context, e *entry, rec record, old *record) error {
 	ctx, cancel := shutdown.CleanupContext(ctx, opLimit)
 	defer cancel()
@@ -307,7 +309,7 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 	if _, err := p.living("send to", name); err != nil {
 		return err
 	}
-	e, release, err := p.turn(ctx, name) // so that two texts are never mixed
+	e, release, err := p.turn(ctx, name) // prevents that two texts are mixed
 	if err != nil {
 		return err
 	}
@@ -327,8 +329,7 @@ func (p *Provider) Clear(ctx context.Context, name string) error {
 	return p.do(ctx, action{"clear", "clear-scrollback"}, name, nil, nil)
 }
 
-// Output implements session.Provider. For the visible screen, it returns as many lines as the session was started
-// with.
+// Output implements session.Provider. The visible screen has as many lines as the session was started with.
 func (p *Provider) Output(ctx context.Context, name string, lines int) (string, error) {
 	p.mu.Lock()
 	e := p.sessions[name]

@@ -17,7 +17,7 @@ import (
 	"gcity/session"
 )
 
-// asked returns the calls of the script since the last time, with their arguments and input.
+// asked returns the calls of the script since the previous asked, with their arguments and input.
 func (h *home) asked(t *testing.T) [][]string {
 	t.Helper()
 	path := filepath.Join(h.city, "records", "state", "log")
@@ -48,8 +48,8 @@ func ops(asked [][]string) string {
 
 const forever = "while :; do sleep 1; done"
 
-// A patrol executes the script once, whatever the number of sessions, and not at all without sessions. It executes it
-// once more for each session that drains or has an idle limit.
+// A patrol executes the script once for any number of sessions, and not at all without sessions. It executes the
+// script once more for each session that is draining or has an idle timeout.
 func TestAPatrolIsOneProcess(t *testing.T) {
 	h := open(t, muxScript(t))
 	status(t, h, "none")
@@ -158,7 +158,7 @@ func TestProtocol(t *testing.T) {
 	if err := h.Send(t.Context(), "gc-a", "a key \x03"); !errors.Is(err, session.ErrRefused) {
 		t.Errorf("%v", err)
 	}
-	for range 2 { // an unsupported operation has no effect and is requested only once
+	for range 2 { // an unsupported operation has no effect and is called only once
 		if err := h.Clear(t.Context(), "gc-a"); err != nil {
 			t.Error(err)
 		}
@@ -204,8 +204,8 @@ func isZombie(pid int) bool {
 	return err == nil && strings.Contains(string(data), ") Z ")
 }
 
-// A session without processes is dead, even if the script still lists it. Processes that a script leaves when it stops
-// a session are killed, even outside the session's group.
+// A session without processes has ended, even if the script still lists it. Processes that remain after the script
+// has stopped a session are killed, even outside the session's group.
 func TestProcessesDecide(t *testing.T) {
 	h := open(t, muxScript(t))
 	st := start(t, h, "gc-a", forever)
@@ -242,8 +242,8 @@ func read(path string) string {
 	return string(data)
 }
 
-// Sessions outlive their provider. The next one lists them, running or ended, with the data of their start (L11). An
-// observer ends no session and records nothing.
+// Sessions outlive their provider. The next provider lists them, running or ended, with the data of their start
+// (L11). An observer ends no session and records nothing.
 func TestAdoption(t *testing.T) {
 	h := open(t, muxScript(t))
 	s := h.spec("gc-a", forever)

@@ -10,13 +10,14 @@ import (
 	"gcity/internal/recovery"
 )
 
-// askEvery is the interval at which the script is asked whether a session on another machine has ended.
+// askEvery is the interval at which a stop asks the script whether a session on another machine has ended.
 const askEvery = 500 * time.Millisecond
 
 // errEnding is the cause for canceling operations on a session that is being stopped.
 var errEnding = errors.New("the session is being stopped")
 
-// stopping is a stop in progress. Further stops of the session wait for it, and can only shorten its grace period.
+// stopping is a stop in progress. Other stops of the same session wait for it. They can only shorten its grace
+// period.
 type stopping struct {
 	// end of the grace period; zero while the interrupt is being sent; protected by Provider.mu
 	by     time.Time
@@ -24,7 +25,7 @@ type stopping struct {
 
 	done chan struct{} // closed when the stop has ended and the other fields no longer change
 	err  error
-	late bool // the stop failed because the caller's deadline passed
+	late bool // the stop failed because the first caller's deadline passed
 }
 
 // Stop implements session.Provider. The script stops the session. Then Stop kills the processes that remain on this
@@ -52,8 +53,8 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	}
 }
 
-// join returns the stop in progress, after shortening it, or a new stop that the caller must carry out. It cancels
-// other operations on the session.
+// join returns the session's stop in progress with a possibly shorter grace period, or a new stop. If mine is true,
+// the caller must perform the stop. join cancels other operations on the session.
 func (p *Provider) join(name string, grace time.Duration) (s *stopping, mine bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -69,7 +70,7 @@ func (p *Provider) join(name string, grace time.Duration) (s *stopping, mine boo
 	return s, true
 }
 
-// hasten shortens the grace period of a stop. The caller must hold Provider.mu.
+// hasten moves the end of a stop's grace period to an earlier time. The caller must hold Provider.mu.
 func (s *stopping) hasten(by time.Time) {
 	if !s.by.IsZero() && !by.Before(s.by) {
 		return
@@ -81,7 +82,8 @@ func (s *stopping) hasten(by time.Time) {
 	}
 }
 
-// yielding returns a context for an operation that holds a session's turn. A stop cancels the context.
+// yielding returns a context for an operation that holds a session's turn. A stop of the session cancels the
+// context.
 func (p *Provider) yielding(ctx context.Context, name string, e *entry) (_ context.Context,
 	done func()) {
 	ctx, cut := context.WithCancelCause(ctx)
@@ -99,7 +101,7 @@ func (p *Provider) yielding(ctx context.Context, name string, e *entry) (_ conte
 	}
 }
 
-// stop carries out a stop.
+// stop performs a stop.
 func (p *Provider) stop(ctx context.Context, name string, s *stopping, grace time.Duration) error {
 	e, release, err := p.turn(ctx, name)
 	if err != nil {
@@ -134,8 +136,8 @@ func (p *Provider) stop(ctx context.Context, name string, s *stopping, grace tim
 	return nil
 }
 
-// unask records that a session no longer has to stop. If it ends later, that was not requested. The caller must
-// hold the turn.
+// unask records that a session no longer has to stop, so that a later exit does not count as requested. The caller
+// must hold the turn.
 func (p *Provider) unask(e *entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -146,8 +148,8 @@ func (p *Provider) unask(e *entry) {
 	}
 }
 
-// ask interrupts a session and waits until it ends or its grace period is over. The grace period starts after the
-// interrupt.
+// ask interrupts a session and waits until the session ends or its grace period is over. The grace period starts
+// after the interrupt.
 func (p *Provider) ask(ctx context.Context, rec *record, s *stopping, grace time.Duration) {
 	var asking recovery.Group
 	defer asking.Wait()
@@ -208,8 +210,8 @@ func (p *Provider) awaitEnd(ctx context.Context, rec *record) {
 	}
 }
 
-// end stops a session and verifies that it has ended. If a start of the session may be in progress, it first ends
-// the start.
+// end stops a session and verifies that it has ended. If a start of the session may be in progress, end first kills
+// the processes of the start.
 func (p *Provider) end(ctx context.Context, rec *record) error {
 	if rec.Starting {
 		if err := sweep(startMark + rec.ID); err != nil {

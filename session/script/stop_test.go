@@ -22,7 +22,7 @@ func (h *home) put(t *testing.T, name string) (path string) {
 	return path
 }
 
-// heard waits until the script has been called for an operation.
+// heard waits until an operation of the script was called.
 func (h *home) heard(t *testing.T, op string) {
 	t.Helper()
 	until(t, op, func() bool {
@@ -30,7 +30,8 @@ func (h *home) heard(t *testing.T, op string) {
 	})
 }
 
-// soon waits for a result that must come before the operation's own time limit, and before a script call times out.
+// soon waits for a result that must arrive before the operation's own time limit and before a script call times
+// out.
 func soon(t *testing.T, what string, done <-chan error) error {
 	t.Helper()
 	select {
@@ -71,7 +72,7 @@ func TestSecondStopKills(t *testing.T) {
 	}
 }
 
-// A stop does not wait for a text that the script cannot deliver.
+// A stop does not wait for a text that the script fails to deliver.
 func TestAStopWaitsForNoText(t *testing.T) {
 	h := open(t, muxScript(t))
 	start(t, h, "gc-a", forever)
@@ -92,8 +93,8 @@ func TestAStopWaitsForNoText(t *testing.T) {
 	}
 }
 
-// After a failed stop, a later exit of the session does not count as requested. The same holds if the controller dies
-// during the stop.
+// After a failed stop, a later exit of the session does not count as requested. The same applies if the controller
+// dies during the stop.
 func TestAFailedStopIsForgotten(t *testing.T) {
 	h := open(t, muxScript(t))
 	for _, died := range []bool{false, true} {
@@ -130,7 +131,7 @@ func TestAFailedStopIsForgotten(t *testing.T) {
 	}
 }
 
-// The script is asked about several sessions at the same time.
+// List calls the script for several sessions at the same time.
 func TestProvidersAreAskedConcurrently(t *testing.T) {
 	h := open(t, muxScript(t))
 	for _, name := range []string{"gc-a", "gc-b", "gc-c"} {

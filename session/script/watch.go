@@ -20,8 +20,8 @@ import (
 // watchEvery is the interval at which a watched screen is read.
 const watchEvery = 500 * time.Millisecond
 
-// Watch implements session.Watcher. It polls the screen while a viewer watches. A changed screen is sent as a frame
-// with Reset.
+// Watch implements session.Watcher. It polls the screen while a viewer watches. It sends a changed screen as a
+// frame with Reset.
 func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Frame, error] {
 	return func(yield func(session.Frame, error) bool) {
 		e, err := p.living("watch", name)
@@ -77,8 +77,8 @@ func (p *Provider) over(ctx context.Context, e *entry, rec *record) bool {
 	return err == nil && !runs
 }
 
-// Attach implements session.Attacher. It runs the script on a new terminal. It is up to the script to resize the
-// session.
+// Attach implements session.Attacher. It runs the script on a new terminal. The script must resize the session if
+// necessary.
 func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (session.Terminal,
 	error) {
 	e, err := p.living("attach to", name)
@@ -145,7 +145,7 @@ func (t *terminal) Close() error {
 	t.once.Do(func() {
 		t.end()
 		t.f.Close()
-		_ = t.cmd.Wait() // it was killed or has exited
+		_ = t.cmd.Wait() // the script was killed or has exited
 		t.p.count(t.e, -1)
 	})
 	return nil
