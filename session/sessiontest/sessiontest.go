@@ -17,7 +17,8 @@ import (
 type Harness struct {
 	// New creates a provider for an empty city. It cleans up with t.Cleanup.
 	New func(t *testing.T) session.Provider
-	// Spec returns the specification of an agent with a new ID. The agent is ready at once and echoes typed lines.
+	// Spec returns the specification of an agent with a new ID. The agent is ready immediately and echoes typed
+	// lines.
 	Spec func(t *testing.T, p session.Provider, name string) session.Spec
 	// Crash makes the agent of a session exit with code 7.
 	Crash func(t *testing.T, p session.Provider, name string)
@@ -25,21 +26,21 @@ type Harness struct {
 	// Work makes the agent of a session start a child process that uses processor time.
 	Work func(t *testing.T, p session.Provider, name string)
 
-	// Draft types keys as a viewer. draft is set if they leave a draft on the line. If Draft is nil, the suite types
-	// through session.Attacher.
+	// Draft types keys as a viewer. draft is true if the keys leave unsubmitted text on the line. If Draft is nil,
+	// the suite types through session.Attacher.
 	Draft func(t *testing.T, p session.Provider, name, keys string, draft bool)
-	// ASCII is the reason why the agent does not echo non-ASCII text unchanged; "" = it does.
+	// ASCII is the reason why the agent does not echo non-ASCII text unchanged; "" = the agent echoes it unchanged.
 	ASCII string
 
-	// Remote is set if sessions run on another machine, so that their statuses have no PID.
+	// Remote is true if sessions run on another machine, so that their statuses have no PID.
 	Remote bool
 
-	// Lose makes the platform of the sessions unreachable, until the returned function is called. If Lose is nil, the
-	// sessions run on a platform that cannot be lost.
+	// Lose makes the platform of the sessions unreachable until the returned function is called. It is nil for
+	// sessions on a platform that cannot become unreachable.
 	Lose func(t *testing.T, p session.Provider) (restore func())
 
-	// Adopt closes p and returns a new provider for the same city, like the next controller. If it is nil, sessions
-	// end with their provider.
+	// Adopt closes p and returns a new provider for the same city, like the next controller. If Adopt is nil,
+	// sessions end with their provider.
 	Adopt func(t *testing.T, p session.Provider) session.Provider
 }
 
@@ -134,7 +135,7 @@ func optional[T any](t *testing.T, p session.Provider, with ...session.Ability) 
 	return q
 }
 
-// nextExit waits for the next exit. A provider that does not report exits is polled.
+// nextExit waits for the next exit. It polls a provider that does not report exits.
 func nextExit(t *testing.T, p session.Provider) session.Exit {
 	t.Helper()
 	if !session.Can(p, session.Telling) {
