@@ -1,5 +1,6 @@
 // Package subprocess is a session provider without terminals. An agent's standard input is a pipe, and its output
-// is kept as a terminal would show it. Sessions are held, stopped and adopted like those of package pty.
+// is kept as a terminal would show it. As in package pty, a holder process runs each session, and a provider adopts
+// sessions of earlier providers.
 package subprocess
 
 import (
@@ -44,7 +45,7 @@ type held interface {
 	io.Closer
 }
 
-// New returns a provider that has adopted every session of the city that is alive or has an unacknowledged end.
+// New returns a provider that has adopted every session of the city that is alive or has an unacknowledged exit.
 func New(o Options) (*Provider, error) {
 	p, err := pty.New(pty.Options{
 		City: o.City, Dir: cmp.Or(o.Dir, filepath.Join(o.City, ".gc", "processes")),

@@ -22,7 +22,7 @@ import (
 // The test binary also acts as the holder, as gcity does.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "hold" {
-		syscall.Exit(pty.Hold()) // os.Exit would take a second under the race detector
+		syscall.Exit(pty.Hold()) // os.Exit would take a second with the race detector
 	}
 	os.Exit(m.Run())
 }
@@ -43,7 +43,7 @@ func open(t *testing.T, dir string) city {
 		defer cancel()
 		all, err := p.List(ctx)
 		if err != nil {
-			return // closed already; the provider that adopted the sessions ends them
+			return // closed already; the provider that adopted the sessions stops them
 		}
 		for _, st := range all {
 			if err := errors.Join(p.Stop(ctx, st.Name, 0), p.Acknowledge(ctx, st.Name, st.ID)); err != nil {
@@ -124,7 +124,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// A session has no terminal for its program, and its provider reports that it cannot attach and press keys.
+// A session's program has no terminal. The provider reports that it cannot attach and press keys.
 func TestNoTerminal(t *testing.T) {
 	p := open(t, t.TempDir())
 	start(t, p, "a", `[ -t 0 ] || [ -t 1 ] || [ -t 2 ] || echo none; (: </dev/tty) 2>/dev/null || echo nowhere; echo wrong >&2; exec cat`)
@@ -155,8 +155,8 @@ func status(t *testing.T, p city, name string) session.Status {
 	panic("unreachable")
 }
 
-// A sent text arrives as one line, even a long one. If the program does not read, or has closed its standard input,
-// Send is refused and does not block forever.
+// A sent text arrives as one line, even if it is long. If the program does not read, or has closed its standard
+// input, Send is refused and does not block forever.
 func TestSend(t *testing.T) {
 	p := open(t, t.TempDir())
 	start(t, p, "a", `read -r line; echo "${#line} $(printf %s "$line" | tail -c 3)"; exec <&-; echo closed; sleep 1000`)
@@ -176,7 +176,7 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// If the pipe takes only the beginning of a text, that beginning is a line of its own. The next text is not appended to
+// If the pipe accepts only the beginning of a text, that beginning becomes a line. The next text is not appended to
 // it.
 func TestTheTextAfterATornOne(t *testing.T) {
 	dir := t.TempDir()
@@ -220,7 +220,7 @@ func TestInterruptAndStop(t *testing.T) {
 	if err := p.Stop(t.Context(), "b", 50*time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
-	if st, err := proc.ReadStat(pid); err == nil && st.State != 'Z' && st.State != 'X' { // it may not be reaped yet
+	if st, err := proc.ReadStat(pid); err == nil && st.State != 'Z' && st.State != 'X' { // the process may not be reaped yet
 		t.Errorf("process %d is there: %c", pid, st.State)
 	}
 	if x := ended(t, p); !x.Asked || x.Signal != "SIGINT" {
@@ -236,7 +236,7 @@ func TestInterruptAndStop(t *testing.T) {
 	}
 }
 
-// A program that closes its output keeps running, and its exit is reported when it exits.
+// A program that closes its output keeps running. Its exit is reported when it exits.
 func TestSilenceIsNotAnExit(t *testing.T) {
 	p := open(t, t.TempDir())
 	start(t, p, "a", `exec >/dev/null 2>&1; read -r line; exit 3`)
@@ -248,7 +248,7 @@ func TestSilenceIsNotAnExit(t *testing.T) {
 	}
 }
 
-// The last output of a session is kept completely, even if it ends within a line.
+// The last output of a session is retained completely, even if it ends without a newline.
 func TestLastOutput(t *testing.T) {
 	p := open(t, t.TempDir())
 	st := start(t, p, "a", `i=0; while [ $i -lt 2000 ]; do echo line $i; i=$((i+1)); done; printf 'no end'; kill -9 $$`)
