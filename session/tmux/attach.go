@@ -17,8 +17,8 @@ import (
 	"gcity/session"
 )
 
-// Attach implements session.Attacher. It runs a tmux client in a terminal of its own. The session has the size of
-// the viewer that typed last. When the last viewer leaves, the session returns to its own size.
+// Attach implements session.Attacher. It runs a tmux client in a new terminal. The session has the size of the
+// viewer that typed last. When the last viewer detaches, the session returns to its configured size.
 func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (session.Terminal,
 	error) {
 	e, rec, err := p.living("attach to", name)
@@ -28,7 +28,7 @@ func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (ses
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("cannot attach to %q: %w", name, context.Cause(ctx))
 	}
-	// An earlier resize may have fixed the size of the window. Make it follow the viewers again.
+	// An earlier resize may have fixed the size of the window. Make the window follow the viewers again.
 	if _, err := p.tmux.run(ctx, nil, "set-option", "-w", "-u", "-t", rec.target(),
 		"window-size"); err != nil {
 		return nil, explain("attach to", name, err)
@@ -63,11 +63,11 @@ type terminal struct {
 	rec  record
 	f    *os.File
 	cmd  *exec.Cmd
-	gone chan struct{} // closed when the client has exited
+	gone chan struct{} // closed when the tmux client has exited
 	once sync.Once
 }
 
-// wait waits until the client has exited. After the last viewer, it restores the session's own size.
+// wait waits until the client has exited. If it was the last viewer, wait restores the session's configured size.
 func (t *terminal) wait() {
 	_ = t.cmd.Wait() // the client exits because of Close, or because the session has ended
 	close(t.gone)
@@ -122,7 +122,7 @@ func (t *terminal) Resize(cols, rows int) error {
 	return nil
 }
 
-// Close hangs up the client's terminal, which detaches only this client.
+// Close sends a hangup to the tmux client, which detaches only this client.
 func (t *terminal) Close() error {
 	var err error
 	t.once.Do(func() {

@@ -64,8 +64,8 @@ func sizeIs(t *testing.T, p *Provider, name, want string) {
 	})
 }
 
-// With several viewers all keys arrive, including those that tmux uses itself. Closing one view does not close the
-// other. Without viewers the terminal has its own size.
+// With several viewers, all keys arrive, including keys that tmux uses itself. Closing one viewer's terminal does
+// not close the other. Without viewers, the terminal has its configured size.
 func TestViewers(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t, t.TempDir())
@@ -148,7 +148,7 @@ func TestWatchIsExact(t *testing.T) {
 	}
 }
 
-// A user who attaches with tmux itself sees the agent, can type, and detaches with ctrl-q. The user's tmux
+// A user who attaches with tmux itself sees the agent, can type, and detaches with ctrl-q. The user's own tmux
 // configuration is not used.
 func TestOperatorsOwnTmux(t *testing.T) {
 	t.Parallel()

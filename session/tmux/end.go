@@ -19,11 +19,11 @@ const (
 	sweepTimeout = 5 * time.Second
 	statusWait   = 3 * time.Second // maximum time until tmux reports the exit of an agent
 	killAfter    = 500 * time.Millisecond
-	stopTimeout  = time.Minute // time that a stop may take beyond its grace period
+	stopTimeout  = time.Minute // maximum duration of a stop beyond its grace period
 )
 
-// watch waits for the end of a life and then calls recordEnd. For an observer it does nothing. It returns false if
-// the life seems to be over.
+// watch waits in the background for the end of a life and then calls recordEnd. For an observer it does nothing. It
+// returns false if the agent's process does not exist.
 func (p *Provider) watch(e *entry) bool {
 	if p.files.observe {
 		return true
@@ -49,8 +49,8 @@ func (p *Provider) watch(e *entry) bool {
 	return true
 }
 
-// recordEnd finds out how a life ended, kills its remaining processes, saves its last output and reports the exit.
-// If the life continues, it does nothing.
+// recordEnd determines how a life ended, kills the remaining processes, saves the last output and reports the exit.
+// If the life continues, recordEnd does nothing.
 func (p *Provider) recordEnd(e *entry, id string, tell bool) {
 	release, err := e.take(p.ctx)
 	if err != nil {
@@ -75,7 +75,7 @@ func (p *Provider) recordEnd(e *entry, id string, tell bool) {
 
 // findEnd does the work of recordEnd. It returns nil if the life continues.
 func (p *Provider) findEnd(ctx context.Context, rec *record) (*ended, error) {
-	// without a live process, the life is over only if its pane is gone
+	// without a live process, the life has ended only if its pane does not exist
 	if rec.lives(p.files.boot) {
 		if found, err := p.tmux.paneExists(ctx, rec); err != nil || found {
 			return nil, err
@@ -101,7 +101,7 @@ func (p *Provider) findEnd(ctx context.Context, rec *record) (*ended, error) {
 	return x, nil
 }
 
-// remove removes the pane of a life that is over.
+// remove removes the pane of a life that has ended.
 func (c *client) remove(ctx context.Context, rec *record) {
 	_, err := c.run(ctx, nil, "kill-pane", "-t", rec.target())
 	if err != nil && !errors.Is(err, errNoPane) && !errors.Is(err, errNoServer) {
@@ -122,7 +122,7 @@ func (c *client) paneExists(ctx context.Context, rec *record) (bool, error) {
 	return number(strings.TrimSpace(out)) == rec.PID, nil
 }
 
-// lost returns the exit of a life with an unknown end.
+// lost returns the exit of a life that ended in an unknown way.
 func lost(rec *record) *ended {
 	now := time.Now()
 	return &ended{Exit: session.Exit{
@@ -131,12 +131,12 @@ func lost(rec *record) *ended {
 	}}
 }
 
-// uptime returns how long a life has run. It is never negative, although the wall clock may have been set.
+// uptime returns the duration of a life. It is never negative, even if the wall clock was set back.
 func uptime(rec *record, at time.Time) time.Duration {
 	return max(0, at.Sub(time.Unix(0, rec.Born)))
 }
 
-// awaitExit waits until tmux reports how the agent ended, and saves its output. Without a pane, the life counts as
+// awaitExit waits until tmux reports how the agent ended, and saves the output. Without a pane, the life counts as
 // lost.
 func (c *client) awaitExit(ctx context.Context, rec *record) (*ended, error) {
 	deadline := time.Now().Add(statusWait)
@@ -177,16 +177,16 @@ func (c *client) presumedEnd(ctx context.Context, rec *record) *ended {
 	return x
 }
 
-// deadPane is what tmux reports about a dead pane.
+// deadPane is tmux's report about a dead pane.
 type deadPane struct {
 	over       bool
 	code       string // exit code; "" = killed by a signal
 	signal     string // number of the signal
-	at         int    // time in Unix seconds; 0 = unknown
+	at         int    // time of the exit in Unix seconds; 0 = unknown
 	cols, rows int
 }
 
-// readDeadPane asks tmux how a life ended and for its retained output, in a single call.
+// readDeadPane reads from tmux how a life ended, and its retained output, in a single call.
 func (c *client) readDeadPane(ctx context.Context, rec *record) (w deadPane, output []byte,
 	err error) {
 	const format = "#{pane_pid}|#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|" +
@@ -212,7 +212,7 @@ func (c *client) readDeadPane(ctx context.Context, rec *record) (w deadPane, out
 // exit converts tmux's report to an exit.
 func (w deadPane) exit(rec *record) *ended {
 	now := time.Now()
-	// if the exit is recent, now is more exact than the whole seconds of tmux
+	// if the exit is recent, now is more precise than tmux's whole seconds
 	if at := time.Unix(int64(w.at), 0); w.at > 0 && now.Sub(at) > 2*time.Second {
 		now = at
 	}
@@ -259,7 +259,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	if !alive {
 		return nil
 	}
-	// if the agent has exited on its own, its end only needs to be recorded
+	// if the agent has exited on its own, only its end must be recorded
 	if rec.lives(p.files.boot) {
 		if err := disk.Replace(p.files.path(name, askedFile), []byte(rec.ID), 0o600); err != nil {
 			return fmt.Errorf("cannot record that %q must stop: %w", name, err)
@@ -268,7 +268,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	if err := p.end(ctx, &rec, grace, over); err != nil {
 		return err
 	}
-	p.recordEnd(e, rec.ID, true) // if the watcher has not done so already
+	p.recordEnd(e, rec.ID, true) // does nothing if the watcher has recorded the end
 	select {
 	case <-over:
 		return nil
@@ -293,7 +293,7 @@ func (p *Provider) ask(ctx context.Context, rec *record, grace time.Duration,
 	if _, err := p.tmux.run(ctx, nil, "send-keys", "-t", rec.target(), "C-c"); err != nil {
 		p.log.Warn("cannot interrupt", "session", rec.Name, "err", err)
 	}
-	// the key may wait behind input that the program does not read, so send the signal, too
+	// the key may be queued behind input that the program does not read, so send the signal too
 	proc.Signal(rec.PID, unix.SIGINT, still)
 	deadline := time.Now().Add(grace)
 	for proc.Shell(rec.PID) && ctx.Err() == nil && time.Now().Before(deadline) {
@@ -308,8 +308,8 @@ func (p *Provider) ask(ctx context.Context, rec *record, grace time.Duration,
 	return waitOver(ctx, over, time.Until(deadline))
 }
 
-// end carries out a stop: it interrupts, terminates, kills. It returns as soon as the life is over and its end is
-// recorded.
+// end performs a stop: it sends an interrupt, then TERM, then KILL. It returns as soon as the life has ended and
+// its end is recorded.
 func (p *Provider) end(ctx context.Context, rec *record, grace time.Duration,
 	over <-chan struct{}) error {
 	family := tree(rec)
@@ -346,7 +346,7 @@ func signalAll(family map[int]uint64, sig syscall.Signal) {
 	}
 }
 
-// waitOver waits for the end of a life. It reports whether that came before ctx ended.
+// waitOver waits up to d for the end of a life. It reports whether the life has ended.
 func waitOver(ctx context.Context, over <-chan struct{}, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

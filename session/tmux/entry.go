@@ -12,7 +12,7 @@ import (
 	"gcity/session"
 )
 
-// entry is what the provider knows about a session name.
+// entry is the provider's state of one session name.
 type entry struct {
 	name   string
 	turn   chan struct{} // contains a token while no call has the turn; see Concurrency
@@ -21,12 +21,12 @@ type entry struct {
 	mu    sync.Mutex
 	known bool // rec is valid
 	rec   record
-	exit  *ended        // nil: the session is alive, if known is set
+	exit  *ended        // nil = the session is alive, if known is set
 	over  chan struct{} // closed when exit is set
 	asked bool
 	watch *proc.Watched
-	pane  pane      // as tmux last reported
-	views viewers   // as tmux last reported
+	pane  pane      // state of the pane at the last refresh
+	views viewers   // viewers at the last refresh
 	own   int       // number of viewers that are attached through this provider
 	typed time.Time // when one of these viewers last typed
 	sent  time.Time
@@ -50,7 +50,7 @@ func (e *entry) take(ctx context.Context) (release func(), err error) {
 	}
 }
 
-// life returns the record of the current life. ok is false if the life is known to be over.
+// life returns the record of the current life. ok is false if the life is known to have ended.
 func (e *entry) life() (rec record, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -77,7 +77,7 @@ func (e *entry) begin(rec record, x *ended) {
 	}
 }
 
-// finish records the end of a life. It reports whether that is new.
+// finish records the end of a life. It reports whether the end was not recorded before.
 func (e *entry) finish(id string, x *ended) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -103,11 +103,11 @@ func (e *entry) unwatch() {
 	}
 }
 
-// target returns a tmux target for the pane of a life: the full name of the session, and the ID of the pane.
+// target returns the tmux target of a life's pane: the exact name of the tmux session, and the ID of the pane.
 func (r *record) target() string { return "=" + mangle(r.Name) + ":." + r.Pane }
 
-// mangle converts a session's name to one that tmux does not change. tmux expands # and replaces dots and colons.
-// Therefore special characters are replaced with their number.
+// mangle converts a session's name to a name that tmux does not change. tmux expands # and replaces dots and
+// colons. Therefore mangle replaces special characters by their codes.
 func mangle(name string) string {
 	var b strings.Builder
 	for i := range len(name) {

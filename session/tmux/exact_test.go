@@ -15,7 +15,7 @@ import (
 	"gcity/session"
 )
 
-// T8: characters in a name or a folder that tmux would expand, truncate or complete are used literally.
+// Characters in a name or a folder that tmux would expand, truncate or complete are used literally.
 func TestHostileNames(t *testing.T) {
 	t.Parallel()
 	city := filepath.Join(t.TempDir(), "#(touch pwned) #{pid};")
@@ -36,7 +36,7 @@ func TestHostileNames(t *testing.T) {
 		if err := p.Send(t.Context(), name, fmt.Sprint("for ", pids[name])); err != nil {
 			t.Errorf("%q: %v", name, err)
 		}
-		mine := fmt.Sprintf("for %d\nfor %[1]d", pids[name]) // from echo and from cat
+		mine := fmt.Sprintf("for %d\nfor %[1]d", pids[name]) // one line is from the terminal's echo, the other from cat
 		shows(t, p, name, mine)
 		if out, err := p.Output(t.Context(), name, 0); err != nil || strings.TrimSpace(out) != mine {
 			t.Errorf("%q shows %q, %v", name, out, err)
@@ -105,7 +105,7 @@ func reads(t *testing.T, p *Provider, name, prepare string) (seen func() string)
 	}
 }
 
-// T9: a text arrives once, byte for byte, and as one paste if the program has enabled that.
+// A text arrives once, byte for byte, and as one paste if the program has enabled bracketed paste.
 func TestSendIsExact(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t, t.TempDir())
@@ -184,7 +184,7 @@ func TestEnvironmentIsExactAndSecret(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "environ")
 	s := spec(city, "a", "cat /proc/$$/environ >"+file+"; echo done; exec sleep 1000")
 	s.Env = append(s.Env, "SECRET=s3cr3t-0815", "ODD=#(x) ; 'y'\nz")
-	start(t, p, spec(city, "other", "exec sleep 1000")) // so that the server is not started for a
+	start(t, p, spec(city, "other", "exec sleep 1000")) // starts the server, so that starting session a does not
 	start(t, p, s)
 	shows(t, p, "a", "done")
 	got, err := os.ReadFile(file)

@@ -29,7 +29,8 @@ func ack(t testing.TB, p *Provider, x session.Exit) {
 	}
 }
 
-// P4, L10: all processes that an agent started are gone when Stop returns, and when the agent has exited by itself.
+// All processes that an agent started have ended when Stop returns, and after the agent has exited on its own
+// (L10).
 func TestNothingIsLeft(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -72,8 +73,8 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
-// P5, P6: if the server dies, all its sessions are lost, even those of agents that ignore hangups. These exits do not
-// count as the agents' own.
+// If the server dies, all its sessions are lost, even sessions of agents that ignore hangups. These exits do not
+// count as exits of the agents themselves.
 func TestServerDies(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -103,7 +104,7 @@ func TestServerDies(t *testing.T) {
 	}
 }
 
-// C14: sessions stay reachable if the server's socket is deleted.
+// Sessions stay reachable if the server's socket is deleted.
 func TestSocketIsGone(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -122,8 +123,8 @@ func TestSocketIsGone(t *testing.T) {
 	shows(t, p, "a", "still there")
 }
 
-// L3: a session with the same name that belongs to another city is not changed. A start that a controller of this city
-// did not finish is replaced.
+// A session with the same name that belongs to another city is not changed (L3). A start that a killed controller
+// of this city did not finish is replaced.
 func TestObstaclesAtThePath(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -250,7 +251,7 @@ func TestObserver(t *testing.T) {
 	}
 }
 
-// L11: if two controllers start the same agent at the same time, it runs once.
+// If two controllers start the same agent at the same time, it runs once (L11).
 func TestTwoControllers(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -273,7 +274,7 @@ func TestTwoControllers(t *testing.T) {
 		if n := len(census(t, city)["a"]); n != 1 {
 			t.Fatalf("it runs %d times", n)
 		}
-		for _, p := range ps { // both see it, and one ends it
+		for _, p := range ps { // both list the session, and one records its end
 			list, err := p.List(t.Context())
 			if err != nil || len(list) != 1 || !list[0].Alive {
 				t.Fatalf("%+v, %v", list, err)
@@ -287,7 +288,7 @@ func TestTwoControllers(t *testing.T) {
 	}
 }
 
-// A patrol calls tmux once, whatever the number of agents. Each start calls it once.
+// A patrol calls tmux once for any number of agents. Each start calls tmux once.
 func TestForks(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()

@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// maximum length of a line for a terminal in canonical mode; the kernel drops the rest
+	// maximum length of a line for a terminal in canonical mode; the kernel drops further bytes
 	maxLine = 4095
-	// how long to wait until a program has read a text before Enter is sent
+	// maximum wait until a program has read a text, before Enter is sent
 	readPause = 500 * time.Millisecond
 )
 
 // Send implements session.Provider. It types the text byte for byte, then Enter. Line breaks stay line feeds. It
-// returns ErrRefused for control characters (use SendKeys). It also does so for a line of more than 4,095 bytes, if
-// the program reads whole lines. What the program has not read yet waits in tmux.
+// returns ErrRefused for control characters (use SendKeys). If the program reads whole lines, it also refuses a
+// line of more than 4,095 bytes. Text that the program has not read yet waits in tmux.
 func (p *Provider) Send(ctx context.Context, name, text string) error {
 	if i := strings.IndexFunc(text, func(r rune) bool {
 		return (r < ' ' || r == 0x7f) && r != '\n' && r != '\t'
@@ -64,7 +64,7 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 		if _, err := p.tmux.run(ctx, []byte(text), paste...); err != nil {
 			return err
 		}
-		// many programs treat Enter as part of the text if they read both at the same time
+		// many programs treat Enter as part of the text if they read both in one call
 		waitRead(ctx, tty)
 		_, err = p.tmux.run(ctx, nil, enter...)
 		return err
@@ -79,7 +79,7 @@ func longestLine(text string) int {
 	return longest
 }
 
-// openTTY opens the agent's terminal, to query it or to write to it.
+// openTTY opens the agent's terminal for queries and writes.
 func openTTY(rec *record) (int, error) {
 	fd, err := unix.Open(rec.TTY, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -88,7 +88,7 @@ func openTTY(rec *record) (int, error) {
 	return fd, nil
 }
 
-// waitRead waits briefly until the program has read what was typed. tmux types a long text in pieces, so the input
+// waitRead waits briefly until the program has read the typed input. tmux types a long text in pieces, so the input
 // must stay empty for a while.
 func waitRead(ctx context.Context, tty int) {
 	end := time.Now().Add(readPause)
@@ -109,7 +109,7 @@ func waitRead(ctx context.Context, tty int) {
 	}
 }
 
-// typing calls f for a live session, while no other call types into it.
+// typing calls f for a live session while no other call types into the session.
 func (p *Provider) typing(ctx context.Context, verb, name string,
 	f func(context.Context, *record) error) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
@@ -149,7 +149,7 @@ func (p *Provider) living(verb, name string) (*entry, record, error) {
 	return e, rec, nil
 }
 
-// explain converts an error of tmux to one about a session.
+// explain converts an error of tmux to an error about a session.
 func explain(verb, name string, err error) error {
 	var known *failure
 	switch {
@@ -189,8 +189,8 @@ func (p *Provider) SendKeys(ctx context.Context, name string, keys ...string) er
 	})
 }
 
-// isKey reports whether a text is the name of a key. tmux knows more names of keys, and numbers of keys. Those are
-// typed as text, like by other providers.
+// isKey reports whether a text is the name of a key. Other key names and key numbers of tmux are typed as text, as
+// with other providers.
 func isKey(key string) bool {
 	switch key {
 	case "Enter", "Tab", "BTab", "S-Tab", "Escape", "Space", "BSpace", "Insert", "IC", "Delete",
@@ -210,9 +210,9 @@ func isKey(key string) bool {
 	return false
 }
 
-// Clear implements session.Clearer. It clears the screen with control sequences, as the program itself could, which
-// leaves the terminal's modes unchanged. It also drops the scrollback. The screen of a full-screen program is not
-// cleared.
+// Clear implements session.Clearer. It writes control sequences to the terminal, as the program itself could, so
+// the terminal's modes do not change. It also drops the scrollback. It does not clear the screen of a full-screen
+// program.
 func (p *Provider) Clear(ctx context.Context, name string) error {
 	return p.typing(ctx, "clear", name, func(ctx context.Context, rec *record) error {
 		out, err := p.tmux.run(ctx, nil, "display-message", "-p", "-t", rec.target(),

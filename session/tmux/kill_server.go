@@ -11,7 +11,8 @@ import (
 )
 
 // Dismiss makes a city's tmux server exit as soon as it has no sessions. Without Dismiss, the server never exits.
-// It is for callers that run the city and have no Provider. If no server is recorded or running, it does nothing.
+// Dismiss is for callers that run the city and have no Provider. If no server is recorded or running, it does
+// nothing.
 func Dismiss(ctx context.Context, city string) error {
 	if !Used(city) {
 		return nil
@@ -34,8 +35,8 @@ func Dismiss(ctx context.Context, city string) error {
 	return c.dismiss(ctx)
 }
 
-// dismiss makes the server exit as soon as it has no sessions. It does not kill the server, which may have sessions
-// that are not gcity's.
+// dismiss makes the server exit as soon as it has no sessions. It does not kill the server, because a user may have
+// created sessions in it.
 func (c *client) dismiss(ctx context.Context) error {
 	if !c.serverLives() {
 		return nil

@@ -2,7 +2,7 @@ package tmux
 
 import "testing"
 
-// A dismissed server exits when it is empty, and not before. The next start creates another server.
+// A dismissed server exits when it has no session, and not before. The next start creates another server.
 func TestDismissed(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -27,7 +27,7 @@ func TestDismissed(t *testing.T) {
 		}
 	}
 	first := begun()
-	dismiss() // the server has a session
+	dismiss() // the server has a session and continues
 	if st, err := p.List(t.Context()); err != nil || len(st) != 1 || !st[0].Alive {
 		t.Fatalf("%+v, %v", st, err)
 	}
@@ -44,8 +44,8 @@ func TestDismissed(t *testing.T) {
 	over()
 }
 
-// A server with a session of another program keeps running. Without one, a server exits even if it has no provider any
-// more.
+// A server with a session of another program keeps running. A server without sessions exits, even if no provider
+// exists for it.
 func TestDismissedWithAnotherProcess(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()

@@ -25,7 +25,7 @@ var (
 
 const killAgents = 10
 
-// miniController is the child process of TestControllerKilled. It keeps its agents running, as a controller would.
+// miniController is the child process of TestControllerKilled. It keeps its agents running, like a controller.
 func miniController(city string) int {
 	p, err := New(Options{City: city, Binary: os.Args[0]})
 	if err != nil {
@@ -82,8 +82,8 @@ func census(t testing.TB, city string) map[string][]int {
 	return found
 }
 
-// C1, C3, L11: a controller is killed at any time, even during its starts. No agent ever runs twice, and the next
-// controller adopts the running agents, with the same PIDs.
+// A controller is killed at any time, even during its starts. No agent ever runs twice (L11). The next controller
+// adopts the running agents, with the same PIDs.
 func TestControllerKilled(t *testing.T) {
 	t.Parallel()
 	if *seed == 0 {
@@ -93,7 +93,7 @@ func TestControllerKilled(t *testing.T) {
 	random := rand.New(rand.NewPCG(*seed, 0))
 	city := t.TempDir()
 	newProvider(t, city).Close()
-	t.Cleanup(func() { newProvider(t, city) }) // ends the remaining sessions if the test fails
+	t.Cleanup(func() { newProvider(t, city) }) // stops the remaining sessions if the test fails
 	first := map[string]int{}
 	longest := 300 * time.Millisecond // maximum lifetime of a controller
 	for range *kills {
@@ -102,7 +102,7 @@ func TestControllerKilled(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		if random.IntN(2) == 0 { // so that an agent has to be restarted
+		if random.IntN(2) == 0 { // then an agent must be restarted
 			for name, pid := range first {
 				if err := syscall.Kill(pid, syscall.SIGKILL); err != nil || !proc.WaitPid(pid, eventually.Timeout) {
 					t.Fatalf("killing %d: %v", pid, err)
@@ -111,7 +111,7 @@ func TestControllerKilled(t *testing.T) {
 				break
 			}
 		}
-		time.Sleep(time.Duration(random.Int64N(int64(longest)))) // the moment of the kill is random, this is not a wait
+		time.Sleep(time.Duration(random.Int64N(int64(longest)))) // the time of the kill is random; this is not a wait
 		if err := cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}

@@ -23,11 +23,11 @@ type pane struct {
 	dead       bool
 	server     int
 	cols, rows int
-	activity   time.Time // time of its last output, in whole seconds
+	activity   time.Time // time of the pane's last output, in whole seconds
 	marks      map[string]string
 }
 
-// viewers describes the attached clients of a session that can type.
+// viewers describes the attached clients of a session that may type.
 type viewers struct {
 	count int
 	typed time.Time
@@ -35,11 +35,11 @@ type viewers struct {
 
 // view is the state of a whole server.
 type view struct {
-	panes   map[string]pane // by tmux's name for the session
+	panes   map[string]pane // by tmux's name of the session
 	viewers map[string]viewers
 }
 
-// statusMarks returns the keys of the marks that Status contains.
+// statusMarks returns the keys of the marks that are part of Status.
 func statusMarks() []string {
 	return []string{session.ReadyMark, session.DrainMark, session.DrainByMark, session.DrainAckMark}
 }
@@ -68,7 +68,7 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	return list, nil
 }
 
-// refresh updates all sessions from one view of tmux. It returns those that seem to have ended.
+// refresh updates all sessions from one view of tmux. It returns the sessions that seem to have ended.
 func (p *Provider) refresh(ctx context.Context) (suspects []*entry, err error) {
 	select {
 	case <-p.looking:
@@ -77,7 +77,7 @@ func (p *Provider) refresh(ctx context.Context) (suspects []*entry, err error) {
 		return nil, fmt.Errorf("cannot list the sessions: an earlier listing has not finished: %w",
 			context.Cause(ctx))
 	}
-	// scan first: if the view lacks a life that is recorded already, the life has ended
+	// scan first: if the view lacks a recorded life, the life has ended
 	if err := p.scan(); err != nil {
 		return nil, err
 	}
@@ -206,8 +206,8 @@ func number(s string) int {
 	return n
 }
 
-// compare updates an entry from a view. It returns true if the life seems to be over. An observer records the end
-// immediately.
+// compare updates an entry from a view. It returns true if the life seems to have ended. For an observer, compare
+// records the end immediately.
 func (p *Provider) compare(e *entry, v view) (suspect bool) {
 	name := mangle(e.name)
 	shown, there := v.panes[name]
@@ -270,8 +270,8 @@ func option(key string) string {
 	return fmt.Sprintf("@gx-%x", key)
 }
 
-// encodeMark encodes a value so that tmux neither expands nor truncates it. decodeMark is its inverse. It returns
-// "" for invalid text.
+// encodeMark encodes a value so that tmux neither expands nor truncates it. decodeMark is the inverse function. It
+// returns "" for invalid text.
 func encodeMark(value string) string { return "=" + url.QueryEscape(value) }
 
 func decodeMark(s string) string {

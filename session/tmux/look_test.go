@@ -9,8 +9,7 @@ import (
 	"gcity/session"
 )
 
-// A look at one session returns the same as a list. It calls tmux once, and not at all after the session's exit was
-// reported.
+// Look returns the same status as List. It calls tmux once, and not at all after the session's exit was reported.
 func TestStatusOfOne(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()

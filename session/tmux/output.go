@@ -16,10 +16,11 @@ import (
 	"gcity/session"
 )
 
-// maxOutput is the maximum size of a life's output that is retained and returned, in bytes.
+// maxOutput is the maximum size in bytes of a life's retained output.
 const maxOutput = 256 << 10
 
-// clip converts lines from tmux to the output of a terminal. If there are too many, it returns the newest.
+// clip converts lines from tmux to the output of a terminal. If the lines exceed maxOutput, clip returns the
+// newest.
 func clip(lines string) []byte {
 	lines = strings.TrimRight(lines, "\n")
 	if over := len(lines) - maxOutput; over > 0 {
@@ -29,8 +30,8 @@ func clip(lines string) []byte {
 	return bytes.ReplaceAll([]byte(lines), []byte("\n"), []byte("\r\n"))
 }
 
-// Output implements session.Provider. After a session has ended, it returns the output of its last life until the
-// next start.
+// Output implements session.Provider. After a session has ended, Output returns the output of its last life until
+// the next start.
 func (p *Provider) Output(ctx context.Context, name string, lines int) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()

@@ -17,25 +17,25 @@ import (
 	"gcity/session"
 )
 
-// paneTask is the task of the process in a new pane. The process answers only to refuse the task. If it becomes the
-// agent, it does not answer.
+// paneTask is the task of the process in a new pane. The process answers only if it refuses the task. A process
+// that becomes the agent does not answer.
 type paneTask struct {
 	Spec       session.Spec `json:"spec"`
 	Dir        string       `json:"dir"` // folder of the session
 	Pane       string       `json:"pane"`
 	Cols, Rows int
 	Boot       string
-	Ready      bool // the agent counts as ready at once
+	Ready      bool // the agent is ready immediately
 }
 
 // refusal is the reason why a process could not become the agent.
 type refusal struct {
-	// the reason is in the agent's own settings: command, folder, permissions
+	// the agent's own settings are the cause: command, folder, permissions
 	Own     bool   `json:"own"`
 	Message string `json:"message"`
 }
 
-// startAgent sends the process in the pane its task. It waits until the process has become the agent.
+// startAgent sends a task to the process in the pane. It waits until the process has become the agent.
 func (p *Provider) startAgent(ctx context.Context, s *session.Spec, in paneTask, pid int,
 	arrival <-chan *net.UnixConn) (rec record, err error) {
 	gone := make(chan struct{})
@@ -94,7 +94,7 @@ func (p *Provider) startAgent(ctx context.Context, s *session.Spec, in paneTask,
 	return rec, nil
 }
 
-// startSocket is the socket at which the processes in new panes ask for their task. Each provider has its own.
+// startSocket is the socket at which the processes in new panes request their task. Each provider has its own.
 type startSocket struct {
 	listener *net.UnixListener
 	at       string // path of the socket
@@ -121,8 +121,8 @@ func (d *startSocket) close() {
 	disk.Remove(d.at)
 }
 
-// expect announces the process of a session. The channel receives its connection. cancel closes a connection that
-// comes too late.
+// expect registers a start. The channel receives the connection of the start's process. cancel unregisters the
+// start and closes a connection that arrives later.
 func (d *startSocket) expect(id string) (arrival chan *net.UnixConn, cancel func()) {
 	arrival = make(chan *net.UnixConn, 1)
 	d.mu.Lock()
@@ -140,14 +140,14 @@ func (d *startSocket) expect(id string) (arrival chan *net.UnixConn, cancel func
 	}
 }
 
-// waiting reports whether any start waits for its process.
+// waiting reports whether a start waits for its process.
 func (d *startSocket) waiting() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.expected) > 0
 }
 
-// sweepSockets removes the sockets that killed controllers have left.
+// sweepSockets removes the sockets of controllers that were killed.
 func sweepSockets(dir string) {
 	sockets, err := filepath.Glob(filepath.Join(dir, "door-*"))
 	if err != nil {
@@ -176,7 +176,7 @@ func (d *startSocket) attend(ctx context.Context, async func(func()) bool) {
 			id, err := readLine(conn)
 			d.mu.Lock()
 			waiting := d.expected[id]
-			delete(d.expected, id) // each start expects one connection only
+			delete(d.expected, id) // each start expects only one connection
 			d.mu.Unlock()
 			if err != nil || waiting == nil {
 				conn.Close()
@@ -187,7 +187,7 @@ func (d *startSocket) attend(ctx context.Context, async func(func()) bool) {
 	}
 }
 
-// readLine reads exactly one line.
+// readLine reads one line and nothing beyond it.
 func readLine(r io.Reader) (string, error) {
 	var line []byte
 	var c [1]byte

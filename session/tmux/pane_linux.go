@@ -41,14 +41,13 @@ func Pane() int {
 		return 1
 	}
 	no := in.follow()
-	// if no controller listens, the next one sees that nothing was started
+	// if no controller listens, the next controller finds that nothing was started
 	_ = json.NewEncoder(conn).Encode(no)
 	fmt.Fprintln(os.Stderr, no.Message)
 	return 1
 }
 
-// lockNumber is the lowest file descriptor that is used for the lock. Shells and programs use lower ones
-// themselves.
+// lockNumber is the lowest file descriptor for the lock. Shells and programs use lower descriptors themselves.
 const lockNumber = 200
 
 // follow locks the session, writes the record of this process and becomes the agent. It returns only if that fails.
@@ -58,7 +57,7 @@ func (in *paneTask) follow() refusal {
 		return refusal{Message: "the session is locked by a process of an " +
 			"earlier start: " + err.Error()}
 	}
-	// from now on the agent's processes inherit the lock
+	// from here on, the agent's processes inherit the lock
 	if _, err := proc.Raise(fd, lockNumber); err != nil {
 		return refusal{Message: "cannot keep the session's lock: " + err.Error()}
 	}
@@ -105,7 +104,7 @@ func (in *paneTask) record() (record, error) {
 	}
 	server := 0
 	if f := strings.Split(os.Getenv("TMUX"), ","); len(f) >= 3 {
-		// if it stays 0, the next patrol notices the end of the server
+		// if server stays 0, the next patrol notices the end of the server
 		server, _ = strconv.Atoi(f[len(f)-2])
 	}
 	s := &in.Spec

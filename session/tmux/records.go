@@ -17,8 +17,8 @@ import (
 	"gcity/session"
 )
 
-// record describes a life. It outlives the controller. The process that becomes the agent writes it while it holds
-// the session's lock.
+// record describes a life. It survives the controller. The process that becomes the agent writes the record while
+// it holds the session's lock.
 type record struct {
 	Name  string `json:"name"`
 	Agent string `json:"agent"`
@@ -34,7 +34,7 @@ type record struct {
 	Born   int64  `json:"born"`  // start of the life, in Unix nanoseconds
 	Cols   int    `json:"cols"`
 	Rows   int    `json:"rows"`
-	Ready  bool   `json:"ready"` // the agent counted as ready at once
+	Ready  bool   `json:"ready"` // the agent was ready immediately
 
 	StopSignal string `json:"stop_signal,omitempty"` // see session.ParseSignal; "" = interrupt
 
@@ -52,12 +52,12 @@ type ended struct {
 	Rows  int  `json:"rows"`
 }
 
-// Files in a session's folder. The name of the output file contains the ID of the life.
+// These are files in a session's folder. The name of the output file contains the ID of the life.
 const (
 	recordFile = "session.json"
 	exitFile   = "exit.json"
 	lockFile   = "lock"  // held by all processes of the agent
-	startFile  = "start" // held by the process that starts it
+	startFile  = "start" // held by the process that starts the session
 	askedFile  = "asked" // contains the ID of the life that must stop
 	outputHead = "output-"
 )
@@ -99,8 +99,8 @@ func writeJSON(path string, v any) error {
 	return disk.Replace(path, append(data, '\n'), 0o600)
 }
 
-// recall reads the record of a session name. ok reports that this city has a life of that name. x is its exit if it
-// has ended.
+// recall reads the record of a session name. ok reports whether this city has a life with that name. x is the exit
+// of a life that has ended.
 func (f *folders) recall(name string) (rec record, x *ended, ok bool) {
 	if err := readJSON(f.path(name, recordFile), &rec); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -127,7 +127,7 @@ func (f *folders) asked(rec *record) bool {
 	return err == nil && string(data) == rec.ID
 }
 
-// keepOutputs removes the saved outputs of all lives but one.
+// keepOutputs removes the saved outputs of all lives except one.
 func (f *folders) keepOutputs(name, id string) {
 	files, err := disk.ReadDir(filepath.Join(f.dir, name))
 	if err != nil {
@@ -140,7 +140,7 @@ func (f *folders) keepOutputs(name, id string) {
 	}
 }
 
-// removeFolder removes the files of a session, and then its folder if that is empty.
+// removeFolder removes the files of a session, and then its folder if the folder is empty.
 func (f *folders) removeFolder(name string) {
 	f.keepOutputs(name, "")
 	for _, file := range []string{recordFile, exitFile, askedFile, lockFile, startFile} {
@@ -151,8 +151,8 @@ func (f *folders) removeFolder(name string) {
 	disk.Remove(filepath.Join(f.dir, name)) // fails if the folder contains other files
 }
 
-// sweep kills the processes of a life: its own process, those in tree, those with its ID in their environment, and
-// those that have its lock open. It returns the processes that survive.
+// sweep kills the processes of a life: the agent's process, the processes in tree, processes with the life's ID in
+// their environment, and processes that have its lock open. It returns the processes that survive.
 func (f *folders) sweep(rec *record, tree map[int]uint64) (left []int) {
 	marked := proc.Marked("GC_SESSION_ID="+rec.ID, f.path(rec.Name, lockFile))
 	_, left, err := proc.Sweep(func(pid int) bool {
@@ -161,7 +161,7 @@ func (f *folders) sweep(rec *record, tree map[int]uint64) (left []int) {
 			return true
 		}
 		st, err := proc.ReadStat(pid)
-		// a process that is older than the agent has reused the PID
+		// a process that is older than the agent has only reused the PID
 		return err == nil && st.Start >= rec.Start && marked(pid)
 	}, time.Now().Add(sweepTimeout))
 	if err != nil || len(left) > 0 {
@@ -172,7 +172,7 @@ func (f *folders) sweep(rec *record, tree map[int]uint64) (left []int) {
 	return left
 }
 
-// serverOf returns the pid of the server in a record, or 0 if the server cannot be running.
+// serverOf returns the PID of the server in a record, or 0 if the agent's process is not alive.
 func (f *folders) serverOf(rec *record) int {
 	if rec.Boot != f.boot || !rec.lives(f.boot) {
 		return 0
@@ -187,7 +187,7 @@ func (f *folders) clearUnborn(name string) bool {
 		return false
 	}
 	if _, err := os.Stat(f.path(name, recordFile)); err == nil {
-		return true // do not remove a record that is unreadable or belongs to another city
+		return true // keep a record that is unreadable or belongs to another city
 	}
 	fd, err := proc.Lock(f.path(name, startFile), time.Now())
 	if err != nil {

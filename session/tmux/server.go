@@ -34,7 +34,7 @@ func Used(city string) bool {
 	return err == nil
 }
 
-// Hint returns a shell command with which a user attaches to a city's sessions with tmux itself.
+// Hint returns the shell command that attaches a user directly to a city's tmux server.
 func Hint(city string) string {
 	var s server
 	line := "tmux -L " + Label(city) + " attach"
@@ -70,8 +70,8 @@ func find(ctx context.Context) (program string, err error) {
 	return program, nil
 }
 
-// newEnough reports whether a version of tmux can be used: "tmux 3.3a", "tmux next-3.6". A version without a number
-// is a development build, and can be used.
+// newEnough reports whether a version of tmux is supported, for example "tmux 3.3a" or "tmux next-3.6". A version
+// without a number is a development build, which is supported.
 func newEnough(version string) bool {
 	if strings.Contains(version, "master") {
 		return true
@@ -85,8 +85,8 @@ func newEnough(version string) bool {
 	return n == 2 && err == nil && (major > 3 || major == 3 && minor >= 3)
 }
 
-// Label returns the name of a city's tmux server, for tmux -L. It contains the folder's name, which users
-// recognise, and a hash of its path, which makes it unique.
+// Label returns the name of a city's tmux server for tmux -L. It contains the folder's name, which users recognise,
+// and a hash of the folder's path, which makes it unique.
 func Label(city string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
@@ -100,7 +100,7 @@ func Label(city string) string {
 
 // server is the record of a city's tmux server.
 type server struct {
-	// TMUX_TMPDIR of the process that opened the city first; other processes use the same
+	// TMUX_TMPDIR of the process that opened the city first; other processes use the same value
 	TmpDir string `json:"tmpdir,omitempty"`
 	Boot   string `json:"boot,omitempty"`
 	PID    int    `json:"pid,omitempty"`
@@ -112,9 +112,8 @@ const (
 	configFile = "tmux.conf"
 )
 
-// settings is the complete configuration of the server, which does not read ~/.tmux.conf. All keys are passed to
-// the agent, except one that detaches users who attach with tmux itself. A viewer of gcity is recognised by its
-// flag.
+// settings is the complete configuration of the server, which does not read ~/.tmux.conf. tmux passes all keys to
+// the agent except the key that detaches a user of tmux itself. gcity's viewers are recognised by viewerFlag.
 const settings = `set -qs exit-empty off
 set -qs escape-time 0
 set -qs focus-events on
@@ -165,7 +164,7 @@ func newClient(files folders, program string) *client {
 	return &client{files: files, program: program, label: Label(files.city), log: files.log}
 }
 
-// locate determines the name of the city's server. It also prepares tmux's environment and configuration.
+// locate determines the name of the city's server, and prepares tmux's environment and configuration.
 func (c *client) locate() error {
 	data, err := disk.ReadFile(filepath.Join(c.files.dir, serverFile))
 	switch {
@@ -215,7 +214,7 @@ func (c *client) writeServer() error {
 	return nil
 }
 
-// noteServer records the server that has answered, and waits for its end in the background.
+// noteServer records the server that has answered, and waits in the background for its exit.
 func (p *Provider) noteServer(pid int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -280,14 +279,14 @@ var (
 	errTaken    = errors.New("tmux already has a session with this name")
 )
 
-// run runs tmux and returns its output. Of all commands, only new-session starts the server.
+// run runs tmux and returns its output. Only the command new-session starts the server.
 func (c *client) run(ctx context.Context, stdin []byte, args ...string) (string, error) {
 	out, err := c.once(ctx, stdin, args...)
 	if !errors.Is(err, errNoServer) || !c.serverLives() {
 		return out, err
 	}
-	// The server is running but its socket was removed, because the folder of temporary files was cleaned. SIGUSR1
-	// makes the server create the socket again.
+	// The server is running but its socket is missing, for example because a cleanup removed temporary files.
+	// SIGUSR1 makes the server create the socket again.
 	c.mu.Lock()
 	s := c.server
 	c.mu.Unlock()
@@ -363,7 +362,7 @@ func (c *client) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// arg escapes an argument that tmux would take for the end of a command.
+// arg escapes an argument that tmux would interpret as the end of a command.
 func arg(s string) string {
 	if strings.HasSuffix(s, ";") {
 		return s[:len(s)-1] + `\;`

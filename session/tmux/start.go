@@ -19,15 +19,15 @@ const (
 	startTimeout = 30 * time.Second // timeout of a start if the caller sets no deadline
 	// maximum wait for another controller that starts or cleans up the same session
 	turnWait = 2 * time.Second
-	// maximum wait for a lock that a new child process has inherited; it closes the lock when it executes another
-	// program
+	// maximum wait for a lock that a new child process has inherited; the child closes the lock when it executes
+	// another program
 	lockWait    = 200 * time.Millisecond
 	taskTimeout = 10 * time.Second
 )
 
-// Start implements session.Provider. tmux creates a process. That process connects to the startSocket, asks for its
-// task, locks the session, writes its record and becomes the agent. So the environment is in no command line, in no
-// file, and not in tmux.
+// Start implements session.Provider. tmux creates a process that connects to the startSocket and requests its task.
+// The process then locks the session, writes its record and becomes the agent. In this way, the environment is not
+// in a command line, not in a file, and not in tmux.
 func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	if err := p.check(&s); err != nil {
 		return session.Status{}, err
@@ -70,7 +70,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	return st, nil
 }
 
-// check refuses a Spec with which a session could not be started or identified.
+// check refuses a Spec whose session could not be started or identified.
 func (p *Provider) check(s *session.Spec) error {
 	switch {
 	case p.startSocket == nil || p.ctx.Err() != nil:
@@ -91,7 +91,7 @@ func (p *Provider) check(s *session.Spec) error {
 	return nil
 }
 
-// clearWay removes what an earlier life has left. It fails if another controller has started a life, or if
+// clearWay removes the remains of an earlier life. It fails if another controller has started a life, or if
 // processes that hold the session's lock survive. The caller must hold the name's turn and start lock.
 func (p *Provider) clearWay(ctx context.Context, e *entry) error {
 	rec, x, ok := p.files.recall(e.name)
@@ -121,7 +121,7 @@ func (p *Provider) clearWay(ctx context.Context, e *entry) error {
 	return nil
 }
 
-// create creates the tmux session and starts the agent in it.
+// create creates the tmux session and starts the agent in the session.
 func (p *Provider) create(ctx context.Context, e *entry, s *session.Spec) error {
 	arrival, cancel := p.startSocket.expect(s.ID)
 	defer cancel()
@@ -136,7 +136,7 @@ func (p *Provider) create(ctx context.Context, e *entry, s *session.Spec) error 
 		}
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 		defer cancel()
-		// tmux may have created the session anyway
+		// tmux may have created the session in spite of the error
 		return errors.Join(err, p.removeUnrecorded(late, s.Name))
 	}
 	rec, err := p.startAgent(ctx, s, paneTask{Spec: *s, Dir: filepath.Join(p.files.dir, s.Name),
@@ -152,7 +152,7 @@ func (p *Provider) create(ctx context.Context, e *entry, s *session.Spec) error 
 	return nil
 }
 
-// newSession creates the tmux session. tmux expands none of the arguments but the name, which mangle has made safe.
+// newSession creates the tmux session. Of its arguments, tmux expands only the name, which mangle has made safe.
 func (p *Provider) newSession(ctx context.Context, s *session.Spec, cols, rows int) (paneID string,
 	pid int, err error) {
 	name := mangle(s.Name)
@@ -184,8 +184,8 @@ func (p *Provider) newSession(ctx context.Context, s *session.Spec, cols, rows i
 	return f[0], number(f[1]), nil
 }
 
-// removeUnrecorded ends a session with this name that has no record, because a controller died during a start. If
-// the session does not belong to this city, it returns an error.
+// removeUnrecorded ends a session with this name that has no record because a controller died during a start. If
+// the session does not belong to this city, removeUnrecorded returns an error.
 func (p *Provider) removeUnrecorded(ctx context.Context, name string) error {
 	city, id, err := p.tmux.owner(ctx, mangle(name))
 	if errors.Is(err, errNoPane) || errors.Is(err, errNoServer) {
@@ -211,7 +211,7 @@ func (p *Provider) removeUnrecorded(ctx context.Context, name string) error {
 	return nil
 }
 
-// owner returns the city and the life that a tmux session belongs to. The values are "" if gcity did not create the
+// owner returns the city and the life that a tmux session belongs to. Both are "" if gcity did not create the
 // session.
 func (c *client) owner(ctx context.Context, name string) (city, id string, err error) {
 	out, err := c.run(ctx, nil, "show-environment", "-t", "="+name+":")
@@ -227,8 +227,8 @@ func (c *client) owner(ctx context.Context, name string) (city, id string, err e
 	return city, id, err
 }
 
-// undoStarts undoes starts of controllers that were killed: sessions of this city that have no record and are not
-// being started.
+// undoStarts undoes the starts of controllers that were killed. It ends all sessions of this city that have no
+// record and are not being started.
 func (p *Provider) undoStarts(ctx context.Context) error {
 	if p.files.observe || !p.tmux.serverLives() {
 		return nil
@@ -254,7 +254,7 @@ func (p *Provider) undoStarts(ctx context.Context) error {
 		fd, err := proc.Lock(p.files.path(name, startFile), time.Now())
 		// if the folder is missing, no start is in progress
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			continue // another process is starting it
+			continue // another process is starting the session
 		}
 		if rec, _, known := p.files.recall(name); !known || rec.PID != pane.pid {
 			if err := p.removeUnrecorded(ctx, name); err != nil {
@@ -268,7 +268,7 @@ func (p *Provider) undoStarts(ctx context.Context) error {
 	return nil
 }
 
-// undoStart undoes a failed start. It returns the reason of the failure.
+// undoStart undoes a failed start. It returns the reason of the failure, together with problems of its own.
 func (p *Provider) undoStart(s *session.Spec, pane string, pid int, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), callTimeout)
 	defer cancel()

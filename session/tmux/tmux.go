@@ -1,5 +1,5 @@
 // Package tmux is the session provider on tmux. Every city has its own tmux server, every session is a tmux session
-// with one pane, and the server outlives the controller. A user can also attach with tmux itself.
+// with one pane, and the server survives the controller. A user can also attach with tmux itself.
 //
 // Each session has a folder below .gc/tmux. The process that becomes the agent writes the session's record there,
 // under a lock that all of the agent's processes inherit. A pane belongs to gcity only if a record names the pane
@@ -7,10 +7,10 @@
 //
 // # Concurrency
 //
-// A Provider may be used from several goroutines. It has one goroutine per living session, which sleeps until the
-// agent's process exits, one for the server and one for the socket of new panes. All end with Close. An operation
-// that changes the process of a name (a start, the cleanup after an end) takes the turn of that name, so sessions
-// never wait for each other.
+// A Provider may be used from several goroutines. It has one goroutine per live session, which sleeps until the
+// agent's process exits. It also has a goroutine for the server and one for the socket of new panes. Close ends all
+// of them. An operation that changes the process of a name, such as a start or the cleanup after an end, takes the
+// turn of that name. So sessions never wait for each other.
 package tmux
 
 import (
@@ -36,11 +36,11 @@ type Options struct {
 	Binary string       // run as "<Binary> pane <socket> <id>" in each pane; it must call Pane
 	Logger *slog.Logger // nil disables logging
 
-	// Observe is for a caller that only looks at a city. It starts nothing and cleans up nothing.
+	// Observe is for a caller that only reads a city. The provider then starts nothing and cleans up nothing.
 	Observe bool
 
-	// Broken is called with a panic in a goroutine of the provider, which then no longer works and must be opened
-	// again. If nil, the program ends with the panic.
+	// Broken is called with a panic in a goroutine of the provider. The provider then no longer works and must be
+	// opened again. If Broken is nil, the program exits with the panic.
 	Broken func(error)
 }
 
@@ -57,7 +57,7 @@ type Provider struct {
 	ctx     context.Context
 	close   context.CancelFunc
 	wg      recovery.Group
-	looking chan struct{} // contains a token while no refresh runs
+	looking chan struct{} // contains a token while no refresh is running
 
 	mu       sync.Mutex
 	sessions map[string]*entry
@@ -83,7 +83,8 @@ var (
 )
 
 const (
-	exitsKept    = 1024 // capacity of Exits; if it is full, List still returns the exit
+	// capacity of the channel that Exits returns; if it is full, List still returns the exit
+	exitsKept    = 1024
 	adoptTimeout = 20 * time.Second
 	callTimeout  = 15 * time.Second // timeout of calls without a deadline
 )
@@ -132,7 +133,7 @@ func New(o Options) (*Provider, error) {
 	var wg recovery.Group
 	for _, e := range suspects {
 		rec, _ := e.life()
-		// the first List reports what ended earlier
+		// the first List returns exits that happened earlier
 		wg.Go(func() { p.recordEnd(e, rec.ID, false) })
 	}
 	wg.Wait()
@@ -161,7 +162,7 @@ func (p *Provider) open() error {
 	return nil
 }
 
-// Exits returns a channel that receives each exit at once. Close closes the channel.
+// Exits returns a channel that receives each exit immediately. Close closes the channel.
 func (p *Provider) Exits() <-chan session.Exit { return p.exits }
 
 // Limits implements session.Limiter.
@@ -205,7 +206,7 @@ func (p *Provider) Dismiss(ctx context.Context) error {
 	return p.tmux.dismiss(ctx)
 }
 
-// Check implements session.Checker: tmux is installed and new enough.
+// Check implements session.Checker. It checks that tmux is installed and new enough.
 func (p *Provider) Check(ctx context.Context) error {
 	_, err := find(ctx)
 	return err
@@ -242,7 +243,7 @@ func (p *Provider) find(name string) *entry {
 	return p.sessions[name]
 }
 
-// entry returns the entry of a name. If the name has none, entry creates it.
+// entry returns the entry of a name, and creates it if necessary.
 func (p *Provider) entry(name string) *entry {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -254,7 +255,7 @@ func (p *Provider) entry(name string) *entry {
 	return e
 }
 
-// reportExit sends an exit to Exits. If the channel is full, List reports the exit.
+// reportExit sends an exit to the channel of Exits. If the channel is full, List still returns the exit.
 func (p *Provider) reportExit(x session.Exit) {
 	select {
 	case p.exits <- x:

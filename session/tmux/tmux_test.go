@@ -14,7 +14,7 @@ import (
 	"gcity/session"
 )
 
-// The test binary also acts as the program that tmux starts in a pane, as gcity does.
+// The test binary also acts as the program that tmux starts in a pane, like gcity.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "pane" {
 		os.Exit(Pane())
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// newProvider opens the provider of a city, and ends all its sessions after the test.
+// newProvider opens the provider of a city, and stops all its sessions after the test.
 func newProvider(t testing.TB, city string) *Provider {
 	t.Helper()
 	p, err := New(Options{City: city, Binary: os.Args[0]})
@@ -46,7 +46,7 @@ func newProvider(t testing.TB, city string) *Provider {
 	return p
 }
 
-// endAll ends the sessions, and checks that the server exits with the last one.
+// endAll stops the sessions, and checks that the server exits with the last session.
 func endAll(t testing.TB, p *Provider) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*eventually.Timeout)
 	defer cancel()

@@ -16,7 +16,7 @@ import (
 
 const (
 	watchHistory = 1000 // lines of scrollback for a new watcher
-	// maximum amount of output, in bytes, that a slow watcher may lag behind; then its screen is sent again
+	// maximum number of bytes of output that a watcher may lag behind; beyond that, its screen is sent again
 	watchLag = 256 << 10
 )
 
@@ -34,7 +34,7 @@ func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Fra
 	}
 }
 
-// watchLife yields frames until the life is over or the caller stops.
+// watchLife yields frames until the life ends or the caller stops.
 func (p *Provider) watchLife(ctx context.Context, rec *record,
 	yield func(session.Frame, error) bool) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -92,7 +92,7 @@ func (p *Provider) watchLife(ctx context.Context, rec *record,
 	return nil
 }
 
-// watcher holds what a client in control mode has received and the caller has not read yet.
+// watcher contains the output that a client in control mode has received and the caller has not read yet.
 type watcher struct {
 	rec  *record
 	news chan struct{} // contains a token when a frame is available
@@ -102,7 +102,7 @@ type watcher struct {
 	cols, rows int
 	resized    bool
 	reset      bool // data begins with a redraw of the screen
-	stale      bool // output is dropped until the screen was redrawn
+	stale      bool // output is dropped until the screen has been redrawn
 	dropped    uint64
 	data       []byte
 }
@@ -118,8 +118,8 @@ func (w *watcher) ask(in io.Writer) error {
 	return err
 }
 
-// take returns the next frame. ok is false if none is available. behind reports that the reader was too slow, so
-// that the caller must call ask again.
+// take returns the next frame. ok is false if no frame is available. behind is true if the reader was too slow.
+// Then the caller must call ask again.
 func (w *watcher) take() (f session.Frame, behind, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -140,13 +140,13 @@ func (w *watcher) tell() {
 	}
 }
 
-// listen reads the output of tmux until its end.
+// listen reads the output of tmux until the output ends.
 func (w *watcher) listen(out io.Reader) {
 	defer close(w.done)
 	r := bufio.NewReaderSize(out, 32<<10)
 	var block []string // lines of the answer that is being read; nil = none
-	var end string     // line that ends this answer
-	var where []int    // the answer to the first of the two requests of ask
+	var end string     // line that ends the answer
+	var where []int    // answer to the first of the two requests of ask
 	for {
 		line, err := r.ReadString('\n')
 		if err != nil {
@@ -158,7 +158,7 @@ func (w *watcher) listen(out io.Reader) {
 		case block == nil && head == "%begin":
 			block, end = []string{}, rest
 		case block != nil && head == "%end" && rest == end:
-			// it answers a request that ask sent, not the command attach
+			// the block answers a request of ask, not the command attach-session
 			if strings.HasSuffix(end, " 1") {
 				where = w.answer(where, block)
 			}
@@ -179,7 +179,7 @@ func (w *watcher) listen(out io.Reader) {
 	}
 }
 
-// answer handles the answers to the two requests of ask. where is the first answer.
+// answer processes the answers to the two requests of ask. where is the first answer.
 func (w *watcher) answer(where []int, block []string) []int {
 	if where == nil {
 		for _, f := range strings.Fields(strings.Join(block, " ")) {
@@ -211,13 +211,13 @@ func replay(lines []string, where []int) []byte {
 	return []byte(b.String())
 }
 
-// printed handles new output of the agent.
+// printed processes new output of the agent.
 func (w *watcher) printed(data []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
 	case w.stale:
-		return // the redraw will contain it
+		return // the redraw will contain the data
 	case len(w.data)+len(data) > watchLag:
 		w.dropped += uint64(len(w.data) + len(data))
 		w.stale, w.data = true, []byte{} // the method take requests a redraw
@@ -227,7 +227,7 @@ func (w *watcher) printed(data []byte) {
 	w.tell()
 }
 
-// laidOut handles the report of a new size: "@1 c25d,80x24,0,0,1 …".
+// laidOut processes the report of a new size: "@1 c25d,80x24,0,0,1 …".
 func (w *watcher) laidOut(rest string) {
 	f := strings.Split(rest, ",")
 	if len(f) < 2 {
@@ -242,7 +242,8 @@ func (w *watcher) laidOut(rest string) {
 	}
 }
 
-// unescape decodes output of control mode: control characters and the backslash are written as three octal digits.
+// unescape decodes output of control mode, in which control characters and the backslash are written as three octal
+// digits.
 func unescape(s string) []byte {
 	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {
