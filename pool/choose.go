@@ -1,6 +1,6 @@
 package pool
 
-// Standing is the state of one possible member, as input of Choose.
+// Standing is the state of one possible member, an input of Choose.
 type Standing struct {
 	In      bool // the member is currently wanted
 	Alive   bool // its session is alive, and it has not reported that it has finished
@@ -8,7 +8,7 @@ type Standing struct {
 	Working bool // work in progress is assigned to it
 }
 
-// nearness ranks members that are not wanted. Members with a lower rank return first.
+// nearness ranks members that are not wanted. Choose adds members with a lower rank first.
 func (s Standing) nearness() int {
 	switch {
 	case s.Alive && !s.Leaving:
@@ -19,7 +19,7 @@ func (s Standing) nearness() int {
 	return 2
 }
 
-// departure ranks wanted members. Members with a lower rank leave first.
+// departure ranks wanted members. Choose removes members with a lower rank first.
 func (s Standing) departure() int {
 	switch {
 	case s.Leaving:
@@ -30,10 +30,10 @@ func (s Standing) departure() int {
 	return 2
 }
 
-// Choose changes In so that n members are wanted. all[i-1] is the member with number i. If members must leave,
-// they leave in this order: members that are already leaving, members without work, the others; among equals, the
-// highest numbers first. If members must return, live members come first, and among them those that are not leaving.
-// Among equals, those with work come first, then those with the lowest numbers.
+// Choose changes In so that n members are wanted. all[i-1] is the member with number i. To shrink the pool, Choose
+// first removes members that are already leaving, then members without work, then other members. Among equals, it
+// removes the highest numbers first. To grow the pool, it adds live members first, and among them members that are
+// not leaving. Among equals, members with work come first, then the lowest numbers.
 func Choose(all []Standing, n int) {
 	have := 0
 	for i := range all {

@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// standings parses one letter per member: "." is nothing, "w" has work, "a" is alive, "b" is alive and has work, and
-// "d" is alive but draining. A capital letter is a wanted member. "-" is wanted, but is not alive and has no work.
+// standings parses one letter per member. "." is not alive and has no work, "w" has work, "a" is alive, "b" is
+// alive and has work, "d" is alive and draining. A capital letter is a wanted member. "-" is a wanted member that
+// is not alive and has no work.
 func standings(text string) []Standing {
 	out := make([]Standing, len(text))
 	for i, c := range text {
@@ -27,20 +28,20 @@ func TestChoose(t *testing.T) {
 		{"AAA", 3, "123"},
 		{"AAA", 2, "12"},
 		{"AAB", 2, "13"}, // the highest member without work stops first
-		{"BAB", 1, "1"},  // … and then the highest with work
+		{"BAB", 1, "1"},  // … and then the highest member with work
 		{"BBB", 2, "12"},
 		{"AAAA", 0, ""},
-		{"-AB", 2, "13"},  // to stop a member, it does not matter whether it is alive
-		{"-WA", 1, "2"},   // … but members with work stop last
-		{"..a.", 1, "3"},  // members that are alive come back first
-		{".wab", 2, "34"}, // … above all those with work
+		{"-AB", 2, "13"},  // the choice does not depend on whether a member is alive
+		{"-WA", 1, "2"},   // … but members with work are removed last
+		{"..a.", 1, "3"},  // members that are alive are added first
+		{".wab", 2, "34"}, // … and members with work before others
 		{".wab", 3, "234"},
-		{"dab", 2, "23"}, // … and draining members come back last
+		{"dab", 2, "23"}, // … and draining members after other live ones
 		{"wd.", 1, "2"},
 		{"DAA", 2, "23"}, // a member that is already draining leaves first
 		{"DAA", 1, "2"},
 		{"A.A", 3, "123"},
-		{"A.A", 2, "13"}, // a gap in the numbers does not move members
+		{"A.A", 2, "13"}, // a gap in the numbers changes no other member
 		{"A.A", 9, "123"},
 		{"", 3, ""},
 	} {

@@ -1,5 +1,5 @@
-// Package pool decides how many members a pool has, and which. It has no side effects: check commands run
-// elsewhere.
+// Package pool decides how many members a pool has, and which members these are. It has no side effects: check
+// commands run elsewhere.
 package pool
 
 import (
@@ -15,7 +15,7 @@ type Spec struct {
 	Min, Max int    // if Max is 0, the pool is off
 }
 
-// Size returns the size for a reported number: the number itself, limited to Min and Max.
+// Size returns the pool's size for a number that the check reported: the number itself, limited to Min and Max.
 func (s Spec) Size(reported int) int { return min(max(reported, s.Min), s.Max) }
 
 // Member returns the qualified name of member i, with 1 <= i <= Max. If Max is 1, the only member has the pool's
@@ -27,7 +27,7 @@ func (s Spec) Member(i int) string {
 	return s.Name + "-" + strconv.Itoa(i)
 }
 
-// Index returns the number of the member with this qualified name, or 0 if the name is not that of a member.
+// Index returns the number of the member with this qualified name, or 0 if no member can have this name.
 func (s Spec) Index(name string) int {
 	if s.Max == 1 {
 		if name == s.Name {

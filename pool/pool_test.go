@@ -51,7 +51,7 @@ func TestIndexKnowsStrangers(t *testing.T) {
 	}
 }
 
-// A4: an error never counts as 0.
+// An error is never treated as 0.
 func TestParse(t *testing.T) {
 	for in, want := range map[string]int{"3": 3, " 3\n": 3, "-1": -1, "+2": 2, "007": 7} {
 		if got, err := Parse([]byte(in)); err != nil || got != want {
