@@ -21,10 +21,10 @@ const (
 type Policy struct {
 	Mode      Mode
 	MinUptime time.Duration // with Always, an exit with code 0 before this uptime counts as a crash
-	// number of crashes within Window after which the agent still restarts; 0 = unlimited
+	// more crashes than this number within Window lead to quarantine; 0 = unlimited
 	MaxRestarts int
 	Window      time.Duration
-	// wait before the second consecutive restart, which doubles with each further one; 0 = no wait
+	// wait before the second consecutive restart, doubled for each further restart; 0 = no wait
 	Backoff    time.Duration
 	MaxBackoff time.Duration // maximum wait; for agents, the patrol interval
 }
@@ -43,7 +43,7 @@ type Outcome int
 
 const (
 	Restart    Outcome = iota // restart at Verdict.At
-	Leave                     // do not restart
+	Leave                     // do not restart the agent
 	Quarantine                // too many crashes, so restart only at Verdict.At
 )
 
@@ -60,11 +60,11 @@ type Verdict struct {
 // never crashed.
 type History struct {
 	Crashes []time.Time `json:"crashes,omitempty"` // crashes within the window, oldest first
-	// consecutive restarts without a long run in between
+	// consecutive crashes without a long run in between
 	Streak int `json:"streak,omitempty"`
 }
 
-// Died records a death and returns the reaction to it.
+// Died records a death and returns the verdict about it.
 func (h *History) Died(now time.Time, d Death, p Policy) Verdict {
 	reason := d.String()
 	crash := d.crash(p)
@@ -100,8 +100,8 @@ func (h *History) Died(now time.Time, d Death, p Policy) Verdict {
 	return Verdict{Crash: true, Outcome: Restart, At: h.next(now, p), Reason: reason}
 }
 
-// next returns the time of the next restart. The first restart of a streak is immediate. Later ones wait, with a
-// jitter of up to 10 %, so that agents that crashed together do not restart together.
+// next returns the time of the next restart. The first restart of a streak is immediate. Later restarts wait, with
+// a jitter of up to 10 %, so that agents that crashed together do not restart together.
 func (h *History) next(now time.Time, p Policy) time.Time {
 	h.Streak++
 	if h.Streak == 1 || p.Backoff <= 0 {
@@ -117,9 +117,9 @@ func (h *History) next(now time.Time, p Policy) time.Time {
 	return now.Add(wait + jitter(now, wait/10))
 }
 
-// Again returns when to retry a start that could not begin because something was missing. Nothing has run, so the
-// history does not change. tries is the number of consecutive attempts, starting with 1. The wait doubles with each
-// attempt and is never 0.
+// Again returns when to retry a start that could not begin because something was missing. No process has run, so
+// the history does not change. tries is the number of consecutive attempts, starting with 1. The wait doubles with
+// each attempt and is never 0.
 func (p Policy) Again(now time.Time, tries int) time.Time {
 	wait := p.Backoff
 	if wait <= 0 {
@@ -159,7 +159,7 @@ func (d Death) crash(p Policy) bool {
 		(p.Mode == Always && d.Uptime < p.MinUptime)
 }
 
-// longRun is the uptime after which a death starts a new streak.
+// longRun returns the uptime after which a death starts a new streak.
 func (p Policy) longRun() time.Duration {
 	if p.MaxRestarts > 0 {
 		return p.Window / time.Duration(p.MaxRestarts)

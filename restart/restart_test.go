@@ -96,8 +96,8 @@ func TestZeroMeansForEver(t *testing.T) {
 	}
 }
 
-// A simple model agrees: quarantine begins exactly when the last max_restarts+1 crashes since the last quarantine are
-// within one window. Memory stays bounded.
+// A simple model gives the same verdicts: quarantine begins exactly when max_restarts+1 crashes since the last
+// quarantine are within one window. The stored history stays bounded.
 func TestQuarantineAgreesWithASimpleModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := policy(Always)
