@@ -2,13 +2,15 @@ package watchdog
 
 import "time"
 
-// Chain records whether a watchdog's actions have helped. An action has failed if no new heartbeat was seen until a
-// later beat. After a wake, that is the next beat, unless a new session has started. After a start or restart, and
-// in a new session, it is the next beat that finds the session dead or very stale. A beat during a start or stop
-// does not count. Only a heartbeat of the agent resets the failures. The zero value is a chain without actions.
+// Chain records whether a watchdog's actions have helped.
+//
+// An action has failed if no new heartbeat was seen by a later beat. After a wake, the next beat decides, unless a
+// new session has started. After a start or restart, and in a new session, the next beat that finds the session
+// dead or very stale decides. Beats during a start or stop are ignored. A heartbeat of the agent resets the
+// failures. The zero value is a chain without actions.
 type Chain struct {
 	Failed int // consecutive actions that did not help
-	Wakes  int // how many of these, counting back from the last, were wakes
+	Wakes  int // number of wakes at the end of the series of failed actions
 	// consecutive decisions of the triage agent that were milder than those of the thresholds, without a new
 	// heartbeat
 	Spared int
@@ -19,7 +21,7 @@ type Chain struct {
 }
 
 // Before decides at the start of a beat whether the last action has helped. v is the verdict of the thresholds.
-// recovered reports that the agent is healthy again after failed actions.
+// recovered is true if the agent is healthy again after failed actions.
 func (c Chain) Before(heartbeat Sight, f Facts, v Verdict) (_ Chain, recovered bool) {
 	if c.did != "" && heartbeat.After(c.at) || c.Failed > 0 && v.Freshness == Fresh && !f.Never {
 		return Chain{Spared: c.Spared, stamp: c.stamp}, c.Failed > 0
@@ -37,7 +39,7 @@ func (c Chain) Before(heartbeat Sight, f Facts, v Verdict) (_ Chain, recovered b
 	return c, false
 }
 
-// Spare counts a decision of a triage agent. v is the verdict of the thresholds at that time. d is zero for a
+// Spare counts a decision of a triage agent. v is the verdict of the thresholds at the same time. d is "" for a
 // user's decision, which the thresholds never overrule.
 func (c Chain) Spare(heartbeat Sight, v Verdict, d Decision) Chain {
 	if d == "" || !v.Decision.acts() || d.acts() {
@@ -55,7 +57,7 @@ func (c Chain) Spare(heartbeat Sight, v Verdict, d Decision) Chain {
 // acts reports whether a decision is an action to revive a dead or very stale agent.
 func (d Decision) acts() bool { return d == Start || d == Wake || d == Restart }
 
-// After records the decision of a beat, if it is an action to revive the agent.
+// After records the decision of a beat if it is an action to revive the agent.
 func (c Chain) After(d Decision, now time.Time) Chain {
 	if d.acts() {
 		c.did, c.at = d, now

@@ -12,7 +12,7 @@ import (
 // MaxHeartbeat is the maximum size of a heartbeat file in bytes.
 const MaxHeartbeat = 64 << 10
 
-// ahead is how far in the future a timestamp may be without a warning, because the clocks of machines differ.
+// ahead is the maximum distance of a timestamp into the future without a warning. Clocks of machines differ.
 const ahead = time.Minute
 
 // Heartbeat is the content of a heartbeat file.
@@ -56,7 +56,7 @@ func Parse(data []byte) (Heartbeat, error) {
 	return Heartbeat{t, Agents{count(beat.Healthy), count(beat.Unhealthy)}}, nil
 }
 
-// maxCount is the maximum number of agents that is accepted.
+// maxCount is the highest number of agents that a heartbeat may report.
 const maxCount = 1_000_000
 
 // count parses a number of agents. It returns nil if the number is invalid.
@@ -87,7 +87,7 @@ func moment(raw []byte) (time.Time, bool) {
 	return time.Unix(whole, int64((seconds-float64(whole))*1e9)).UTC(), true
 }
 
-// Ahead returns a warning if a heartbeat has a time in the future, or else "".
+// Ahead returns a warning if the timestamp of a heartbeat is in the future, or "".
 func Ahead(stamp, now time.Time) string {
 	if d := stamp.Sub(now); d > ahead {
 		return fmt.Sprintf("its heartbeat is dated %s in the future; its age counts from when it "+

@@ -2,14 +2,14 @@ package watchdog
 
 import "time"
 
-// Sight determines the age of a timestamp of another clock. It uses the timestamp only when it first sees it.
-// Afterwards, the age increases with the local clock, so that setting a clock has no effect. A timestamp that has
-// changed since the previous read is not older than that read. A timestamp in the future has the age 0 when it is
-// read. The zero value has seen no timestamp.
+// Sight determines the age of a timestamp of another clock. It compares the timestamp with the local clock only
+// when it first sees it. From then on, the age increases with the local clock, so setting a clock has no effect. A
+// timestamp that has changed since the previous read is not older than that read. A timestamp in the future has the
+// age 0 when it is read. The zero value has seen no timestamp.
 type Sight struct {
 	Stamp time.Time // the timestamp; zero = none was seen
 
-	age   time.Duration // the age at the time at
+	age   time.Duration // age at the time in the field at
 	at    time.Time
 	vague bool // age is only an upper bound
 }
@@ -34,7 +34,8 @@ func (s Sight) Age(now time.Time) (age time.Duration, ok bool) {
 	return max(0, s.age+now.Sub(s.at)), true
 }
 
-// Time returns the timestamp by the local clock, as far as known. It returns zero if none was seen.
+// Time returns the timestamp converted to the local clock, or the zero time if none was seen. If only an upper
+// bound of the age is known, the true time may be later.
 func (s Sight) Time() time.Time {
 	if s.Stamp.IsZero() {
 		return time.Time{}
@@ -45,8 +46,8 @@ func (s Sight) Time() time.Time {
 // SeenAfter reports whether the timestamp was first seen after t.
 func (s Sight) SeenAfter(t time.Time) bool { return !s.Stamp.IsZero() && s.at.After(t) }
 
-// After reports whether the timestamp may be later than t: it was first seen after t, and is not known to be older.
-// Timestamps often have no fractions of seconds.
+// After reports whether the timestamp may be later than t: it was first seen after t and is not known to be older.
+// One second is added, because timestamps often have no fractions of seconds.
 func (s Sight) After(t time.Time) bool {
 	return s.SeenAfter(t) && (s.vague || s.at.Add(time.Second-s.age).After(t))
 }

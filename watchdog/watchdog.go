@@ -1,8 +1,8 @@
 // Package watchdog decides from observed facts whether an agent is healthy: whether its session is alive, how old
 // its heartbeat is, and whether mail is waiting. It has no clock and no I/O.
 //
-// An age below the fresh threshold is fresh. An age above the very-stale threshold is very stale. The thresholds
-// themselves, and all ages between them, are stale.
+// An age below the fresh threshold is fresh. An age above the very-stale threshold is very stale. Any other age is
+// stale.
 package watchdog
 
 import (
@@ -42,25 +42,26 @@ type Facts struct {
 	Gone   string // state of an agent without a session: "exited: exit 1"
 	Starts bool   // a start is in progress
 	Stops  bool   // a stop is in progress
-	Called bool   // a triage agent, which starts only for beats, so a missing session is normal
+	// the agent is a triage agent, which starts only for beats, so a missing session is normal
+	Called bool
 
 	Age      time.Duration // age of the newest heartbeat, or of the session if it is younger
 	Never    bool          // this session has had no heartbeat, so Age is that of the session
 	Problem  string        // why the heartbeat file is ignored
 	Mail     int           // number of unread messages
 	Frozen   bool          // its process was stopped by a signal
-	Silent   time.Duration // time since its last output
+	Silent   time.Duration // time since the agent's last output
 	Speaks   bool          // Silent is known
 	Stuck    bool          // it has work and has been silent for too long
 	Gate     string        // the gate that its work waits for; "" = none
-	CannotBe string        // why nothing can be typed into it; "" = texts can be typed
+	CannotBe string        // why no text can be typed into the session; "" = texts can be typed
 	Wakes    int           // consecutive failed wakes
 }
 
 // maxWakes is the number of failed wakes after which a stopped process is restarted.
 const maxWakes = 2
 
-// Deaf returns why another wake is useless, or "".
+// Deaf returns why another wake is useless, or "" if it may help.
 func (f *Facts) Deaf() string {
 	if f.CannotBe == "" && f.Frozen && f.Wakes >= maxWakes {
 		return fmt.Sprintf("%d wakes failed", f.Wakes)
@@ -86,7 +87,7 @@ func (s Spec) Class(age time.Duration) Freshness {
 	return VeryStale
 }
 
-// Class returns the freshness of an agent.
+// Class returns the freshness of an agent, which is Dead without a session unless the agent is a triage agent.
 func Class(s Spec, f Facts) Freshness {
 	if !f.Alive && !f.Called {
 		return Dead
@@ -94,7 +95,7 @@ func Class(s Spec, f Facts) Freshness {
 	return s.Class(f.Age)
 }
 
-// Judge applies the thresholds.
+// Judge decides by the thresholds.
 func Judge(s Spec, f Facts) Verdict {
 	v := Verdict{Decision: Nothing, Freshness: Class(s, f)}
 	switch v.Freshness {
@@ -142,7 +143,7 @@ func Judge(s Spec, f Facts) Verdict {
 	return v
 }
 
-// Silence describes how long an agent has printed nothing, "" if that is unknown.
+// Silence returns a clause about how long an agent has printed nothing, or "" if the time is unknown.
 func (f *Facts) Silence() string {
 	if !f.Speaks {
 		return ""

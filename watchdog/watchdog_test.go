@@ -58,8 +58,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// An older heartbeat never leads to a milder decision than a newer one. An agent that cannot be typed into is neither
-// nudged nor woken.
+// An older heartbeat never leads to a milder decision than a newer one. An agent that cannot receive texts is
+// neither nudged nor woken.
 func FuzzJudge(f *testing.F) {
 	f.Add(true, int64(time.Minute), int64(time.Hour), 1, false, false)
 	f.Fuzz(func(t *testing.T, alive bool, a, b int64, mail int, mute, called bool) {
@@ -101,14 +101,14 @@ func TestSight(t *testing.T) {
 	if _, ok := s.Age(noon); ok {
 		t.Error("nothing has an age")
 	}
-	s = s.See(at(-4), time.Time{}, noon) // the first look trusts the timestamp
+	s = s.See(at(-4), time.Time{}, noon) // the first read trusts the timestamp
 	if got := age(s, at(1)); got != 5*time.Minute {
 		t.Error("old at first sight:", got)
 	}
 	if s.See(at(-4), noon, at(3)) != s || s.See(time.Time{}, noon, at(3)) != s {
 		t.Error("what is as it was, or not there, is no news")
 	}
-	// The clock was set forward, or the writer's clock is slow.
+	// The local clock was set forward, or the writer's clock is slow.
 	if got := age(s.See(at(-600), at(3), at(6)), at(6)); got != 3*time.Minute {
 		t.Error("written between two looks:", got)
 	}
@@ -213,10 +213,10 @@ func TestChain(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		// beats has one letter per beat: d dead, b starting, x stopping, s stale, v very stale, f fresh, h a new
-		// heartbeat, V a new heartbeat that is very stale by the beat, y a new session without a heartbeat,
-		// n very stale, but the decision is not performed.
+		// heartbeat. V is a new heartbeat that is very stale at the beat, y a new session without a heartbeat. n is
+		// a very stale agent, but the decision is not performed.
 		beats string
-		want  string // failed after each beat, ! = recovered
+		want  string // number of failed actions after each beat; ! = recovered
 	}{
 		{"well", "hhhh", "0 0 0 0"},
 		{"wakes that do not help", "vvvv", "0 1 2 3"},
@@ -269,7 +269,7 @@ func TestChain(t *testing.T) {
 func TestFrozen(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
-		beats string // f stopped by a signal, r running, both very stale; x stopping
+		beats string // one letter per beat: f stopped by a signal and very stale, r running and very stale, x stopping
 		want  string
 	}{
 		{"ffff", "wake wake restart wake"},
@@ -297,12 +297,12 @@ func TestFrozen(t *testing.T) {
 	}
 }
 
-// A triage spares an agent if it decides on less than the thresholds do. The chain counts how often that happens
-// without a heartbeat in between.
+// A triage agent spares an agent if its decision is milder than the decision of the thresholds. The chain counts
+// such decisions without a heartbeat in between.
 func TestSpare(t *testing.T) {
 	for _, c := range []struct {
-		// says has one letter per beat: a decision (n nothing, m nudge, w wake, s start, p a user's), h a new but
-		// very stale heartbeat, or f a fresh one.
+		// says has one letter per beat. Decisions are n nothing, m nudge, w wake, s start, p a user's. h is a new
+		// but very stale heartbeat, f a fresh heartbeat.
 		says string
 		want string
 	}{
