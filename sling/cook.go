@@ -10,7 +10,7 @@ import (
 	"gcity/formula"
 )
 
-// cook expands a formula. vars returns the values for its variables.
+// cook expands a formula. vars returns the values for the formula's variables.
 func (s *Slinger) cook(name, rig string, vars func(*formula.Formula) map[string]string) (
 	formula.Molecule, error) {
 	f, err := s.Recipe(name, rig)
@@ -29,8 +29,8 @@ func given(vars map[string]string) func(*formula.Formula) map[string]string {
 	return func(*formula.Formula) map[string]string { return vars }
 }
 
-// valuesFor returns the values for a formula that describes how to do a bead. If the formula declares the variables
-// bead, issue or title, they get the bead's ID or title. Values of the request take precedence.
+// valuesFor returns the values for a formula that describes the steps of a bead's work. If the formula declares the
+// variables bead, issue or title, they get the bead's ID or title. Values of the request take precedence.
 func valuesFor(b beads.Bead, req city.SlingRequest) func(*formula.Formula) map[string]string {
 	return func(f *formula.Formula) map[string]string {
 		vars := map[string]string{}
@@ -47,15 +47,15 @@ func valuesFor(b beads.Bead, req city.SlingRequest) func(*formula.Formula) map[s
 	}
 }
 
-// order describes a formula to cook: its name, the rig in which it is looked up, its values, and how to complete
-// the root bead.
+// order describes a formula to cook: its name, the rig whose formulas are searched, its values, and a function that
+// completes the root bead.
 type order struct {
 	name, rig string
 	vars      func(*formula.Formula) map[string]string
 	shape     func(*beads.Bead)
 }
 
-// molecule creates the beads of a formula.
+// molecule cooks a formula and creates its beads.
 func (s *Slinger) molecule(ctx context.Context, store beads.Store, o order) (beads.Bead, error) {
 	m, err := s.cook(o.name, o.rig, o.vars)
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *Slinger) molecule(ctx context.Context, store beads.Store, o order) (bea
 	return whole[0], nil
 }
 
-// attach creates the molecule that describes how to do a bead, as a child of the bead.
+// attach creates a molecule with the steps of a bead's work, as a child of the bead.
 func (s *Slinger) attach(ctx context.Context, of finding, name string, j job) (
 	root string, err error) {
 	b, req := of.bead, j.req
@@ -98,7 +98,7 @@ func (s *Slinger) attach(ctx context.Context, of finding, name string, j job) (
 }
 
 // Molecule converts a cooked formula to beads for a Batcher: a root, and a child for each step. Only the root gets
-// the labels, because one agent does the whole molecule.
+// the labels, because one agent does all steps of the molecule.
 func Molecule(m formula.Molecule, labels []string) []beads.Bead {
 	const root = "$root"
 	step := func(ref string) string { return "$step." + ref }

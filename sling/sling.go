@@ -24,10 +24,10 @@ import (
 	"gcity/mail"
 )
 
-// slingLimit is the timeout of an agent's sling_query.
+// slingLimit is the timeout of an agent's sling_query command.
 const slingLimit = 30 * time.Second
 
-// changeTries is how often a change of a bead is tried if other processes change the bead at the same time.
+// changeTries is the number of attempts to change a bead that other processes change at the same time.
 const changeTries = 8
 
 // Slinger assigns work to agents and pools. Its fields do not change.
@@ -44,16 +44,16 @@ type Slinger struct {
 // Slung is the result of assigning work.
 type Slung struct {
 	Bead    beads.Bead
-	Events  []events.Event // events in the order of the changes; empty = nothing changed
+	Events  []events.Event // events of the changes, in their order; empty = nothing changed
 	Message string
 
-	made []made // what was created for this request, in order
+	made []made // beads and molecules that were created for this request, in order
 }
 
 // made is a bead or a molecule that was created for a request.
 type made struct {
-	root beads.Bead // the bead, or the root of the molecule, as it was created
-	// the bead that the molecule describes, before the change; without an ID if there was none
+	root beads.Bead // the bead, or the root of the molecule, at its creation
+	// the bead that the molecule describes, before the change; without an ID for a molecule without a bead
 	of    beads.Bead
 	store beads.Store
 }
@@ -62,14 +62,14 @@ type made struct {
 type assignee struct {
 	agent, pool string
 	rig         string
-	by          *config.Agent // its configuration; nil if it was removed
+	by          *config.Agent // the configuration of the agent or pool; nil if it was removed
 	note        string        // a remark that is appended to the answer
 }
 
 func (h *assignee) name() string { return cmp.Or(h.agent, h.pool) }
 
-// Sling assigns the requested work. If that fails, it closes what it has created. An error that a user can do
-// something about is a *city.Error.
+// Sling assigns the requested work. If that fails, it closes the beads that it has created. An error that a user
+// can correct is a *city.Error.
 func (s *Slinger) Sling(ctx context.Context, req city.SlingRequest) (out Slung, err error) {
 	if err := req.Check(); err != nil {
 		return Slung{}, err
@@ -169,7 +169,7 @@ func (s *Slinger) find(ctx context.Context, id string) (f finding, err error) {
 		Message: fmt.Sprintf("bead %q not found: list the beads with `gcity bead list`", id)}
 }
 
-// takeable returns an error if a bead cannot be assigned, or only with force.
+// takeable returns an error if a bead cannot be assigned, or can be assigned only with force.
 func takeable(b beads.Bead, to *assignee, force bool) error {
 	conflict := func(format string, args ...any) error {
 		return &city.Error{Code: city.Conflict, Message: fmt.Sprintf(format, args...)}
@@ -291,7 +291,7 @@ func (h *assignee) recipe() string {
 	return h.by.DefaultSlingFormula
 }
 
-// patch returns the change that assigns a bead to this agent or pool and to no other.
+// patch returns the change that assigns a bead only to this agent or pool.
 func (h *assignee) patch(was beads.Bead) beads.Patch {
 	p := beads.Patch{Assignee: &h.agent, IfRev: &was.Rev}
 	for _, l := range was.Labels {
@@ -302,7 +302,7 @@ func (h *assignee) patch(was beads.Bead) beads.Patch {
 	if h.pool != "" {
 		p.AddLabels = []string{city.PoolLabel + h.pool}
 	}
-	// the previous assignee has started the bead and must not continue
+	// the previous assignee has started the bead and must not continue to work on it
 	if was.Status == beads.StatusInProgress && was.Assignee != h.agent {
 		p.Status = new(beads.StatusOpen)
 	}

@@ -105,7 +105,7 @@ func kinds(all []events.Event) (out []string) {
 	return out
 }
 
-// New work whose formula cannot be cooked is not created. Otherwise a retry would create it twice.
+// If the formula of new work cannot be cooked, no bead is created. Otherwise a retry would create the bead twice.
 func TestSlingOfNewWorkIsAtomic(t *testing.T) {
 	s, stores := slinger(t)
 	cooked := s.Recipe
@@ -188,7 +188,7 @@ func TestSlingToAPoolOfOne(t *testing.T) {
 	}
 }
 
-// If an agent has a default formula, it is cooked below the agent's work, once.
+// If an agent has a default formula, its molecule is created as a child of the agent's work, once.
 func TestSlingFormula(t *testing.T) {
 	s, stores := slinger(t)
 	b := put(t, stores[""], beads.Bead{Title: "shoe"})
@@ -298,7 +298,7 @@ func TestSlingUndoes(t *testing.T) {
 	}
 }
 
-// If the sling_query fails after the work was assigned or begun, its beads stay open, and the error says so.
+// If the sling_query fails after the work was assigned or started, its beads stay open, and the error says so.
 func TestSlingLeavesAssignedWork(t *testing.T) {
 	begun := beads.Patch{Status: new(beads.StatusInProgress)}
 	for _, c := range []struct {
@@ -372,7 +372,8 @@ func TestSlingUndoesTheSlowerOfTwo(t *testing.T) {
 	}
 }
 
-// Work that is assigned to another agent, a run or a closed bead is refused. With Force, assigned work is reassigned.
+// Work of another agent, a run and a closed bead cannot be assigned. With Force, work of another agent is
+// reassigned.
 func TestSlingRefused(t *testing.T) {
 	s, stores := slinger(t)
 	theirs := put(t, stores[""], beads.Bead{Title: "theirs", Assignee: "bob", Status: beads.StatusInProgress})

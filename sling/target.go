@@ -12,7 +12,7 @@ import (
 	"gcity/mail"
 )
 
-// target returns the agent or pool for the name of a target.
+// target returns the agent or pool with the name of a request's target.
 func (s *Slinger) target(name string) (*assignee, error) {
 	name = strings.TrimSpace(name)
 	to, err := s.City.Address(name)
@@ -46,7 +46,7 @@ func (s *Slinger) target(name string) (*assignee, error) {
 			suggest.NotFound("agent or pool", rig.DefaultSlingTarget, s.names()))}
 }
 
-// assignee returns the agent or pool with this address, or nil if the address is that of a person.
+// assignee returns the agent or pool with this address, or nil for the address of a person.
 func (s *Slinger) assignee(to string) *assignee {
 	if pool, is := strings.CutPrefix(to, mail.PoolPrefix); is {
 		p, ok := s.City.Pool(pool)
@@ -60,7 +60,7 @@ func (s *Slinger) assignee(to string) *assignee {
 		return h
 	}
 	pool := s.City.PoolOf(to)
-	// the only member of its pool; it runs while the pool has work
+	// the agent is the only member of its pool; it runs while the pool has work
 	if pool != "" && pool == to {
 		return s.assignee(mail.PoolPrefix + pool)
 	}
@@ -89,7 +89,8 @@ func (s *Slinger) declared(name string) *config.Agent {
 	return &s.Config.Agents[i]
 }
 
-// names returns the names that can be suggested. Names that belong to a rig are included with and without it.
+// names returns the target names that an error may suggest. A name that belongs to a rig is included with and
+// without the rig.
 func (s *Slinger) names() []string {
 	var out []string
 	for i := range s.City.Agents {

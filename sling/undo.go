@@ -12,10 +12,10 @@ import (
 	"gcity/city"
 )
 
-// undoLimit is the timeout for closing what was created when work could not be assigned.
+// undoLimit is the timeout for closing the beads of work that could not be assigned.
 const undoLimit = 20 * time.Second
 
-// takeBack closes what was created for work that could not be assigned. It adds the result to the error.
+// takeBack closes the beads that were created for work that could not be assigned. It adds the result to the error.
 func (out *Slung) takeBack(ctx context.Context, req city.SlingRequest, why error) error {
 	// not the context of the request, which may have expired
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
@@ -44,8 +44,8 @@ func (out *Slung) takeBack(ctx context.Context, req city.SlingRequest, why error
 	return e
 }
 
-// taken returns how a bead was taken since it was created, or "" if it was not. A sling_query may fail after it has
-// assigned the work.
+// taken describes how an agent or pool has taken a bead since the bead was created, or returns "". A sling_query
+// may fail after it has assigned the work.
 func taken(as, now beads.Bead) string {
 	newPool := func(l string) bool {
 		return strings.HasPrefix(l, city.PoolLabel) && !slices.Contains(as.Labels, l)
@@ -62,7 +62,7 @@ func taken(as, now beads.Bead) string {
 }
 
 // all returns the current state of the created beads, parents before children, and of the bead that they describe.
-// It returns an error if an agent or pool has taken one of them.
+// It returns an error if an agent or pool has taken one of these beads.
 func (m made) all(ctx context.Context) (line []beads.Bead, of beads.Bead, err error) {
 	root, err := m.store.Get(ctx, m.root.ID)
 	if err == nil && m.of.ID != "" {
@@ -98,7 +98,8 @@ func (m made) all(ctx context.Context) (line []beads.Bead, of beads.Bead, err er
 	return line, of, nil
 }
 
-// undo closes the created beads, children first. It also removes the molecule from its bead.
+// undo closes the created beads, children first. It also removes the reference to the molecule from the bead that
+// it describes.
 func (m made) undo(ctx context.Context, req city.SlingRequest, out *Slung) error {
 	line, was, err := m.all(ctx)
 	if err != nil {
@@ -128,7 +129,7 @@ func (m made) undo(ctx context.Context, req city.SlingRequest, out *Slung) error
 	return nil
 }
 
-// recordChange adds the event of a change, if there was a change.
+// recordChange adds the event of a change, if the bead has changed.
 func (out *Slung) recordChange(was, now beads.Bead, req city.SlingRequest) {
 	if e := city.BeadEvent(&was, now, req.By, req.Depth); e.Type != "" {
 		out.Events = append(out.Events, e)
