@@ -20,14 +20,14 @@ func (c *Controller) broke(err error) {
 	}
 }
 
-// whole runs the loop. It returns a panic of the loop or of its goroutines as fault.
+// whole runs the loop. It returns a panic of the loop as fault.
 func (l *loop) whole(run func() error) (err, fault error) {
 	fault = recovery.Catch(func() { err = run() })
 	return err, fault
 }
 
-// crash ends the controller after a panic. Its memory is unreliable, so it writes nothing and leaves the agents
-// running. The next controller takes over as after a SIGKILL.
+// crash ends the controller after a panic. Its memory is unreliable, so it saves no state and leaves the agents
+// running. It only writes city.crashed to the log. The next controller starts as after a SIGKILL.
 func (c *Controller) crash(fault error) error {
 	var stack []byte
 	if p, ok := errors.AsType[*recovery.Panic](fault); ok {
@@ -46,7 +46,7 @@ func (c *Controller) crash(fault error) error {
 		}
 	})
 	end.Go(c.runner.Abandon)
-	// the panic may have left a lock locked
+	// the panic may have left a lock locked, so the wait has a limit
 	if !end.WaitFor(perform.BreakLimit + time.Second) {
 		c.o.Logger.Error("some effects in flight have not ended")
 		c.runner.Cancel()
@@ -56,7 +56,7 @@ func (c *Controller) crash(fault error) error {
 		"controller adopts them: %w", fault)
 }
 
-// late returns a panic that has not been handled yet.
+// late returns a panic that happened during the shutdown, or nil.
 func (c *Controller) late() error {
 	select {
 	case err := <-c.faults:

@@ -62,7 +62,7 @@ func (c *Controller) change() <-chan struct{} {
 	return c.changed
 }
 
-// publish publishes a new snapshot. Unchanged parts come from the previous one.
+// publish publishes a new snapshot. It reuses unchanged parts of the previous one.
 func (c *Controller) publish(before *city.Snapshot, now time.Time) {
 	s := c.m.Snapshot(now)
 	s.Path, s.Version = c.o.Dir, c.o.Version
@@ -85,15 +85,15 @@ const deliverTime = 10 * time.Second
 var errBusy = fmt.Errorf("the controller did not accept the command within %s; `gcity status` "+
 	"shows how late its loop is", deliverTime)
 
-// deliver sends a command to the loop, even if ctx has ended. While the process is stopped, a client may send a
-// request and close its connection. That request still counts.
+// deliver sends a command to the loop, even if ctx has ended. While this process is stopped, a client may send a
+// request and close its connection. The loop must still handle the command.
 func (c *Controller) deliver(ctx context.Context, cmd effect.Command) error {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), deliverTime, errBusy)
 	defer cancel()
 	return c.send(ctx, cmd)
 }
 
-// Do implements city.Control. If ctx ends first, the command is still carried out, except for a run that has not
+// Do implements city.Control. If ctx ends first, the command is still performed, except for a run that has not
 // started yet.
 func (c *Controller) Do(ctx context.Context, cmd city.Command) (city.Receipt, error) {
 	peer := city.PeerOf(ctx)
@@ -125,7 +125,7 @@ func (c *Controller) Do(ctx context.Context, cmd city.Command) (city.Receipt, er
 		return resultOf(a)
 	case <-ctx.Done():
 		if _, ok := cmd.(city.Fire); ok {
-			// if this fails, the controller has ended and dropped the request anyway
+			// if send fails, the controller has ended and dropped the request
 			_ = c.send(context.WithoutCancel(ctx), effect.CommandAbandoned{ID: id})
 			return city.Receipt{}, &city.Error{Code: city.Unavailable,
 				Message: fmt.Sprintf("the run of %s did not start in time and was canceled: %v",
@@ -144,7 +144,7 @@ func (c *Controller) Do(ctx context.Context, cmd city.Command) (city.Receipt, er
 	}
 }
 
-// hasEnded returns the error of a command that arrives after the loop has ended.
+// hasEnded returns the error for a command that arrives after the loop has ended.
 func hasEnded() *city.Error {
 	return &city.Error{Code: city.Unavailable, Details: city.Ended,
 		Message: perform.ErrEnded.Error()}
@@ -157,7 +157,7 @@ func resultOf(a effect.Answer) (city.Receipt, error) {
 	return a.Receipt, nil
 }
 
-// answer sends an answer to the waiting Do, if any.
+// answer sends an answer to the Do call that waits for it, if any.
 func (c *Controller) answer(a effect.Answer) {
 	if reply, ok := c.replies.LoadAndDelete(a.ID); ok {
 		reply.(chan effect.Answer) <- a
@@ -188,7 +188,8 @@ func (c *Controller) Events(ctx context.Context, after uint64) iter.Seq2[events.
 	return c.o.Log.Follow(ctx, after)
 }
 
-// Output implements city.Control. For an agent without a session it returns the last output of the previous one.
+// Output implements city.Control. For an agent without a session, it returns the last output of the agent's
+// previous session.
 func (c *Controller) Output(ctx context.Context, name string, lines int) (string, error) {
 	a, err := c.agent(name)
 	if err != nil {
@@ -259,7 +260,7 @@ func (c *Controller) agent(name string) (*city.Agent, error) {
 	return a, nil
 }
 
-// live finds an agent that has a session.
+// live finds an agent with a session in the published snapshot.
 func (c *Controller) live(name string) (*city.Agent, error) {
 	a, err := c.agent(name)
 	if err == nil && a.Session == nil {
@@ -270,7 +271,7 @@ func (c *Controller) live(name string) (*city.Agent, error) {
 	return a, err
 }
 
-// wrap adds the code that clients use to a provider's error.
+// wrap converts a provider's error to one with the code that clients use.
 func wrap(name string, err error) error {
 	var known *city.Error
 	switch {

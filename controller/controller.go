@@ -1,11 +1,11 @@
 // Package controller runs one city: it keeps the declared agents running and makes all decisions.
 //
-// The machine (controller/machine) is pure: it turns inputs and the time into effects. The loop (loop.go) owns it.
-// Effects (controller/perform) act on the outside world and return inputs.
+// The machine (controller/machine) is pure: it turns inputs and the time into effects. The loop (loop.go) owns the
+// machine. Effects (controller/perform) act on the outside world and return inputs.
 //
 // # Concurrency
 //
-// Run owns one goroutine for the loop, and one per effect in flight. All have ended when Run returns (L10).
+// Run owns one goroutine for the loop, and one for each effect in flight. All have ended when Run returns (L10).
 // Exported methods are safe for concurrent use. Methods that read never wait for the loop: they use the last
 // published snapshot.
 package controller
@@ -40,10 +40,10 @@ import (
 	"gcity/session"
 )
 
-// Options configure the controller of a city.
+// Options configures the controller of a city.
 type Options struct {
 	Dir string // the city's folder, absolute, symlinks resolved
-	// a path that leads to the folder even after it was moved (see Hold.Via); "" = Dir
+	// a path that leads to the folder even after the folder was moved (see Hold.Via); "" = Dir
 	At       string
 	Mode     string // shown as Snapshot.Mode; only Supervised changes the controller's behaviour
 	Version  string // version of gcity
@@ -55,60 +55,61 @@ type Options struct {
 	Files  []string // additional configuration files; see config.Source
 	Strict bool     // see config.Source
 
-	// Stores opens the store of a rig, or of the city if rig is "". It may be called repeatedly and from any
-	// goroutine. If it is nil, the city has no work and no automations.
+	// Stores opens the store of a rig, or of the city if rig is "". It may be called several times and from any
+	// goroutine. If Stores is nil, the city has no work and no automations.
 	Stores func(rig string) (beads.Store, error)
 
-	// BackUp makes the backups that are due. It is called every ten minutes, outside the loop. If it is nil, there
-	// are no backups.
+	// BackUp makes the backups that are due. It is called every ten minutes, outside the loop. If BackUp is nil,
+	// there are no backups.
 	BackUp func(ctx context.Context) error
 
-	// Folders is called when the folders of automations and formulas change, with the new list. The loop calls it,
+	// Folders is called with the new list when the folders of automations and formulas change. The loop calls it,
 	// so it must not block. It may be nil.
 	Folders func(dirs []string)
 
-	// Read is called with each revision of the configuration that was read, or "" if it was unreadable, and with
-	// the configuration if it is valid. It is called outside the loop, one call at a time. It may be nil.
+	// Read is called with each revision of the configuration that was read, or with "" for an unreadable one. good
+	// is the configuration if it is valid. Read is called outside the loop, one call at a time. It may be nil.
 	Read func(revision string, good *config.City)
 
-	// Vet returns why the programs of a configuration and of its automations may not run. A nil configuration
-	// stands for the one on disk. Vet is called outside the loop, before changes come into force. It may be nil.
+	// Vet returns the reason why the programs of a configuration and of its automations may not run. For nil, it
+	// checks the configuration on disk. Vet is called outside the loop, before a change comes into force. It may be
+	// nil.
 	Vet func(*config.City) error
 
-	// Door is called with the wanted TCP listener when that changes. The loop calls it, so it must not block. It
-	// may be nil. Doors delivers the state of the listener. If it is nil, the state is unknown.
+	// Door is called with the wanted TCP listener whenever it changes. The loop calls Door, so it must not block.
+	// Doors delivers the state of the listener. If Door is nil, the state is unknown.
 	Door func(config.API)
 	// Allow returns an error if a configuration with this many agents must not come into force. It is called
 	// outside the loop, after edits. It may be nil.
 	Allow func(ctx context.Context, agents int) error
 	Doors <-chan city.Listener
 
-	// OpenFiles is the limit of open files of this process; 0 = unknown. The controller warns if it is too low.
+	// OpenFiles is this process's limit of open files; 0 = unknown. The controller warns if the limit is too low.
 	OpenFiles uint64
 
-	// Faults delivers panics of other parts of the city. Each ends the controller like a panic of its own. The
-	// channel has capacity one, and senders must not block. It may be nil.
+	// Faults delivers panics of other parts of the city. Each panic ends the controller like a panic of the
+	// controller itself. The channel has capacity one, and senders must not block. It may be nil.
 	Faults chan error
 
-	// signals that folders of automations may have changed; nil: they are checked at each patrol only
+	// signals that folders of automations may have changed; nil = only patrols check the folders
 	Rescan <-chan struct{}
-	// signals that the configuration may have changed; nil: it is checked at each patrol only
+	// signals that the configuration may have changed; nil = only patrols check the configuration
 	Poke <-chan struct{}
-	// Sweep ends processes that runs of the previous controller left behind. It is called once, before the first
+	// Sweep kills processes that runs of the previous controller left behind. It is called once, before the first
 	// decision. It may be nil.
 	Sweep func() (int, error)
-	// Held is called before each list of sessions, outside the loop. If it returns a *RunningError, the controller
+	// Held is called outside the loop before each list of sessions. If it returns a *RunningError, the controller
 	// ends and leaves the agents running. It may be nil.
 	Held func() error
 	// Home returns a *disk.MovedError if Dir no longer leads to the city. It may be nil.
 	Home func() error
 	Beat func(status string) // called after each turn of the loop, at least every 10 s; may be nil
-	// the time limit for everything that Run does after its last decision; Run starts it; nil: Farewell
+	// the time limit for all work of Run after its last decision; Run starts it; nil = Farewell
 	Last  *shutdown.Deadline
-	Pulse time.Duration // how often the loop turns while a client watches; 0 = 1 s
+	Pulse time.Duration // interval of the loop's turns while a client watches; 0 = 1 s
 }
 
-// Farewell is the default time limit for everything that Run does after its last decision.
+// Farewell is the default time limit for all work of Run after its last decision.
 const Farewell = effect.Farewell
 
 // Controller runs a city. It implements city.Control.
@@ -116,18 +117,18 @@ type Controller struct {
 	o     Options
 	first *config.City
 	m     *machine.Machine
-	told  city.StopReport // the report that was last logged about a slow stop
+	told  city.StopReport // the last logged report about a slow stop
 
 	inbox   chan effect.Input
 	replies sync.Map // command id → chan answer
 	lastID  atomic.Uint64
 	done    chan struct{} // closed when Run has returned
-	enough  chan struct{} // closed by GiveUp; ends a stop
+	enough  chan struct{} // closed by GiveUp, which ends a stop of the city
 	looked  chan struct{} // closed after the first list of sessions
-	once    sync.Once     // ensures that enough is closed once
+	once    sync.Once     // makes GiveUp close enough only once
 
 	snap atomic.Pointer[city.Snapshot]
-	// the configuration in force; immutable
+	// configuration in force; immutable
 	force   atomic.Pointer[effect.Configuration]
 	pulse   *pulse.Pulse
 	limit   atomic.Int64 // see StopLimit
@@ -138,7 +139,7 @@ type Controller struct {
 
 	gauges *gauges
 	runner *perform.Runner
-	faults chan error // capacity one: only the first panic matters
+	faults chan error // has capacity one, because only the first panic matters
 	*catalogue.Catalogue
 	*catalogue.Rigs
 }
@@ -153,7 +154,7 @@ var (
 
 var errRan = errors.New("a controller can only run once")
 
-// New returns a controller for a configuration that was loaded from o.Dir. The caller must hold the city's lock
+// New returns a controller with a configuration that was loaded from o.Dir. The caller must hold the city's lock
 // (see Acquire) until Run has returned.
 func New(o Options, c *config.City) (*Controller, error) {
 	if o.Provider == nil || o.Log == nil {
@@ -198,7 +199,7 @@ func New(o Options, c *config.City) (*Controller, error) {
 	return ctl, nil
 }
 
-// world returns what the runner of effects needs from the controller.
+// world returns the runner's view of the controller.
 func (c *Controller) world() perform.World {
 	w := perform.World{
 		Dir: c.o.Dir, At: c.o.At, Source: c.o.source(), Provider: c.o.Provider, Log: c.o.Log,
@@ -220,7 +221,7 @@ func (c *Controller) world() perform.World {
 	return w
 }
 
-// translate converts a configuration for the machine.
+// translate converts a configuration to the machine's form.
 func (c *Controller) translate(cfg *config.City) *effect.Configuration {
 	warnings := make([]string, len(cfg.Warnings))
 	for i, w := range cfg.Warnings {
@@ -237,7 +238,7 @@ func (c *Controller) translate(cfg *config.City) *effect.Configuration {
 	if text := FewFiles(c.o.OpenFiles, len(wants)); text != "" {
 		warnings = append(warnings, text)
 	}
-	own, _ := colour.Parse(cfg.Console.Colour) // already validated; "" means the default
+	own, _ := colour.Parse(cfg.Console.Colour) // already validated; "" = the default
 	host, port := cfg.Dolt.Server()
 	automations := cfg.AutomationOptions()
 	automations.Local = time.Local
@@ -269,13 +270,13 @@ func tiersOf(cfg *config.City) []config.Watchdog {
 	return tiers
 }
 
-// Run runs the city until ctx ends, or until a city.Shutdown is done. If ctx ends, Run stops the agents gracefully.
-// It returns nil after a clean end, or an error that lists agents that did not stop in time. After a panic it
-// returns a *recovery.Panic, and the agents continue.
+// Run runs the city until ctx ends, or until a city.Shutdown is done. When ctx ends, Run stops the agents
+// gracefully. It returns nil after a clean end, or an error that lists agents that did not stop in time. After a
+// panic it returns a *recovery.Panic, and the agents continue.
 func (c *Controller) Run(ctx context.Context) error { return c.run(ctx, false) }
 
-// Settle brings the city to its configured state once, and returns with the agents running. Exits of agents are
-// ignored meanwhile. It returns early if ctx ends.
+// Settle brings the city to its configured state once, and returns with the agents running. It ignores exits of
+// agents in the meantime. It returns early if ctx ends.
 func (c *Controller) Settle(ctx context.Context) error { return c.run(ctx, true) }
 
 // SetMode changes Snapshot.Mode, for example to headless when the console has closed.
@@ -283,7 +284,7 @@ func (c *Controller) SetMode(mode string) {
 	_ = c.send(context.Background(), effect.ModeChanged{Mode: mode})
 }
 
-// Looked returns a channel that is closed after the first list of sessions, successful or not. Before that, a
+// Looked returns a channel that is closed after the first list of sessions, even if the list failed. Before that, a
 // snapshot does not show which agents are running.
 func (c *Controller) Looked() <-chan struct{} { return c.looked }
 

@@ -4,14 +4,14 @@ import "fmt"
 
 const (
 	filesBase     = 64 // logs, sockets, stores, watches, requests
-	filesPerAgent = 4  // the holder, its process, a viewer, and one in reserve
+	filesPerAgent = 4  // the connection to the holder, its process, a viewer, and one in reserve
 )
 
-// FilesNeeded returns how many open files a controller with this many agents needs.
+// FilesNeeded returns the number of open files that a controller with this many agents needs.
 func FilesNeeded(agents int) uint64 { return uint64(filesBase + filesPerAgent*agents) }
 
-// FewFiles returns a warning if the limit of open files is too low for this many agents, or "" if it is high
-// enough. A limit of 0 is unknown.
+// FewFiles returns a warning if the limit of open files is too low for this many agents, and "" otherwise. A limit
+// of 0 is unknown.
 func FewFiles(limit uint64, agents int) string {
 	need := FilesNeeded(agents)
 	if limit == 0 || limit >= need {

@@ -21,17 +21,17 @@ import (
 	"gcity/session"
 )
 
-// Subject is the input of an inspection.
+// Subject is the agent that an inspection describes, with the sources of its facts.
 type Subject struct {
 	City    string          // folder of the city
 	Agent   string          // qualified name
-	Want    *agent.Want     // its declaration; nil = not declared
-	Session *session.Status // its current session; nil = it has none
+	Want    *agent.Want     // declaration of the agent; nil = not declared
+	Session *session.Status // current session of the agent; nil = none
 	Past    []events.Event  // events selected by city.CrashQuery
 	Limits  session.Limits  // limits of the provider of Want
 }
 
-// pastLimit is the timeout of reading the event log.
+// pastLimit is the timeout for reading the event log.
 const pastLimit = 5 * time.Second
 
 // Inspect implements city.Control. It uses the configuration in force.
@@ -52,7 +52,7 @@ func (c *Controller) Inspect(ctx context.Context, name string) (*city.Inspection
 	}
 	var problems []string
 	if a.Session != nil {
-		// if a slow provider cannot look at a single session, the session is skipped
+		// if a slow provider cannot look up a single session, the session is skipped
 		st, err := session.LookAt(ctx, c.o.Provider, a.Session.Name)
 		switch {
 		case err == nil && st.Alive && st.Agent == name:
@@ -77,7 +77,8 @@ func (c *Controller) Inspect(ctx context.Context, name string) (*city.Inspection
 	return out, nil
 }
 
-// AddPrompt adds the prompt that the agent would get now, without secrets. w is nil if the agent is not declared.
+// AddPrompt adds the prompt that a new session of the agent would get, without secrets. w is nil if the agent is
+// not declared.
 func AddPrompt(ctx context.Context, out *city.Inspection, w *agent.Want) {
 	if w == nil || w.Prompt.Draft == nil {
 		return
@@ -114,7 +115,7 @@ func (s *Subject) Inspect(now time.Time) *city.Inspection {
 }
 
 // stillKept returns the path of a crash file from an event's payload. It returns "" if the file was removed, or if
-// the path is not that of a crash file: clients can write any payload into events.
+// the path is not local, because clients can write any payload into events.
 func stillKept(dir, file string) string {
 	if file == "" || !filepath.IsLocal(file) {
 		return ""
@@ -149,7 +150,7 @@ func specOf(w *agent.Want) *city.Spec {
 	return s
 }
 
-// redacted returns command lines without their secrets.
+// redacted returns command lines with their secrets replaced.
 func redacted(lines []string) []string {
 	out := slices.Clone(lines)
 	for i := range out {
@@ -158,7 +159,7 @@ func redacted(lines []string) []string {
 	return out
 }
 
-// fieldEnv is the prefix of fingerprint fields for variables.
+// fieldEnv is the prefix of fingerprint fields that describe environment variables.
 const fieldEnv = "env "
 
 // variables returns the environment of the agent's next session, with secrets replaced.
@@ -183,8 +184,8 @@ func variables(w *agent.Want) []city.Variable {
 	return out
 }
 
-// differences returns the fields in which a session differs from the configuration, as its fingerprint shows. If
-// possible, the values in use are read from the process.
+// differences returns the fields in which a session's fingerprint differs from the configuration. If possible, it
+// reads the values in use from the process.
 func differences(st *session.Status, w *agent.Want) []city.Difference {
 	drift := st.Drift(&w.Spec)
 	out := make([]city.Difference, 0, len(drift))
@@ -242,7 +243,7 @@ func wanted(w *agent.Want, field string) string {
 }
 
 // bornWith returns the initial environment of a session's process, or nil if it is unknown. A process with another
-// session ID has reused the PID.
+// session ID only has the same PID.
 func bornWith(st *session.Status) []string {
 	if st.PID <= 0 {
 		return nil
@@ -255,7 +256,7 @@ func bornWith(st *session.Status) []string {
 }
 
 // commandOf returns the command line of a session's process, or of the program that replaced its shell. It returns
-// "" if that is unknown.
+// "" if the command line is unknown.
 func commandOf(st *session.Status, born []string) string {
 	if born == nil {
 		return ""

@@ -10,7 +10,7 @@ import (
 // Supervised is the Mode of a city that its supervisor serves over TCP.
 const Supervised = "supervised"
 
-// doorOf returns the [api] section, or the zero value if the city has no listener of its own.
+// doorOf returns the [api] section, or the zero value if the city has no TCP listener itself.
 func (c *Controller) doorOf(cfg *config.City) config.API {
 	if cfg.API.Port == 0 || c.o.Mode == Supervised {
 		return config.API{}
@@ -18,7 +18,7 @@ func (c *Controller) doorOf(cfg *config.City) config.API {
 	return cfg.API
 }
 
-// ignores returns a warning if [api] is ignored, and "" if it is not. It logs a new warning.
+// ignores returns a warning if [api] is ignored, and "" otherwise. It logs a new warning.
 func (c *Controller) ignores(cfg *config.City) string {
 	text := ""
 	if cfg.API.Port != 0 && c.o.Mode == Supervised {
@@ -31,7 +31,7 @@ func (c *Controller) ignores(cfg *config.City) string {
 	return text
 }
 
-// slowStop is how long a stop may take before the log reports what it waits for.
+// slowStop is the duration of a stop after which the log reports what the stop waits for.
 const slowStop = time.Second
 
 // logSlowStop logs once what a slow stop waits for.

@@ -15,7 +15,7 @@ import (
 )
 
 // Hold is the ownership of a city: the locks on its folder and on .gc/controller.lock. It keeps the folder open, so
-// that it can use both after a move.
+// that it can use both after the folder was moved.
 type Hold struct {
 	dir    string
 	folder *disk.Held
@@ -23,7 +23,8 @@ type Hold struct {
 	pid    string
 }
 
-// Via returns a path that leads to the city's folder even after a move. The path is valid in this process only.
+// Via returns a path that leads to the city's folder even after the folder was moved. The path is valid only in
+// this process.
 func (h *Hold) Via() string { return h.folder.Via() }
 
 // Here returns a *disk.MovedError if the city's folder or its runtime folder is no longer at its path. It is safe
@@ -33,7 +34,7 @@ func (h *Hold) Here() error {
 		return err
 	}
 	err := h.lock.Load().Moved()
-	// the runtime folder was moved with the city's folder
+	// the lock file has kept its name, so the runtime folder was moved
 	if m, ok := errors.AsType[*disk.MovedError](err); ok && filepath.Base(m.To) ==
 		filepath.Base(m.Path) {
 		return &disk.MovedError{Path: filepath.Dir(m.Path), To: filepath.Dir(m.To)}
@@ -44,7 +45,7 @@ func (h *Hold) Here() error {
 // RunningError reports that another controller owns the city.
 type RunningError struct {
 	Path string // the city's folder
-	PID  int    // of that controller; 0 = unknown
+	PID  int    // PID of that controller; 0 = unknown
 }
 
 func (e *RunningError) Error() string {
@@ -54,13 +55,12 @@ func (e *RunningError) Error() string {
 	return fmt.Sprintf("controller already running for %s (pid %d)", e.Path, e.PID)
 }
 
-// lockLinger is how long the lock of a killed controller may still be held: a child process inherits it and holds
-// it until it executes another program.
+// lockLinger is the maximum time for which the lock of a killed controller may stay locked. A child process
+// inherits the lock and keeps it until it executes another program.
 const lockLinger = 3 * time.Second
 
-// Acquire locks the city in dir, and creates .gc (0700) if necessary. It returns a *RunningError while another
-// process holds the lock. The pid file is only a hint. If its process is dead, Acquire waits some seconds for the
-// lock.
+// Acquire locks the city in dir, and creates .gc (0700) if necessary. It returns a *RunningError if another process
+// holds the lock. The pid file is only a hint. If its process is dead, Acquire waits some seconds for the lock.
 func Acquire(dir string) (*Hold, error) { return acquire(dir, lockLinger) }
 
 func acquire(dir string, patience time.Duration) (*Hold, error) {
@@ -79,14 +79,15 @@ func acquire(dir string, patience time.Duration) (*Hold, error) {
 	return h, nil
 }
 
-// await takes a lock. It waits while the lock belongs to a dead controller, or while the pid file is missing.
+// await takes a lock. It waits up to patience while the lock belongs to a dead controller, or while the pid file is
+// missing.
 func (h *Hold) await(patience time.Duration, take func() error) error {
 	for began := time.Now(); ; {
 		err := take()
 		if !errors.Is(err, disk.ErrLocked) {
 			return err
 		}
-		// without a pid file, a controller is starting or ending, or a command tests the lock
+		// without a pid file, a controller is starting or ending, or a command is testing the lock
 		pid := readPID(h.pid)
 		if pid != 0 && runs(pid) || time.Since(began) > patience {
 			return &RunningError{Path: h.dir, PID: pid}
@@ -117,9 +118,9 @@ func (h *Hold) take(patience time.Duration) error {
 	return nil
 }
 
-// blank empties or creates a pid file that cannot be written, for example because the disk is full. If that fails
-// too, an old file is sufficient: other processes only check that the file exists before they try the lock. blank
-// reports whether the file exists.
+// blank creates an empty pid file, or empties an existing one. It is used when the file cannot be written, for
+// example because the disk is full. If blank fails too, an old file is sufficient: other processes only check that
+// the file exists before they try the lock. blank reports whether the file exists.
 func (h *Hold) blank() bool {
 	f, err := disk.OpenFile(h.pid, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err == nil {
@@ -129,9 +130,10 @@ func (h *Hold) blank() bool {
 	return err == nil
 }
 
-// Check returns an error if this controller no longer owns the city. A *disk.MovedError reports that the folder or
-// the runtime folder was moved; nothing is created at the old path. A runtime folder that was removed is created
-// and locked again. A *RunningError reports that another controller was faster.
+// Check returns an error if this controller no longer owns the city. A *disk.MovedError reports that the city's
+// folder or the runtime folder was moved. In this case, nothing is created at the old path. If the runtime folder
+// was removed, Check creates and locks it again. A *RunningError reports that another controller has locked it
+// first.
 func (h *Hold) Check() error {
 	if err := h.Here(); err != nil {
 		return err
@@ -140,14 +142,14 @@ func (h *Hold) Check() error {
 	if old.Still() {
 		return nil
 	}
-	if err := h.take(0); err != nil { // with a patience of 0, so that the loop does not wait
+	if err := h.take(0); err != nil { // no patience, so that the loop does not wait
 		return err
 	}
 	return old.Release()
 }
 
-// Release unlocks the city. It first removes the pid file, so that the file never contains a process without the
-// lock. The pid file of another controller remains.
+// Release unlocks the city. It first removes the pid file, so that the file never names a process without the lock.
+// It keeps the pid file of another controller.
 func (h *Hold) Release() error {
 	lock := h.lock.Load()
 	if !lock.Still() {

@@ -17,33 +17,34 @@ import (
 )
 
 const (
-	// stalled is how late a turn of the loop may be before it counts as a stall.
+	// stalled is the delay of a turn of the loop from which on the turn counts as a stall.
 	stalled = 5 * time.Second
 	// batch is the maximum number of inputs that one turn of the loop handles.
 	batch = 256
-	// In a city with more than freeAgents agents, snapshots are limited to one per drawCost for each further agent.
+	// In a city with more than freeAgents agents, the minimum interval between two snapshots is drawCost for each
+	// further agent.
 	freeAgents = 50
 	drawCost   = 50 * time.Microsecond
 )
 
-// loop is the state of one run of a controller, without the machine.
+// loop is the state of one run of a controller, except for the machine.
 type loop struct {
 	c      *Controller
 	settle bool
 	patrol *time.Ticker
 	pulse  *time.Ticker
 	wake   *time.Timer
-	limit  *time.Timer // timer of a stop of the city
+	limit  *time.Timer // timer of the stop of the city
 	exits  <-chan session.Exit
 	// signals that the sessions should be listed
 	changes <-chan struct{}
 	health  string
 	now     time.Time // time of the current turn
-	next    time.Time // when the next turn is due at the latest
-	due     time.Time // when a delayed snapshot is due; zero = none is delayed
+	next    time.Time // latest time of the next turn
+	due     time.Time // time of a delayed snapshot; zero = none is delayed
 	unseen  bool      // no list of sessions has returned yet
 
-	by      time.Time       // when limit expires
+	by      time.Time       // time at which limit expires
 	effects []effect.Effect // effects of the current turn; the slice is reused
 	every   time.Duration   // current interval of patrol
 	beat    time.Duration   // current interval of pulse
@@ -156,7 +157,7 @@ func (l *loop) turns(ctx context.Context) error {
 	}
 }
 
-// turn passes one input and all that are waiting to the machine, carries out the effects, and publishes a snapshot.
+// turn passes one input and all waiting inputs to the machine, performs the effects, and publishes a snapshot.
 func (l *loop) turn(in effect.Input) {
 	c := l.c
 	now := time.Now()
@@ -193,7 +194,8 @@ func (l *loop) turn(in effect.Input) {
 	c.logSlowStop(now)
 	c.gauges.turned(time.Since(now))
 	c.pulse.Stamp()
-	for _, a := range answers { // a client that has an answer must find its effect in the snapshot
+	// a client with an answer must find the command's result in the snapshot
+	for _, a := range answers {
 		c.answer(a)
 	}
 	if c.o.Beat != nil {
@@ -201,7 +203,7 @@ func (l *loop) turn(in effect.Input) {
 	}
 }
 
-// waiting returns the next waiting input, or nil if none is waiting.
+// waiting returns the next waiting input, or nil.
 func (l *loop) waiting() effect.Input {
 	select {
 	case in := <-l.c.inbox:
@@ -213,8 +215,8 @@ func (l *loop) waiting() effect.Input {
 	}
 }
 
-// publish publishes a snapshot if something has changed. While changes follow quickly, snapshots of a large
-// city are delayed. arm ensures that the last change is published in time.
+// publish publishes a snapshot if something has changed. If changes follow quickly, it delays snapshots of a large
+// city. arm ensures that the last change is published in time.
 func (l *loop) publish(now time.Time, atOnce bool) {
 	c := l.c
 	l.due = time.Time{}
@@ -258,15 +260,15 @@ func (l *loop) arm() {
 	}
 }
 
-// StopLimit returns how long a shutdown may take with the configuration in force. After that, Run gives up waiting.
-// It is safe for concurrent use.
+// StopLimit returns the maximum duration of a shutdown with the configuration in force. After that, Run no longer
+// waits. StopLimit is safe for concurrent use.
 func (c *Controller) StopLimit() time.Duration { return time.Duration(c.limit.Load()) }
 
 func (l *loop) over() bool {
 	return l.c.m.Standing().Ended || (l.settle && l.c.m.Rest())
 }
 
-// abandon ends the stop of a city with agents that did not stop in time.
+// abandon ends the stop of a city although some agents did not stop in time.
 func (l *loop) abandon(ctx context.Context) error {
 	now := time.Now()
 	for _, a := range l.c.perform(now, l.c.m.GiveUpAgents(now)) {
@@ -289,8 +291,8 @@ func (l *loop) verdict(ctx context.Context) error {
 	return nil
 }
 
-// perform carries out effects. It first writes events in order, then starts the other effects. It returns the
-// answers that can be sent, because their events are written (L9).
+// perform performs effects. It first writes events in order, then starts the other effects. It returns the answers
+// that can be sent because their events are written (L9).
 func (c *Controller) perform(now time.Time, effects []effect.Effect) (answers []effect.Answer) {
 	var records []events.Event
 	for _, f := range effects {
@@ -332,7 +334,7 @@ func (c *Controller) perform(now time.Time, effects []effect.Effect) (answers []
 	return answers
 }
 
-// journal logs the events that matter to an operator.
+// journal writes events that are important to an operator to the controller's log.
 func (c *Controller) journal(e events.Event) {
 	switch e.Type {
 	case events.AutomationFailed:

@@ -12,7 +12,7 @@ import (
 	"gcity/events"
 )
 
-// impostor refuses a command of an agent that names another agent as its sender.
+// impostor refuses a command that names an agent as its sender but comes from another peer.
 func (c *Controller) impostor(cmd city.Command, p city.Peer) error {
 	by := ""
 	switch cmd := cmd.(type) {
@@ -33,11 +33,11 @@ func (c *Controller) impostor(cmd city.Command, p city.Peer) error {
 		"and cannot name the agent %q; leave out the name", p, by)}
 }
 
-// confirmTime is the timeout of confirm's read of the store.
+// confirmTime is the timeout for confirm to read the store.
 const confirmTime = 5 * time.Second
 
-// confirm refuses a client's report of a change that the bead's store does not show. If the store fails, the report
-// is accepted, so that the event of a real change is not lost.
+// confirm refuses a client's report of a bead's change that the store does not show. If the store fails, confirm
+// accepts the report, so that the event of a real change is not lost.
 func (c *Controller) confirm(ctx context.Context, cmd city.Command) error {
 	e, ok := cmd.(city.Emit)
 	if !ok || !strings.HasPrefix(e.Event.Type, "bead.") || e.Event.Type == events.BeadImported ||

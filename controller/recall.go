@@ -22,8 +22,8 @@ func (c *Controller) recallAutomations(past *machine.Past) {
 	past.Automations = states
 }
 
-// recall reads the crash histories that the previous controller saved. Without crash_history = "disk" they count only
-// if it left its agents running for this controller.
+// recall reads the crash histories that the previous controller saved. Without crash_history = "disk", they are
+// used only if that controller left its agents running.
 func (c *Controller) recall(first *effect.Configuration, past *machine.Past) {
 	all, err := memory.ReadHistories(c.o.Dir)
 	if err != nil && first.OnDisk {
@@ -37,7 +37,7 @@ func (c *Controller) recall(first *effect.Configuration, past *machine.Past) {
 	}
 }
 
-// keep saves what the loop could not save before it ended. No effect is in flight any more.
+// keep saves the crash histories that the loop could not save before it ended. No effect is in flight any more.
 func (c *Controller) keep() {
 	content, due, err := c.m.LastMemory()
 	if !due {

@@ -8,8 +8,8 @@ import (
 	"gcity/internal/redact"
 )
 
-// withoutSecrets replaces the secrets in an event of the controller. The reason in an event may contain a command
-// line.
+// withoutSecrets replaces the secrets in an event of the controller. For example, the reason in an event may
+// contain a command line.
 func withoutSecrets(e events.Event) events.Event {
 	e.Message = redact.Text(e.Message)
 	if text := string(e.Payload); redact.Text(text) == text {
