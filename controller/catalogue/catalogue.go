@@ -1,6 +1,6 @@
 // Package catalogue answers requests about the files of a city. It shows and checks the configuration, lists
-// formulas, and adds and removes rigs. If a folder does not respond, the request fails at its deadline, and nothing
-// else is affected.
+// formulas, and adds and removes rigs. If a folder does not respond, only the requests that need it fail, at their
+// deadline.
 package catalogue
 
 import (
@@ -18,10 +18,10 @@ import (
 	"gcity/internal/redact"
 )
 
-// limit is the timeout of reading the configuration or the formulas for a request.
+// limit is the timeout for reading the configuration or the formulas for a request.
 const limit = 10 * time.Second
 
-// readsAtOnce is the maximum number of reads that may block on folders.
+// readsAtOnce is the maximum number of concurrent reads, which may block on folders.
 const readsAtOnce = 8
 
 // Catalogue answers requests about the files of one city. It implements city.Configured and city.Catalogued. It is
@@ -57,7 +57,7 @@ func (c *Catalogue) Explain(_ context.Context, name string) (string, error) {
 	return text, nil
 }
 
-// Validate implements city.Catalogued.
+// Validate implements city.Catalogued. Concurrent requests share one check.
 func (c *Catalogue) Validate(ctx context.Context) (city.Validation, error) {
 	look := func() city.Validation { return validate(c.source) }
 	v, ok := c.checks.Do(ctx, "", time.Now(), limit, look)
@@ -149,7 +149,7 @@ func formulaOf(s formula.Source) city.Formula {
 	return out
 }
 
-// unread returns the error about files that could not be read in time.
+// unread returns the error for files that could not be read in time.
 func unread(ctx context.Context, what string) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 	"gcity/internal/redact"
 )
 
-// editsAtOnce is the maximum number of edits that may block on a folder.
+// editsAtOnce is the maximum number of concurrent edits, which may block on a folder.
 const editsAtOnce = 8
 
 // Rigs adds and removes rigs in the city.toml of a running city. It implements city.RigEditor. It is safe for
@@ -30,7 +30,7 @@ type Rigs struct {
 	last   atomic.Uint64 // number of the newest edit
 }
 
-// rigEdit is the result of an edit: the configuration after it.
+// rigEdit is the result of an edit, with the new configuration.
 type rigEdit struct {
 	after *config.City
 	err   error
@@ -127,7 +127,7 @@ func (r *Rigs) inUse(ctx context.Context, snap *city.Snapshot, rig *city.Rig) er
 	return nil
 }
 
-// edit changes city.toml, unless a change of it waits for a confirmation.
+// edit changes city.toml, unless an earlier change waits for a confirmation.
 func (r *Rigs) edit(ctx context.Context, change func() (*config.City, error)) (*config.City,
 	error) {
 	snap, err := r.city.Snapshot(ctx)
@@ -139,7 +139,7 @@ func (r *Rigs) edit(ctx context.Context, change func() (*config.City, error)) (*
 			"confirmation, so nothing was written: run `gcity reload --confirm` to accept " +
 			"it, or undo it"}
 	}
-	own := fmt.Sprint(r.last.Add(1)) // a unique name, so that edits do not share a call
+	own := fmt.Sprint(r.last.Add(1)) // a unique key, so that edits do not share a call
 	done, ok := r.calls.Do(ctx, own, time.Now(), limit, func() rigEdit {
 		after, err := change()
 		return rigEdit{after, err}
@@ -150,7 +150,7 @@ func (r *Rigs) edit(ctx context.Context, change func() (*config.City, error)) (*
 	return done.after, refusal(done.err)
 }
 
-// refusal returns the error of a failed edit with its code.
+// refusal converts the error of a failed edit to a city.Error with the right code.
 func refusal(err error) error {
 	code := city.Invalid
 	switch {
@@ -164,7 +164,7 @@ func refusal(err error) error {
 	return &city.Error{Code: code, Message: redact.Text(err.Error())}
 }
 
-// reload brings the file that was written into force, and records the edit.
+// reload brings the written file into force, and records the edit.
 func (r *Rigs) reload(ctx context.Context, kind, rig, message string) (city.Receipt, error) {
 	if _, err := r.city.Do(ctx, city.Reload{}); err != nil {
 		code := city.Unavailable
