@@ -76,7 +76,7 @@ name = "care"
 watches = "worker"
 `
 
-// Town runs a city with everything that citytest.Suite needs.
+// Town runs a city that contains everything that citytest.Suite needs.
 func Town(t testing.TB) *City {
 	t.Helper()
 	p := fake.New()
@@ -86,7 +86,7 @@ func Town(t testing.TB) *City {
 	})
 }
 
-// begin runs a city with this provider. prepare writes more files into its folder.
+// begin runs a city with this provider. prepare writes further files into the city's folder.
 func begin(t testing.TB, toml string, p *fake.Provider, prepare func(dir string),
 	with ...func(*controller.Options)) *City {
 	t.Helper()
@@ -102,7 +102,7 @@ func begin(t testing.TB, toml string, p *fake.Provider, prepare func(dir string)
 		check(t, os.MkdirAll(r.Path, 0o755))
 		c.Stores[r.Name] = beadsfake.New(r.Prefix)
 	}
-	cfg, err = config.Load(dir) // again, now that the folders of the rigs exist
+	cfg, err = config.Load(dir) // load again, now that the folders of the rigs exist
 	check(t, err)
 	c.Log, err = events.Open(filepath.Join(dir, ".gc"), events.Options{})
 	check(t, err)
@@ -138,7 +138,7 @@ func check(t testing.TB, err error) {
 // Harness returns the harness for running citytest.Suite on Town. reach returns the city.Control through which the
 // suite uses the city; nil = the controller itself.
 func Harness(reach func(*testing.T, *City) city.Control) citytest.Harness {
-	var c *City // of the current test
+	var c *City // the city of the current test
 	return citytest.Harness{
 		Open: func(t *testing.T) city.Control {
 			c = Town(t)
