@@ -11,7 +11,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// Automation returns an automation of the city in dir as its file defines it, with a closed gate.
+// Automation returns an automation of the city in dir as defined in its file, with a closed gate.
 func Automation(dir string, d automation.Definition) city.Automation {
 	v := city.Automation{
 		Name: d.Scoped(), Description: d.Description, Rig: d.Rig, Source: within(dir, d.Source),
