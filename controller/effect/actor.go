@@ -1,6 +1,6 @@
 package effect
 
-// Values of the actor of an event.
+// These are values for the actor of an event.
 const (
 	ActorController = "controller"
 	ActorOperator   = "operator"

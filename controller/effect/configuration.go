@@ -15,12 +15,12 @@ type Configuration struct {
 	Name      string
 	Revision  string
 	Suspended bool
-	Wants     []agent.Want // sorted by name; includes all possible members of pools
+	Wants     []agent.Want // sorted by name; contains all possible members of pools
 	Pools     []agent.Pool // sorted by name
 	Rigs      []agent.Rig  // sorted by name
 	Tiers     []config.Watchdog
 	Overrides map[string]int // sizes that users have set, by pool
-	OnDisk    bool           // whether crash histories are saved: crash_history = "disk"
+	OnDisk    bool           // crash histories are saved: crash_history = "disk"
 
 	Dir     string       // folder of the city
 	Source  *config.City // the configuration that this one was converted from
@@ -29,7 +29,7 @@ type Configuration struct {
 	NoWork      bool
 	Layers      []formula.Layer
 	Automations automation.Options
-	// wisp_gc_interval and wisp_ttl; either both are 0 or neither is
+	// wisp_gc_interval and wisp_ttl; both are 0 or both are positive
 	WispEvery, WispTTL time.Duration
 	Warnings           []string
 	Environ            []string // environment variables that override the file

@@ -14,7 +14,7 @@ import (
 	"gcity/session"
 )
 
-// Farewell limits everything that happens after the last decision of a city: effects in flight, cleanup, and last
+// Farewell is the time limit for all work after the last decision of a city: effects in flight, cleanup, and last
 // messages to scripts.
 const Farewell = 6 * time.Second
 
@@ -55,14 +55,15 @@ type (
 		At                 time.Time
 		Cols, Rows         int
 	}
-	// Acknowledge notifies the provider that an exit was recorded, so that it may forget the exit.
+	// Acknowledge notifies the provider that an exit was recorded, so that the provider may drop it.
 	Acknowledge struct{ Agent, Session, ID string }
 	// Type presses keys in a session, interrupts it, or clears its output. → Typed
 	Type struct {
 		Agent, Session string
 		Cmd            city.Command
 	}
-	// Send types a text into a session and submits it. A polite text is not typed while a viewer is typing. → Sent
+	// Send types a text into a session and submits it. It does not type a polite text while a viewer is typing. →
+	// Sent
 	Send struct {
 		Agent, Session, Life string
 		ID                   uint64
@@ -74,29 +75,29 @@ type (
 	}
 	// List lists all sessions. → Listed
 	List struct {
-		Turn    uint64
-		Inherit bool // the list may be the first to contain sessions of the previous controller
+		Turn uint64
+		// the list may be the first one that contains sessions of the previous controller
+		Inherit bool
 		First   bool // no earlier list has succeeded
 	}
 	// Load reads the configuration if its revision has changed. → Loaded
 	Load struct {
-		Known   string // revision in force
-		Refused string // revision that was rejected last
-		Sighted string // revision that the last patrol saw
-		// load a new revision even if it was not seen before, because the file is complete
+		Known   string // revision of the configuration in force
+		Refused string // the last revision that was rejected
+		Sighted string // revision that the last patrol read
+		// load a new revision even if no earlier patrol read it, because the file is complete
 		Now   bool
 		Force bool // return a result even if nothing has changed, because a command waits for it
 	}
-	// Edit writes the suspended flag of an agent, a pool or a rig. If none is named, it is the city's flag. →
-	// Edited
+	// Edit writes the suspended flag of an agent, a pool, a rig or, if none is named, the city. → Edited
 	Edit struct {
 		Agent, Rig string
 		On         bool
-		ID         uint64 // ID of its command
+		ID         uint64 // ID of the command that requested the edit
 	}
 	// CheckPool runs a pool's check. → PoolChecked
 	CheckPool struct{ Pool *agent.Pool }
-	// MarkDrain stores a drain with a session. The zero Drain removes it. → DrainMarked
+	// MarkDrain writes a drain to the marks of a session. The zero Drain removes the marks. → DrainMarked
 	MarkDrain struct {
 		Agent, Session, ID string
 		Drain              session.Drain
@@ -105,7 +106,7 @@ type (
 	Scale struct {
 		Pool string
 		Size *int
-		ID   uint64 // ID of its command
+		ID   uint64 // ID of the command that set the size
 	}
 	// Scan looks for automations in layers of folders. → Scanned
 	Scan struct {
@@ -113,11 +114,11 @@ type (
 		Rigs    []agent.Rig
 		Options automation.Options
 	}
-	// SweepRuns closes the records of runs that the previous controller left open. It also returns the newest
-	// record of each automation in Of. → RunsSwept
+	// SweepRuns closes the records of runs that the previous controller left open. It also reads the newest record
+	// of each automation in Of. → RunsSwept
 	SweepRuns struct{ Of []string }
-	// CloseUnclosedRuns closes the records of runs that are open and were created before a given time, except known
-	// ones. → UnclosedRunsClosed
+	// CloseUnclosedRuns closes records of runs that are open and were created before a given time. It skips the
+	// known records. → UnclosedRunsClosed
 	CloseUnclosedRuns struct {
 		Known  []string // IDs of known records, sorted
 		Before time.Time
@@ -125,7 +126,7 @@ type (
 	// Follow subscribes to events of these types after a sequence number. It replaces the previous Follow. →
 	// Happened
 	Follow struct {
-		ID    uint64 // ID of this effect; inputs with earlier IDs are ignored
+		ID    uint64 // ID of this effect; inputs with lower IDs are ignored
 		After uint64
 		Types []string
 	}
@@ -138,12 +139,12 @@ type (
 	OpenRun struct{ Run automation.Run }
 	// Run executes a run. → RunEnded
 	Run struct {
-		In   *config.City // configuration at the time when the run was opened
+		In   *config.City // configuration that was in force when the run was opened
 		Run  automation.Run
 		Bead string
 		// revision of the automations' state that must be saved before the run starts
 		Memory uint64
-		Failed *city.Run // the failed run that triggered this one; nil: no failed run did
+		Failed *city.Run // the failed run that triggered this one; nil = none
 	}
 	// CancelRun cancels a run on request. The run still returns a RunEnded.
 	CancelRun struct{ Bead, By string }
@@ -153,9 +154,9 @@ type (
 	CloseRun struct {
 		Run     city.Run
 		Formula bool
-		Kind    string // type of the event about the end; "" = the end is already recorded
+		Kind    string // type of the event about the end; "" = the event is already written
 		Msg     string
-		Again   *Retry // when the run is retried; nil: it is not
+		Again   *Retry // next retry of the run; nil = no retry
 		Failed  bool   // an earlier attempt to close the record failed
 	}
 	// SaveAutomations saves the state of automations. → AutomationsSaved
@@ -170,12 +171,12 @@ type (
 	}
 	// CountWork counts open work. → WorkCounted
 	CountWork struct{ Pools []string }
-	// ReturnWork returns the work of members that have left their pools for good. → WorkReturned
+	// ReturnWork returns the work of members that have permanently left their pools. → WorkReturned
 	ReturnWork struct{ Of []Leaver }
-	// ProbeStores tries again to use stores that failed. → StoresProbed, and StoresReported with the details
+	// ProbeStores tries to use failed stores again. → StoresProbed, and StoresReported with the details
 	ProbeStores struct{}
-	// Purge removes wisps that were closed longer ago than Wisps (0 = never). It also removes old records of runs,
-	// except the newest of each automation. → Purged
+	// Purge removes wisps that have been closed for longer than Wisps (0 = never). It also removes records of runs
+	// that are older than Runs, except the newest of each automation. → Purged
 	Purge struct {
 		Wisps, Runs time.Duration
 		Of          []string
@@ -184,10 +185,10 @@ type (
 	BackUp struct{}
 	// Measure samples the resource usage of all sessions. → Measured
 	Measure struct{}
-	// SaveHistories saves the crash histories of all agents, which are encoded as JSON. Nil removes the file. →
+	// SaveHistories saves the crash histories of all agents, encoded as JSON. Nil removes the file. →
 	// HistoriesSaved
 	SaveHistories struct{ Memory []byte }
-	// Record appends an event to the log. Then the answers are sent with the event's sequence number (L9).
+	// Record appends an event to the log. After that, the answers are sent with the event's sequence number (L9).
 	Record struct {
 		Event   events.Event
 		Answers []Answer
@@ -202,7 +203,7 @@ type (
 		Env                           []string
 		In                            *config.City
 	}
-	// Listen sets the TCP listener that the city wants. → ListenerChanged, at each change
+	// Listen sets the TCP listener that the city wants. → ListenerChanged, whenever the listener's state changes
 	Listen struct{ Want config.API }
 	// Emit writes an event of a client to the log and answers the client's command.
 	Emit struct {
@@ -230,7 +231,7 @@ func (f Capture) Key() string     { return "capture:" + f.Agent + ":" + f.ID }
 func (f Acknowledge) Key() string { return "ack:" + f.Agent + ":" + f.ID }
 func (f Type) Key() string        { return "type:" + f.Agent }
 
-// the same key as Type, so that texts and keys stay in order
+// Key returns the same key as Type, so that texts and keys stay in order.
 func (f Send) Key() string              { return "type:" + f.Agent }
 func (f List) Key() string              { return "list" }
 func (f Load) Key() string              { return "load" }

@@ -8,11 +8,11 @@ import (
 	"gcity/session"
 )
 
-// NewestEvents is the number of events that are read from the end of the log to find out what the previous
-// controller has recorded.
+// NewestEvents is the number of events that are read from the end of the log to determine what the previous
+// controller recorded.
 const NewestEvents = events.MaxLimit
 
-// RecordedEnds returns the IDs of sessions with an exit that one of these events records.
+// RecordedEnds returns the IDs of the sessions with an exit that one of these events records.
 func RecordedEnds(newest []events.Event) map[string]bool {
 	recorded := map[string]bool{}
 	for i := range newest {
@@ -23,8 +23,7 @@ func RecordedEnds(newest []events.Event) map[string]bool {
 	return recorded
 }
 
-// EndedSession returns the ID of the session with the exit that an event records, or "" if the event records no
-// exit.
+// EndedSession returns the session ID of the exit that an event records, or "" if the event records no exit.
 func EndedSession(e *events.Event) string {
 	switch e.Type {
 	case events.AgentCrashed, events.AgentStopped, events.AgentSuspended:
@@ -36,12 +35,12 @@ func EndedSession(e *events.Event) string {
 	return ""
 }
 
-// Death converts an exit for the restart policy.
+// Death converts an exit to the form of the restart policy.
 func Death(e *session.Exit) restart.Death {
 	return restart.Death{Code: e.Code, Signal: e.Signal, Uptime: e.Uptime, Lost: e.Lost}
 }
 
-// ExitPayload returns the payload of the event of an exit.
+// ExitPayload returns the payload of an event about an exit.
 func ExitPayload(e session.Exit) json.RawMessage {
 	about := map[string]any{"session": e.ID, "code": e.Code, "uptime_ms": e.Uptime.Milliseconds()}
 	if e.Signal != "" {

@@ -5,14 +5,14 @@ import (
 	"gcity/session"
 )
 
-// UnrecordedEnd is an exit with an event that is still queued when the agent's next session starts. The provider
-// then forgets the exit, so it is saved in a file for the next controller.
+// UnrecordedEnd is an exit with an event that is still queued when the agent's next session starts. The start makes
+// the provider drop the exit, so a file keeps it for the next controller.
 type UnrecordedEnd struct {
 	Exit  session.Exit `json:"exit"`
 	Event events.Event `json:"event"`
 }
 
-// Inherited is what a controller learns about the previous one from its first list of sessions.
+// Inherited contains facts about the previous controller. The first list of sessions returns it.
 type Inherited struct {
 	Recorded map[string]bool // IDs of sessions with an exit in the log
 	Ends     []UnrecordedEnd // exits that the previous controller saved in files

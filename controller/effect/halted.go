@@ -20,11 +20,11 @@ func IsHalted(err error) bool {
 	return ok
 }
 
-// Abandoned is the error of a run that was still active when its controller ended.
+// Abandoned is the error text of a run that was still active when its controller ended.
 const Abandoned = "the controller ended during the run"
 
-// Partly returns the providers that did not answer a list, if others did. partly is false if the list failed
-// completely.
+// Partly returns the providers that did not answer a list, with their errors. partly is false if err is not a
+// session.Partial.
 func Partly(err error) (unknown map[string]error, partly bool) {
 	if p, ok := errors.AsType[*session.Partial](err); ok {
 		return p.Unknown, true

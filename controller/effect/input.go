@@ -12,7 +12,7 @@ import (
 	"gcity/watchdog"
 )
 
-// Input is something that has happened. The loop receives inputs and passes them to the machine.
+// Input is an event from outside the machine. The loop receives inputs and passes them to the machine.
 type Input interface{ input() }
 
 type (
@@ -32,17 +32,17 @@ type (
 		Conf     *Configuration
 		// a missing program was installed, so the configuration differs although its files do not
 		Found bool
-		Err   error // why the files on disk are rejected
+		Err   error // reason why the files on disk are rejected
 	}
 	// Listed is the result of a list effect.
 	Listed struct {
-		// turn in which the list was requested; what the machine has done since is newer
+		// turn in which the list was requested; later actions of the machine are newer than the list
 		Turn     uint64
 		Sessions []session.Status
-		Past     *Inherited // nil: the list contains no sessions of the previous controller
+		Past     *Inherited // nil = the list contains no sessions of the previous controller
 		Err      error
 	}
-	// ListedLate is the answer of one provider that was late.
+	// ListedLate is the answer of a provider that did not answer in time for Listed.
 	ListedLate struct {
 		Turn     uint64
 		Provider string
@@ -52,7 +52,7 @@ type (
 	}
 	// Lost reports that another controller owns the city. A list effect detects this.
 	Lost struct{ Err error }
-	// FolderMoved reports why the city's folder is not at its path; "" = it is back.
+	// FolderMoved reports why the city's folder is not at its path; "" = the folder is back.
 	FolderMoved struct{ Why string }
 	// Exited is an exit that a provider reported.
 	Exited struct{ Exit session.Exit }
@@ -66,15 +66,16 @@ type (
 	Asking struct {
 		Agent  string
 		Status session.Status // status of the session
-		About  string         // subject of the question; "" = the question is over
-		Waits  string         // what the provider waits for, if not for an answer; "" = nothing
+		About  string         // subject of the question; "" = no question is open
+		// reason of the provider's wait, if it does not wait for an answer; "" = none
+		Waits string
 	}
 	// Started is the result of a start or resume effect.
 	Started struct {
 		Agent    string
 		Status   session.Status
-		Equipped string   // what was copied into the agent's folder; "" = nothing
-		Troubles []string // what could not be copied, and why
+		Equipped string   // files that were copied into the agent's folder; "" = none
+		Troubles []string // files that could not be copied, with the reasons
 		Err      error
 	}
 	// Stopped is the result of a stop effect.
@@ -85,7 +86,7 @@ type (
 	// Vetted is the result of a vet effect.
 	Vetted struct {
 		Provider string
-		Err      error // why the provider cannot run sessions; nil = it can
+		Err      error // reason why the provider cannot run sessions; nil = it can
 	}
 	// Captured is the result of a capture effect.
 	Captured struct {
@@ -101,16 +102,17 @@ type (
 	}
 	// Sent is the result of a Send effect.
 	Sent struct {
-		Agent     string
-		ID        uint64        // ID of the delivery
-		Held      string        // why the text was held back; "" = it was typed, if Err is nil
+		Agent string
+		ID    uint64 // ID of the delivery
+		// reason why the text was held back; "" = the text was typed, if Err is nil
+		Held      string
 		Wait      time.Duration // time until the next attempt
 		Disturbed bool          // the text was held back because a user is typing
-		// bytes that the session had printed when the text was submitted; MaxUint64 = unknown
+		// number of bytes that the session had printed when the text was submitted; MaxUint64 = unknown
 		Output uint64
-		Err    error // why the text was refused; a retry would fail too
+		Err    error // reason why the text was refused; a retry would fail too
 	}
-	// Edited is the result of an Edit effect. After a success, a load follows.
+	// Edited is the result of an Edit effect. After a success, the configuration is loaded.
 	Edited struct {
 		Edit Edit
 		Err  error
@@ -118,11 +120,11 @@ type (
 	// PoolChecked is the result of a check of a pool.
 	PoolChecked struct {
 		Pool   string
-		Check  string // the command that ran
+		Check  string // the command that was run
 		Value  int
 		Err    error         // why the result is invalid
 		Kind   string        // kind of Err; repeated errors of the same kind are reported once
-		Output string        // end of the output, as plain text
+		Output string        // last part of the output, as plain text
 		Took   time.Duration // duration of the check
 	}
 	// DrainMarked is the result of a MarkDrain effect.
@@ -136,10 +138,10 @@ type (
 		Scale Scale
 		Err   error
 	}
-	// Watched reports that a client watches the snapshots.
+	// Watched reports that a client is watching the snapshots.
 	Watched struct{}
-	// Measured is the result of a Measure effect: the resource usage by name of the session. If Err is set, nothing
-	// was measured.
+	// Measured is the result of a Measure effect: the resource usage by session name. If Err is set, there are no
+	// measurements.
 	Measured struct {
 		Usage map[string]session.Usage
 		At    time.Time
@@ -160,8 +162,8 @@ type (
 	RunsSwept struct {
 		Interrupted []city.Run  // runs that were open and are closed now
 		Runs        []city.Run  // newest runs, including those in Interrupted
-		Odd         string      // records that can never be closed, and why
-		Told        *LoggedRuns // what the log contains about the runs; nil: unknown
+		Odd         string      // records that can never be closed, with the reasons
+		Told        *LoggedRuns // the log's information about the runs; nil = unknown
 		Err         error
 	}
 	// Happened contains events that automations subscribed to, in order.
@@ -169,7 +171,7 @@ type (
 		Follow uint64 // ID of the Follow effect
 		Events []events.Event
 	}
-	// FollowEnded reports that a subscription ended by itself.
+	// FollowEnded reports that a subscription has ended without a request.
 	FollowEnded struct {
 		Follow uint64
 		Err    error
@@ -177,9 +179,9 @@ type (
 	// ConditionChecked is the result of an automation's check.
 	ConditionChecked struct {
 		Scoped string
-		Check  string // the command that ran
+		Check  string // the command that was run
 		Code   int
-		Err    string // why the exit code is unknown; "" = it is known
+		Err    string // reason why the exit code is unknown; "" = it is known
 	}
 	// RunOpened is the result of creating the record of a run.
 	RunOpened struct {
@@ -197,7 +199,7 @@ type (
 		Made, Title  string // root bead that the formula created, and its title
 		Formula      bool
 		TimedOut     bool
-		Halted       bool // a user has canceled it
+		Halted       bool // a user has canceled the run
 		Took         time.Duration
 	}
 	// RunClosed is the result of closing the record of a run.
@@ -213,24 +215,24 @@ type (
 	// BeadChanged is the result of ChangeBead.
 	BeadChanged struct {
 		ID      uint64
-		Events  []events.Event // events of the changes; empty = nothing changed
+		Events  []events.Event // events of the changes, in their order; empty = nothing changed
 		Bead    beads.Bead
 		Message string // answer to the command; "" = derived from the event
 		Err     *city.Error
 	}
-	// WorkCounted is the result of CountWork. Unchanged means that the counts are the same as before.
+	// WorkCounted is the result of CountWork. If Unchanged is set, the counts are the same as before.
 	WorkCounted struct {
 		Work      city.Work
 		Rigs      map[string]city.RigWork // by rig; without rigs that could not be counted
 		Unchanged bool
-		Tasks     map[string]string  // newest work in progress, by assignee
-		Gated     map[string]string  // gate that this work waits for, by assignee
+		Tasks     map[string]string  // newest bead in progress, by assignee
+		Gated     map[string]string  // gate that the bead in Tasks waits for, by assignee
 		Held      map[string]Holding // all unfinished work, by assignee
 		Mail      city.MailTally
-		Unknown   bool  // some counts are missing, because a store was never counted
-		Err       error // why some counts are out of date
+		Unknown   bool  // some counts are missing, because a store has never been counted
+		Err       error // reason why some counts are out of date
 	}
-	// WorkReturned is the result of ReturnWork. With an error, some work may have been returned.
+	// WorkReturned is the result of ReturnWork. With an error, a part of the work may have been returned.
 	WorkReturned struct {
 		Done []Returned // in the order in which it was returned
 		Err  error
@@ -256,19 +258,19 @@ type (
 	UnclosedRunsClosed struct{ Err error }
 	// CommandAbandoned reports that the client of a city.Fire no longer waits for the answer.
 	CommandAbandoned struct{ ID uint64 }
-	// Shutdown requests that the controller ends. It stops the agents too, unless Leave is set.
+	// Shutdown requests that the controller ends. The controller first stops the agents, unless Leave is set.
 	Shutdown struct{ Leave bool }
 	// Hurry ends the grace period of a stop in progress.
 	Hurry struct{}
 	// ModeChanged reports a new mode of the run, for example because the console has closed.
 	ModeChanged struct{ Mode string }
-	// LogHealth reports why the event log is degraded; "" = it works.
+	// LogHealth reports why the event log is degraded; "" = the log works.
 	LogHealth struct{ Degraded string }
 	// HeartbeatRead is the content of a heartbeat file. If Stamp and Problem are empty, the file does not exist.
 	HeartbeatRead struct {
 		Tier, Path string
 		Stamp      time.Time
-		Agents     watchdog.Agents // as reported in the heartbeat
+		Agents     watchdog.Agents // numbers that the heartbeat contains
 		Problem    string
 		Unread     bool // the file could not be read
 	}
@@ -277,9 +279,9 @@ type (
 		Tier   string
 		Call   time.Time
 		Events []events.Event
-		Err    string // why no mail was sent
+		Err    string // reason why no mail was sent
 		Ran    bool   // the escalate_command was run
-		Failed string // how the command failed; "" = it did not
+		Failed string // description of the command's failure; "" = it succeeded
 		Output string
 	}
 	// ListenerChanged reports the state of the TCP listener.

@@ -9,10 +9,10 @@ import (
 	"gcity/session"
 )
 
-// Memo is what a controller saves about one agent for the next controller. Its times are wall-clock times, because only
-// that clock continues after a process has ended.
+// Memo is the state of one agent that a controller saves for the next controller. Its times are wall-clock times,
+// because only the wall clock continues after a process has ended.
 type Memo struct {
-	// fingerprint of the agent's specification; if it has changed, the history is dropped
+	// fingerprint of the agent's specification; if it differs, the history is dropped
 	Fingerprint string `json:"fingerprint"`
 	restart.History
 	// backoff, quarantined or failed, until Until; "" = the agent does not wait
@@ -21,10 +21,10 @@ type Memo struct {
 	Since   time.Time  `json:"since,omitzero"`
 	Why     string     `json:"why,omitempty"`
 	Struck  int        `json:"struck,omitempty"`  // number of crashes that led to the quarantine
-	Because string     `json:"because,omitempty"` // reason of the next start
-	End     string     `json:"end,omitempty"`     // ID of the newest session that was counted
+	Because string     `json:"because,omitempty"` // reason for the next start
+	End     string     `json:"end,omitempty"`     // ID of the newest session with a counted exit
 
-	// set only if the agents keep running for the next controller
+	// these fields are set only if the agents keep running for the next controller
 	Exited  *ExitedMemo  `json:"exited,omitempty"`
 	Drain   *DrainMemo   `json:"drain,omitempty"`
 	Missing *MissingMemo `json:"missing,omitempty"`
@@ -34,11 +34,11 @@ type Memo struct {
 type ExitedMemo struct {
 	Why   string     `json:"why"`
 	Since time.Time  `json:"since"`
-	Final bool       `json:"final,omitempty"` // a user asked for no restart
+	Final bool       `json:"final,omitempty"` // a user requested that the agent does not restart
 	Exit  *city.Exit `json:"exit,omitempty"`
 }
 
-// DrainMemo is a drain in progress. The session's marks contain only a part of it.
+// DrainMemo is a drain in progress. The session's marks contain only some of these fields.
 type DrainMemo struct {
 	Session  string    `json:"session"` // ID of the session
 	Since    time.Time `json:"since"`
@@ -49,8 +49,8 @@ type DrainMemo struct {
 	Unmarked bool      `json:"unmarked,omitempty"` // the session provider supports no marks
 }
 
-// Continues reports whether a session still drains as it did at the hand-over. A user may have drained or undrained it
-// since.
+// Continues reports whether a session has the same drain as at the hand-over. A user may have drained or undrained
+// it since.
 func (d *DrainMemo) Continues(s *session.Status) bool {
 	return d != nil && d.Session == s.ID &&
 		(d.Unmarked || !s.Drain.Since.IsZero() && s.Drain.Since.Unix() == d.Since.Unix())
@@ -63,14 +63,14 @@ type MissingMemo struct {
 	Since time.Time `json:"since"`
 }
 
-// Histories is the content of the file that outlives a controller.
+// Histories is the content of the file of crash histories.
 type Histories struct {
 	Agents map[string]Memo // by name
-	// the controller left its agents running on purpose, so that the next one continues
+	// the controller left its agents running on purpose, so that the next controller continues
 	HandedOver bool
 }
 
-// Recent returns the crashes that count under a policy. A time that is ahead of the clock becomes now (L13).
+// Recent returns the crashes that count under a policy. It replaces a time in the future by now (L13).
 func (m *Memo) Recent(now time.Time, p restart.Policy) restart.History {
 	var crashes []time.Time
 	for _, t := range m.Crashes {
@@ -83,7 +83,7 @@ func (m *Memo) Recent(now time.Time, p restart.Policy) restart.History {
 	return restart.History{Crashes: crashes, Streak: max(0, m.Streak)}
 }
 
-// WaitsUntil returns the end of the wait, which is not longer than a new wait under the policy.
+// WaitsUntil returns the end of the saved wait, limited to the length of a new wait under the policy.
 func (m *Memo) WaitsUntil(now time.Time, p restart.Policy) time.Time {
 	longest := p.MaxBackoff + p.MaxBackoff/10
 	if m.State == city.Quarantined {
@@ -92,7 +92,7 @@ func (m *Memo) WaitsUntil(now time.Time, p restart.Policy) time.Time {
 	return now.Add(min(m.Until.Sub(now), longest))
 }
 
-// Past returns t, or now if t is ahead of the clock.
+// Past returns t, or now if t is in the future.
 func Past(now, t time.Time) time.Time { return now.Add(min(0, t.Sub(now))) }
 
 // Same reports whether a history, a state and the end of a wait are equal to those of the memo.
@@ -106,8 +106,8 @@ func (m *Memo) Same(is restart.History, state city.State, until time.Time) bool 
 	return m.State == "" || m.Until.Equal(until)
 }
 
-// Before returns the memo without its newest crashes, because the next controller counts them again. It returns nil
-// if nothing is left.
+// Before returns the memo without its newest crashes, because the next controller will count these again. It
+// returns nil if no crash is left.
 func (m *Memo) Before(crashes int) *Memo {
 	if m == nil || len(m.Crashes) <= crashes {
 		return nil

@@ -7,9 +7,9 @@ import (
 	"gcity/events"
 )
 
-// LoggedRuns is what the newest events of the log contain about runs.
+// LoggedRuns contains the information of the newest log events about runs.
 type LoggedRuns struct {
-	// time of the oldest of these events; there may be older ones in the log
+	// time of the oldest of these events; the log may contain older ones
 	Since time.Time
 	Fired map[string]bool // IDs of runs with an event of their start
 	Ended map[string]bool // IDs of runs with an event of their end
@@ -22,7 +22,7 @@ type Retry struct {
 	At  time.Time `json:"at"`
 }
 
-// RunsIn collects what events contain about runs. The newest event must be first.
+// RunsIn collects the information of events about runs. The newest event must be first.
 func RunsIn(newest []events.Event) *LoggedRuns {
 	t := &LoggedRuns{Fired: map[string]bool{}, Ended: map[string]bool{}}
 	for i := range newest {

@@ -9,7 +9,7 @@ const (
 	TypingPause = 2 * time.Second
 )
 
-// Reasons why a text is held back.
+// These are reasons why a text is held back.
 const (
 	WhyDraft  = "a user's draft is on the input line"
 	WhyTyping = "a user is typing into the terminal"

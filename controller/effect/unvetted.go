@@ -6,15 +6,15 @@ import (
 	"gcity/beads"
 )
 
-// Unvetted is the error of a configuration that the user does not trust yet. Trust can be given without a change of
-// the files.
+// Unvetted is the error of a configuration that the user does not trust yet. The user can give trust without a
+// change of the files.
 type Unvetted struct{ Err error }
 
 func (u *Unvetted) Error() string { return u.Err.Error() }
 
 func (u *Unvetted) Unwrap() error { return u.Err }
 
-// Unclosable reports whether err is a fault of a single record, and not of its store.
+// Unclosable reports whether err is a problem of a single record, and not of its store.
 func Unclosable(err error) bool {
 	var invalid *beads.Invalid
 	return errors.As(err, &invalid) || errors.Is(err, beads.ErrAside) ||

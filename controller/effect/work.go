@@ -7,7 +7,7 @@ import (
 	"gcity/events"
 )
 
-// Leaver is a member that has left its pool for good.
+// Leaver is a member that has permanently left its pool.
 type Leaver struct{ Agent, Pool string }
 
 // Returned is a bead that was returned to a pool.
@@ -19,7 +19,7 @@ type Returned struct {
 
 // Holding is the unfinished work of an assignee.
 type Holding struct {
-	IDs []string // IDs of a few beads; those in progress are first
+	IDs []string // IDs of some of the beads; beads in progress are first
 	N   int
 }
 
