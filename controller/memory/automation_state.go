@@ -14,11 +14,11 @@ import (
 	"gcity/internal/disk"
 )
 
-// AutomationsFile is the file in the city's .gc folder with the state of automations, for example when each ran
-// last. It remains when records of runs are pruned.
+// AutomationsFile is the file in the city's .gc folder with the state of automations, for example the time of each
+// automation's last run. It remains when records of runs are removed.
 const AutomationsFile = "automations.json"
 
-// automationsVersion is the version of the file that this program writes, and the only one that it reads.
+// automationsVersion is the version of the file format that this program writes. It reads no other version.
 const automationsVersion = 1
 
 type automationsFile[A any] struct {
@@ -35,7 +35,7 @@ func WriteAutomations(dir string, memory []byte) error {
 }
 
 // ReadAutomations returns the saved state of the automations of the city in dir, by scoped name. With an error, it
-// returns the part that could be read.
+// returns the entries that are readable.
 func ReadAutomations(dir string) (map[string]automation.Memory, error) {
 	data, err := disk.ReadFile(filepath.Join(dir, ".gc", AutomationsFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -84,8 +84,8 @@ func decodeAutomations(data []byte) (states map[string]automation.Memory, bad []
 // BadSuffix is appended to the name of a file that could not be read.
 const BadSuffix = ".bad"
 
-// CopyBadAutomations copies an AutomationsFile that could not be read, because a new one will replace it. Anything
-// but a regular file is moved.
+// CopyBadAutomations copies an AutomationsFile that could not be read, because a new file will replace it. If it is
+// not a regular file, CopyBadAutomations moves it.
 func CopyBadAutomations(dir string) error {
 	path := filepath.Join(dir, ".gc", AutomationsFile)
 	data, err := disk.ReadFile(path)

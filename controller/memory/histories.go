@@ -1,4 +1,4 @@
-// Package memory reads and writes the files of a city that outlive its controller: crash histories, and the state
+// Package memory reads and writes the files of a city that survive its controller: crash histories, and the state
 // of automations.
 package memory
 
@@ -17,14 +17,14 @@ import (
 // MemoryFile is the file in the city's .gc folder with the crash histories, if [daemon] crash_history is "disk".
 const MemoryFile = "crash-history.json"
 
-// MemoryVersion is the version of the file that this program writes, and the only one that it reads.
+// MemoryVersion is the version of the file format that this program writes. It reads no other version.
 const MemoryVersion = 1
 
 // HistoriesFile is the content of the file. A is a map[string]effect.Memo, or its encoded form.
 type HistoriesFile[A any] struct {
 	Version int    `json:"version"`
 	City    string `json:"city"` // folder of the city; the file is invalid in a copy of the city
-	// the controller left its agents running, so that the next one continues
+	// the controller left its agents running, so that the next controller continues with them
 	HandedOver bool `json:"handed_over,omitempty"`
 	Agents     A    `json:"agents"`
 }
@@ -69,7 +69,7 @@ func DecodeHistories(data []byte, dir string) (all effect.Histories, err error) 
 	return effect.Histories{Agents: m.Agents, HandedOver: m.HandedOver}, nil
 }
 
-// WriteHistories replaces the file of a city, or removes it if agents is nil. handOver is set if the agents keep
+// WriteHistories replaces the file of a city, or removes it if agents is nil. handOver is true if the agents keep
 // running for the next controller.
 func WriteHistories(at, dir string, agents []byte, handOver bool) error {
 	path := filepath.Join(at, ".gc", MemoryFile)
