@@ -8,10 +8,10 @@ import (
 	"gcity/controller/effect"
 )
 
-// maxTyping limits the number of entries in the line of a terminal.
+// maxTyping is the maximum number of entries that wait for one terminal.
 const maxTyping = 32
 
-// entry waits to be typed into a terminal: a text, or the keys of a command.
+// entry is an item to type into a terminal: a text, or the keys of a command.
 type entry struct {
 	id   uint64 // ID of the command; 0 = already answered
 	cmd  city.Command
@@ -21,7 +21,7 @@ type entry struct {
 // Typing returns the number of entries that wait to be typed or are being typed.
 func (b *Outbox) Typing() int { return len(b.line) }
 
-// Type adds keys, an interrupt or a clear. Entries are typed in order, one at a time per agent.
+// Type queues keys, an interrupt or a clear. Entries are typed in order, one at a time per agent.
 func (tx *Texts) Type(id uint64, b *Outbox, cmd city.Command) {
 	if len(b.line) >= maxTyping {
 		tx.out.Refuse(id, city.Unavailable,
@@ -52,7 +52,7 @@ func (tx *Texts) beginTyping(b *Outbox) {
 	})
 }
 
-// typedNext removes the entry that the terminal has finished, and begins with the next one.
+// typedNext removes the entry that the terminal has completed, and sends the next one.
 func (tx *Texts) typedNext(b *Outbox) (t entry, ok bool) {
 	if b == nil || len(b.line) == 0 {
 		return t, false
@@ -65,7 +65,7 @@ func (tx *Texts) typedNext(b *Outbox) (t entry, ok bool) {
 	return t, true
 }
 
-// Typed handles the end of an entry that is not a text. b is nil if the agent was removed.
+// Typed handles the result of an entry that is not a text. b is nil if the agent was removed.
 func (tx *Texts) Typed(b *Outbox, in effect.Typed) {
 	t, ok := tx.typedNext(b)
 	if !ok || t.id == 0 {
@@ -86,7 +86,7 @@ func (tx *Texts) Typed(b *Outbox, in effect.Typed) {
 	}
 }
 
-// Refuse refuses the commands of the entries. The first entry stays, because it is in flight (L1).
+// Refuse refuses the commands of all entries. The first entry stays in the queue, because it is in flight (L1).
 func (tx *Texts) Refuse(b *Outbox, code city.Code, msg string) {
 	for i := range b.line {
 		if t := &b.line[i]; t.id != 0 {

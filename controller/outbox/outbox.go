@@ -1,4 +1,4 @@
-// Package outbox types texts and keys into the terminals of agents, and holds those that wait. It is pure.
+// Package outbox types texts and keys into the terminals of agents, and queues those that must wait. It is pure.
 package outbox
 
 import (
@@ -10,42 +10,42 @@ import (
 	"gcity/controller/effect"
 )
 
-// Outbox holds what waits for the terminal of one agent.
+// Outbox is the queue of texts and keys for the terminal of one agent.
 type Outbox struct {
 	Agent   string
-	line    []entry     // oldest first; the first is in flight
-	listed  bool        // it is in Texts.mail
+	line    []entry     // oldest first; the first entry is in flight
+	listed  bool        // Texts.mail contains the outbox
 	Waiting []*Delivery // in the order in which they will be typed
-	Current *Delivery   // in the queue of the terminal, or being typed; nil: none
+	Current *Delivery   // text in the queue of the terminal, or being typed; nil = none
 	Over    []*Delivery // finished texts, the newest last
-	// time of the next attempt to type texts; an urgent text waits for it only after it was refused
+	// time of the next attempt to type texts; an urgent text waits for it only if the text was refused before
 	Again time.Time
-	// since when a draft or a user's typing delays texts; zero = they are not delayed
+	// start of the time in which a draft or a user's typing delays texts; zero = no delay
 	Disturbed time.Time
 }
 
 // Delivery is a text for an agent.
 type Delivery struct {
 	ID           uint64
-	Text         string // empty when the text is finished
-	First        string // its first line, for display
+	Text         string // empty after the text was typed or given up
+	First        string // first line of the text, for display
 	Lines, Bytes int
 	Now          bool
-	Held         bool // an attempt to type it was refused
+	Held         bool // an attempt to type the text was refused
 	Stage        city.Stage
 	Why          string
-	Since        time.Time // when it reached its current stage
+	Since        time.Time // start of the current stage
 	Came         time.Time
 
 	Asker    uint64    // ID of the command that waits for a report; 0 = already answered
 	AnswerBy time.Time // latest time of the answer to that command
 
-	Tier     string  // the watchdog that sent it; "" = a user
-	Meant    string  // ID of the session for which the watchdog's text is meant
-	Obsolete string  // why the watchdog no longer needs it; "" = it is needed
-	Takers   []Taker // commands that try to take it back while it is being typed
-	Life     string  // ID of the session that it was typed into
-	Output   uint64  // output of the session at that time, in bytes
+	Tier     string  // the watchdog that sent the text; "" = a user sent it
+	Meant    string  // ID of the session that the watchdog's text is meant for
+	Obsolete string  // reason why the watchdog no longer needs the text; "" = the text is needed
+	Takers   []Taker // commands that try to take the text back while it is being typed
+	Life     string  // ID of the session that the text was typed into
+	Output   uint64  // number of bytes that the session had printed at that time
 	Looks    int     // number of checks for output since then
 }
 
@@ -83,8 +83,8 @@ func (b *Outbox) All() []*Delivery {
 	return append(all, b.Waiting...)
 }
 
-// Queue adds a text. Urgent texts come before all others. If back is set, the text becomes the first of its kind,
-// otherwise the last.
+// Queue adds a text. Urgent texts come before all other texts. If back is set, the text is added before the texts
+// of its kind, otherwise after them.
 func (b *Outbox) Queue(d *Delivery, back bool) {
 	urgent := slices.IndexFunc(b.Waiting, func(d *Delivery) bool { return !d.Now })
 	if urgent < 0 {
@@ -100,7 +100,7 @@ func (b *Outbox) Queue(d *Delivery, back bool) {
 	b.Waiting = slices.Insert(b.Waiting, at, d)
 }
 
-// Room returns why the outbox has no room for another text, or "" if there is room.
+// Room returns the reason why the outbox has no room for another text, or "" if there is room.
 func (b *Outbox) Room(size int) string {
 	n, bytes := len(b.Waiting), size
 	if b.Current != nil {
@@ -122,7 +122,7 @@ func (b *Outbox) Room(size int) string {
 	return ""
 }
 
-// Taker is a command that takes back N queued texts, and one that is being typed.
+// Taker is a command that takes back N queued texts and also the text that is being typed.
 type Taker struct {
 	ID uint64
 	N  int
@@ -133,7 +133,7 @@ func (t Taker) Receipt(agent string, n int) effect.Answer {
 		Message: fmt.Sprintf("taken back: %d of the texts for agent %s", t.N+n, agent)}}
 }
 
-// MeantFor returns why a watchdog's text does not fit the current session, or "" if it does.
+// MeantFor returns the reason why a watchdog's text does not fit the current session, or "" if it does.
 func (d *Delivery) MeantFor(life string) string {
 	if d.Meant != "" && d.Meant != life {
 		return "the session that it was meant for has ended"
@@ -141,7 +141,7 @@ func (d *Delivery) MeantFor(life string) string {
 	return ""
 }
 
-// DraftEnd returns when a text is given up that is delayed by drafts.
+// DraftEnd returns the time at which a text that drafts delay is given up.
 func (d *Delivery) DraftEnd(b *Outbox, limit time.Duration) time.Time {
 	if d.Came.After(b.Disturbed) {
 		return d.Came.Add(limit)

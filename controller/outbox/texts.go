@@ -18,22 +18,22 @@ import (
 // City is the view of the city that the delivery of texts uses.
 type City interface {
 	Running() bool // the city is not being stopped
-	// Outlook returns why nothing can be typed into an agent now, or "" if texts can be typed. never reports that
-	// waiting is useless.
+	// Outlook returns the reason why nothing can be typed into an agent now, or "". never is true if waiting is
+	// useless.
 	Outlook(agent string) (why string, never bool)
-	Unreachable(agent string) string // why no text can be queued for an agent, or ""
+	Unreachable(agent string) string // reason why no text can be queued for an agent, or ""
 	Terminal(agent string) Terminal
 	Look() // requests a list of all sessions
 	Record(agent string, e events.Event, answers ...effect.Answer)
-	Typed(d *Delivery) // the text is typed or given up
+	Typed(d *Delivery) // the text was typed or given up
 }
 
 // Terminal is the terminal of an agent's session.
 type Terminal struct {
 	Session, Life, Provider string // name and ID of the session, and its provider
-	Prefix                  string // what precedes a user's draft
+	Prefix                  string // prefix of the line on which a user's draft may be
 	Alive                   bool
-	Output                  uint64 // bytes that it has printed
+	Output                  uint64 // number of bytes that the session has printed
 }
 
 // Texts types texts and keys into the terminals of agents.
@@ -41,32 +41,33 @@ type Texts struct {
 	city City
 	out  *step.Output
 
-	mail    []*Outbox         // those with texts, sorted by agent
+	mail    []*Outbox         // outboxes with texts, sorted by agent
 	Sent    uint64            // ID of the newest text
-	blocked map[string]string // why texts cannot be typed, by provider
+	blocked map[string]string // reason why texts cannot be typed, by provider
 }
 
-// New returns Texts without any text. Effects are added to out.
+// New returns a Texts without texts. Effects are added to out.
 func New(c City, out *step.Output) Texts {
 	return Texts{city: c, out: out, blocked: map[string]string{}}
 }
 
-// Blocked returns why texts cannot be typed with a provider, or "".
+// Blocked returns the reason why texts cannot be typed with a provider, or "".
 func (tx *Texts) Blocked(provider string) string { return tx.blocked[provider] }
 
-// Limits for texts to agents.
+// These are limits for texts to agents.
 const (
-	SendAnswer  = 2 * time.Second  // a command reports the state of its text after this time
+	SendAnswer  = 2 * time.Second  // time after which a command reports the state of its text
 	draftLimit  = 10 * time.Minute // maximum wait of a text behind a user's draft
 	sendLimit   = time.Hour        // maximum wait of any other text
-	SendShown   = time.Minute      // how long a finished text is shown
+	SendShown   = time.Minute      // time for which a finished text is shown
 	maxSendOver = 5                // number of finished texts that are shown
 )
 
-// outputChecks is when output is checked after a text was submitted. Later output is probably unrelated.
+// outputChecks contains the times after the submission of a text at which its session's output is checked. Later
+// output is probably unrelated to the text.
 var outputChecks = [...]time.Duration{time.Second, 3 * time.Second, 8 * time.Second}
 
-// Nudge queues a text. Deliver decides what happens to it.
+// Nudge queues a text. Deliver later types it or gives it up.
 func (tx *Texts) Nudge(now time.Time, id uint64, b *Outbox, c city.Nudge) {
 	if len(c.Text) > city.MaxSend {
 		tx.out.Refuse(id, city.Invalid, fmt.Sprintf("a text of %d bytes is too long (maximum "+
@@ -104,7 +105,7 @@ func (tx *Texts) Nudge(now time.Time, id uint64, b *Outbox, c city.Nudge) {
 }
 
 // Deliver advances the texts of all agents: it types them, gives them up, and answers commands that have waited
-// long enough. It depends on the current facts only.
+// long enough. It depends only on the current facts.
 func (tx *Texts) Deliver(now time.Time) {
 	for _, b := range tx.mail {
 		tx.deliverTo(now, b)
@@ -145,7 +146,7 @@ func (tx *Texts) deliverTo(now time.Time, b *Outbox) {
 	tx.report(now, b)
 }
 
-// report answers the commands that have waited long enough, although their text is not typed yet.
+// report answers commands that have waited long enough, although their text is not typed yet.
 func (tx *Texts) report(now time.Time, b *Outbox) {
 	for _, d := range b.All() {
 		if d.Asker != 0 && !now.Before(d.AnswerBy) {
@@ -178,7 +179,7 @@ func receipt(b *Outbox, d *Delivery) city.Receipt {
 	return r
 }
 
-// holdBack sets why the queued texts are not typed yet.
+// holdBack sets the reason why the queued texts are not typed yet.
 func (tx *Texts) holdBack(b *Outbox, why string) {
 	for _, d := range b.Waiting {
 		if d.Why != why {
@@ -202,13 +203,13 @@ func (tx *Texts) expire(now time.Time, b *Outbox) {
 	}
 }
 
-// typeText moves the oldest text to the terminal's queue, where keys wait too.
+// typeText moves the first waiting text to the terminal's queue, where keys wait too.
 func (tx *Texts) typeText(now time.Time, b *Outbox) {
 	d := b.Waiting[0]
 	b.Waiting = slices.Delete(b.Waiting, 0, 1)
 	b.Current = d
 	d.Life = tx.city.Terminal(b.Agent).Life
-	if !d.Held { // a text that was refused before stays shown as queued until it is typed
+	if !d.Held { // a text that was refused before is shown as queued until it is typed
 		d.Stage, d.Why, d.Since, tx.out.Changed = city.Typing, "", now, true
 	}
 	tx.enqueue(b, entry{text: d})
@@ -272,7 +273,7 @@ func (tx *Texts) keepOver(b *Outbox, d *Delivery) {
 	b.Over = append(b.Over, d)
 }
 
-// checkOutput checks a few times after a text was submitted whether the agent has printed something.
+// checkOutput checks a few times after the submission of a text whether the agent has printed something.
 func (tx *Texts) checkOutput(now time.Time, b *Outbox) {
 	for _, d := range b.Over {
 		if d.Stage != city.Submitted || d.Looks > len(outputChecks) {
@@ -281,7 +282,7 @@ func (tx *Texts) checkOutput(now time.Time, b *Outbox) {
 		at := tx.city.Terminal(b.Agent)
 		switch {
 		case !at.Alive || at.Life != d.Life || d.Output == math.MaxUint64:
-			// that session is over, or the provider does not count output
+			// the session has ended, or the provider does not count output
 			d.Looks = len(outputChecks) + 1
 		case at.Output > d.Output:
 			d.Stage, d.Since, tx.out.Changed = city.Acknowledged, now, true
@@ -293,7 +294,7 @@ func (tx *Texts) checkOutput(now time.Time, b *Outbox) {
 	}
 }
 
-// dropped describes why a text is given up, and by which actor.
+// dropped is the reason why a text is given up, with the error code and the actor.
 type dropped struct {
 	code  city.Code
 	why   string
@@ -344,8 +345,8 @@ func (tx *Texts) GiveUpAll(now time.Time) {
 	}
 }
 
-// Next returns the earlier of t and the time when Deliver must run next without an input. Zero means that no time
-// is set.
+// Next returns the earlier of t and the time when Deliver must run next without an input. A zero t means that no
+// time is set.
 func (tx *Texts) Next(now, t time.Time) time.Time {
 	sooner := func(at time.Time) {
 		if at.After(now) && (t.IsZero() || at.Before(t)) {

@@ -9,7 +9,7 @@ import (
 	"gcity/controller/effect"
 )
 
-// Unsend takes back queued texts. For a text that is being typed, the outcome is known when the typing ends.
+// Unsend takes back queued texts. For a text that is being typed, the result is known when the typing ends.
 func (tx *Texts) Unsend(now time.Time, id uint64, b *Outbox, c city.Unsend) {
 	var back []*Delivery
 	var going *Delivery
@@ -60,7 +60,7 @@ func byHand() dropped {
 	return dropped{city.Conflict, "taken back by operator", effect.ActorOperator}
 }
 
-// tooLate answers the commands that tried to take back a text that was typed in the meantime.
+// tooLate answers the commands that tried to take back a text that has been typed in the meantime.
 func (tx *Texts) tooLate(b *Outbox, d *Delivery) {
 	for _, t := range d.Takers {
 		if t.N > 0 {
