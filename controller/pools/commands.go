@@ -7,7 +7,7 @@ import (
 	"gcity/city"
 )
 
-// Restart begins a restart of a pool's members.
+// Restart starts a restart of a pool's members.
 func (ps *Pools) Restart(now time.Time, id uint64, c city.RestartPool) {
 	p, ok := ps.find(id, c.Pool)
 	if !ok {
@@ -37,7 +37,7 @@ func (ps *Pools) Restart(now time.Time, id uint64, c city.RestartPool) {
 	ps.Rollouts.Begin(now, id, p.Name(), names, c.Rolling)
 }
 
-// CheckNow runs a pool's check on request of a user.
+// CheckNow runs a pool's check because a user requested it.
 func (ps *Pools) CheckNow(now time.Time, id uint64, name string) {
 	p, ok := ps.find(id, name)
 	if !ok {

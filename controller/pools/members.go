@@ -18,9 +18,9 @@ func (p *Pool) fit() {
 	p.in = in
 }
 
-// choose selects the wanted members with pool.Choose. Members with work leave last. So before any member leaves,
-// choose waits for a count of work that started after the decision. The first choice accepts any count, and is
-// provisional until it has one and all sessions are known.
+// choose selects the wanted members with pool.Choose, which removes members with work last. So before choose
+// removes a member, it waits for a count of work that was requested after the decision. The first choice uses any
+// count. It is provisional until there is a count and all sessions are known.
 func (ps *Pools) choose(p *Pool) {
 	all, n := ps.standings(p), min(p.Desired, len(p.Members))
 	wait := !ps.informed() && (p.placed && p.wanted() > n || !p.placed && ps.city.Listed() &&
@@ -47,7 +47,7 @@ func (ps *Pools) choose(p *Pool) {
 	}
 }
 
-// picks reports whether the first choice depends on which members are busy, and no work has been counted yet.
+// picks reports whether the first choice depends on which members have work, and no work has been counted yet.
 func (ps *Pools) picks(all []pool.Standing, n int) bool {
 	living := 0
 	for _, s := range all {
@@ -58,7 +58,7 @@ func (ps *Pools) picks(all []pool.Standing, n int) bool {
 	return 0 < n && n < len(all) && (living > n || living < n && ps.city.Work().CountedTurn == 0)
 }
 
-// Guessed reports whether the choice of members is provisional. No member is stopped because of such a choice.
+// Guessed reports whether the choice of members is provisional. A provisional choice stops no member.
 func (p *Pool) Guessed() bool { return p != nil && p.asks > 0 && !p.placed }
 
 // standings returns the state of each possible member of a pool.
@@ -71,7 +71,7 @@ func (ps *Pools) standings(p *Pool) []pool.Standing {
 	return all
 }
 
-// wanted returns how many members are wanted. It is more than the size while a smaller choice waits for a count.
+// wanted returns the number of wanted members. It exceeds the size while a smaller choice waits for a count.
 func (p *Pool) wanted() int {
 	n := 0
 	for _, in := range p.in {
@@ -82,15 +82,15 @@ func (p *Pool) wanted() int {
 	return n
 }
 
-// informed reports whether the machine knows as much as it can about busy members. Either a new count has returned,
-// or there are no counts.
+// informed reports whether the information about members with work is current. Either a new count has returned in
+// this turn, or there are no counts.
 func (ps *Pools) informed() bool {
 	return ps.city.Configuration().NoWork || ps.city.Work().CountedTurn == ps.city.Turn() ||
 		!ps.city.Running()
 }
 
-// Chosen chooses the members of pools that waited for a count. The count was requested in the turn ordered or
-// earlier.
+// Chosen chooses the members of pools that waited for a count. The returned count was requested in the turn
+// ordered.
 func (ps *Pools) Chosen(now time.Time, ordered uint64) {
 	for _, p := range ps.order {
 		if p.asks > 0 && p.asks <= ordered {
@@ -127,7 +127,7 @@ func (ps *Pools) MemberWant(name string) *agent.Want {
 }
 
 // Of returns the pool that an agent's name belongs to, even if the pool does not want the agent. w is nil if the
-// pool does not allow the index.
+// pool has no member with this index.
 func (ps *Pools) Of(name string) (p *Pool, w *agent.Want) {
 	if w := ps.MemberWant(name); w != nil {
 		return ps.byName[w.Pool], w

@@ -1,4 +1,4 @@
-// Package pools decides how many members each pool has, and which. It is pure.
+// Package pools decides how many members each pool has, and which members these are. It is pure.
 package pools
 
 import (
@@ -29,33 +29,33 @@ type City interface {
 	CountWork()            // requests a count of work
 	Record(e events.Event) // records an event, in the order of the decisions
 	IsAgent(name string) bool
-	// Session reports whether a member runs and has not reported done, and whether it is draining.
+	// Session reports whether a member's session is alive and has not reported done, and whether it is draining.
 	Session(name string) (alive, leaving bool)
-	// Found returns how many members of a pool were found running or exited, and were wanted by the previous
-	// controller.
+	// Found returns the number of members of a pool that the previous controller wanted and that were found running
+	// or exited.
 	Found(p *Pool) int
 	WantedAgain(name string)         // lets a drained member start again
 	Populate(now time.Time, p *Pool) // adds the wanted members, and decides about each member
 }
 
-// Work is what is known about open work.
+// Work is the known information about open work.
 type Work struct {
 	Counted     bool
 	CountedTurn uint64 // turn in which the newest count returned
 	AsOf        time.Time
 	Pools       map[string]int    // open work, by pool
-	Tasks       map[string]string // newest work in progress, by assignee
-	Uncounted   string            // why some work cannot be counted
+	Tasks       map[string]string // newest bead in progress, by assignee
+	Uncounted   string            // reason why some work cannot be counted
 }
 
-// Pools decides how many members each pool has, and which.
+// Pools decides how many members each pool has, and which members these are.
 type Pools struct {
 	city City
 	out  *step.Output
 
 	byName map[string]*Pool
 	order  []*Pool // sorted by name
-	// when the check in flight was started, by pool, including removed pools
+	// start time of each check in flight, by pool; may contain removed pools
 	checking map[string]time.Time
 	Scales   []effect.Scale // sizes waiting to be saved; the first is in flight
 	Rollouts rollout.Rollouts
@@ -67,7 +67,7 @@ func New(c City, out *step.Output) Pools {
 		Rollouts: rollout.New(c, out)}
 }
 
-// Pool is the state of one pool: its size and the reason. The city knows the state of its members.
+// Pool is the state of one pool: its size and the reason for it. The city has the state of its members.
 type Pool struct {
 	Want    *agent.Pool
 	Members []*agent.Want // all possible members, by index
@@ -75,10 +75,10 @@ type Pool struct {
 	Desired  int
 	why      string
 	since    time.Time
-	settled  bool // Desired was computed, and is not a placeholder
+	settled  bool // Desired was computed and is not a placeholder
 	override *int
-	without  int    // size before a user set it
-	whyNot   string // reason of that size
+	without  int    // size before a user set the size
+	whyNot   string // reason for the size in without
 
 	asked   string // command of the newest check
 	trouble string // kind of the newest check's failure
@@ -86,11 +86,11 @@ type Pool struct {
 	good    bool // last.Value is valid
 
 	in     []bool // whether each member is wanted, by index
-	placed bool   // the choice is not provisional
-	// the choice waits for a count of work requested in this turn or later; 0 = it does not wait
+	placed bool   // the choice of members is not provisional
+	// turn in which the count of work that the choice waits for was requested; 0 = no wait
 	asks uint64
 
-	wasEmpty bool // size was 0 when EmptyChanged was last called
+	wasEmpty bool // the size was 0 at the last call of EmptyChanged
 
 	decisions []city.Decision
 
@@ -106,7 +106,7 @@ func (p *Pool) Placed() bool { return p.placed }
 // Waits reports whether the choice of members waits for a count of work.
 func (p *Pool) Waits() bool { return p.asks > 0 }
 
-// EmptyChanged reports whether the size has become 0, or is no longer 0, since the last call.
+// EmptyChanged reports whether the size has become 0, or has stopped being 0, since the last call.
 func (p *Pool) EmptyChanged() bool {
 	empty := p.Desired == 0
 	changed := empty != p.wasEmpty
@@ -125,22 +125,22 @@ func (ps *Pools) Busy() bool {
 	return len(ps.checking) > 0 || slices.ContainsFunc(ps.order, (*Pool).Waits)
 }
 
-// Sure reports whether the size of a pool is reliable, so that a surplus member has left for good. Right after the
-// start of a city, a member may merely not have been started yet.
+// Sure reports whether the size of a pool is reliable, so that a surplus member has permanently left the pool.
+// Right after the start of a city, a surplus member may only be one that is not needed yet.
 func (ps *Pools) Sure(p *Pool) bool {
 	return p.Want.Max == 0 || p.override != nil || p.good ||
 		p.Want.Check == "" && ps.city.Work().Counted
 }
 
-// Unsettle makes all choices of members provisional, and all sizes that were guessed: they came from an incomplete list
-// of sessions.
+// Unsettle makes all choices of members and all guessed sizes provisional, because they are based on an incomplete
+// list of sessions.
 func (ps *Pools) Unsettle() {
 	for _, p := range ps.order {
 		p.settled, p.placed = p.settled && p.good, false
 	}
 }
 
-// ByWork returns the names of the pools with a size that follows from their open work.
+// ByWork returns the names of the pools with a size that depends on their open work.
 func (ps *Pools) ByWork() []string {
 	var names []string
 	for _, p := range ps.order {
@@ -151,7 +151,7 @@ func (ps *Pools) ByWork() []string {
 	return names
 }
 
-// WorkCounted sets the sizes that follow from open work, after a count.
+// WorkCounted sets the sizes that depend on open work, after a count.
 func (ps *Pools) WorkCounted(now time.Time) {
 	for _, p := range ps.order {
 		if p.Want.Check == "" {
@@ -180,7 +180,7 @@ func (ps *Pools) Adopt(now time.Time, c *effect.Configuration) {
 				p.override = &n
 			}
 		} else if w.Check == "" {
-			// without a check, its last value no longer applies
+			// without the check, the value of its last run no longer applies
 			p.good, p.last = false, city.Check{}
 		}
 		p.Want, p.Members = w, p.Members[:0]
@@ -209,8 +209,8 @@ func (ps *Pools) Adopt(now time.Time, c *effect.Configuration) {
 	}
 }
 
-// SizeAll sets the size of every pool and runs their checks. It is called when a configuration comes into force,
-// and when all sessions are known for the first time.
+// SizeAll sets the size of every pool and runs the checks. It is called when a configuration comes into force, and
+// when all sessions are known for the first time.
 func (ps *Pools) SizeAll(now time.Time) {
 	for _, p := range ps.order {
 		ps.size(now, p)
@@ -221,7 +221,7 @@ func (ps *Pools) SizeAll(now time.Time) {
 	}
 }
 
-// size sets how many members a pool should have, from what is known so far.
+// size sets the number of members that a pool should have, based on the known facts.
 func (ps *Pools) size(now time.Time, p *Pool) {
 	switch s := p.Want.Spec; {
 	case s.Max == 0:
@@ -245,8 +245,8 @@ func (ps *Pools) size(now time.Time, p *Pool) {
 	}
 }
 
-// byHand notes a size set by a user, or its removal. After a removal, the size from before applies until a check
-// returns.
+// byHand records that a user has set a size or removed it. After a removal, the size before the user's change
+// applies until a check returns.
 func (ps *Pools) byHand(now time.Time, p *Pool, size *int) {
 	what := "returned to its check by operator"
 	if size != nil {
@@ -265,10 +265,10 @@ func (ps *Pools) byHand(now time.Time, p *Pool, size *int) {
 	ps.out.Decided(now, &p.decisions, "override", what)
 }
 
-// unanswered is the end of the reason of a size that waits for the first successful check.
+// unanswered is the end of the reason for a size that waits for the first successful check.
 const unanswered = ": no check has succeeded yet"
 
-// guess uses the number of members found running as the size until a check returns.
+// guess sets the size to the number of members that were found running, until a check returns.
 func (ps *Pools) guess(now time.Time, p *Pool) {
 	found := ps.city.Found(p)
 	n := p.Want.Size(found)
@@ -335,8 +335,8 @@ func (ps *Pools) CheckAll(now time.Time) {
 	}
 }
 
-// Checked handles the result of a check. A failure leaves the size unchanged, and only a new kind of failure is
-// recorded.
+// Checked handles the result of a check. After a failure, the size stays unchanged, and only a new kind of failure
+// is recorded.
 func (ps *Pools) Checked(now time.Time, in effect.PoolChecked) {
 	delete(ps.checking, in.Pool)
 	p, ok := ps.byName[in.Pool]
@@ -374,7 +374,7 @@ func (ps *Pools) Checked(now time.Time, in effect.PoolChecked) {
 	ps.size(now, p)
 }
 
-// Scale sets a pool's size on request of a user, or lets the check decide again.
+// Scale requests a change of a pool's size by a user, or removes the size that a user has set.
 func (ps *Pools) Scale(id uint64, c city.Scale) {
 	p, ok := ps.find(id, c.Pool)
 	if !ok {
@@ -396,8 +396,8 @@ func (ps *Pools) Scale(id uint64, c city.Scale) {
 	}
 }
 
-// Scaled handles the result of saving a size that a user set. Only a saved size takes effect, since it outlives
-// restarts.
+// Scaled handles the result of saving a size that a user has set. Only a saved size takes effect, because it must
+// survive a restart of the controller.
 func (ps *Pools) Scaled(now time.Time, in effect.Scaled) {
 	ps.Scales = ps.Scales[1:]
 	if len(ps.Scales) > 0 {
@@ -419,7 +419,7 @@ func (ps *Pools) Scaled(now time.Time, in effect.Scaled) {
 	msg := fmt.Sprintf("pool %s wants %d: %s", p.Name(), p.Desired, p.why)
 	if from != p.Desired {
 		msg = fmt.Sprintf("pool %s scales %d → %d: %s", p.Name(), from, p.Desired, p.why)
-	} else { // record a size set by a user even if nothing changes
+	} else { // record a size that a user has set even if it changes nothing
 		ps.out.Do(effect.Record{Event: events.Event{Type: events.PoolScaled,
 			Actor:   effect.ActorOperator,
 			Subject: p.Name(), Message: fmt.Sprintf("stays %d: %s", p.Desired,
@@ -449,13 +449,13 @@ func (ps *Pools) find(id uint64, name string) (*Pool, bool) {
 	return nil, false
 }
 
-// Census is the sessions of one pool's members.
+// Census contains facts about the sessions of one pool's members.
 type Census struct {
 	Size     int      // members that run and are not draining
 	Draining []string // names of members
 }
 
-// Snapshot returns all pools for a snapshot. members has the sessions by pool.
+// Snapshot returns all pools for a snapshot. members contains the facts about sessions, by pool.
 func (ps *Pools) Snapshot(members map[*Pool]Census) []city.Pool {
 	out, work := make([]city.Pool, len(ps.order)), ps.city.Work()
 	for i, p := range ps.order {
@@ -476,7 +476,7 @@ func (ps *Pools) Snapshot(members map[*Pool]Census) []city.Pool {
 	return out
 }
 
-// uncountedReason returns the reason of the size. It adds why the pool's work is not counted yet.
+// uncountedReason returns the reason for the size. It includes the reason why the pool's work is not counted yet.
 func (p *Pool) uncountedReason(uncounted string) string {
 	what, waits := strings.CutSuffix(p.why, unanswered)
 	if !waits {
