@@ -1,5 +1,5 @@
-// Package preflight finds out why an agent cannot start on this machine. A start makes this check first; `gcity plan`
-// and `gcity doctor` make the same one.
+// Package preflight determines why an agent cannot start on this machine. A start makes this check first. `gcity
+// plan` and `gcity doctor` make the same check.
 package preflight
 
 import (
@@ -33,8 +33,8 @@ func New(p session.Provider) *Checker {
 		calls: deadline.New[error](hungMost)}
 }
 
-// Check returns why an agent cannot start, or nil if no reason is known. It changes nothing. A session provider
-// that runs sessions elsewhere checks folder and program itself when a session starts.
+// Check returns the reason why an agent cannot start, or nil if none is known. It changes nothing. If a session
+// provider runs sessions elsewhere, it checks the folder and the program itself when a session starts.
 func (c *Checker) Check(ctx context.Context, w *agent.Want) error {
 	if w.Problem != "" {
 		return errors.New(w.Problem)
@@ -49,7 +49,7 @@ func (c *Checker) Check(ctx context.Context, w *agent.Want) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	// many agents may share a folder that does not respond; they wait for it together
+	// many agents may share a folder that does not respond, so they share one call
 	_, ok := c.calls.Do(ctx, w.Spec.Dir, time.Now(), limit, func() error {
 		_, err := os.Stat(w.Spec.Dir)
 		return err
@@ -69,7 +69,7 @@ func (c *Checker) Check(ctx context.Context, w *agent.Want) error {
 	return err
 }
 
-// onDisk checks the folder of an agent, and its program if sessions run on this machine.
+// onDisk checks the folder of an agent. If sessions run on this machine, it also checks the agent's program.
 func onDisk(w *agent.Want, local bool) error {
 	missing := false
 	if w.MakeDir {
@@ -87,7 +87,8 @@ func onDisk(w *agent.Want, local bool) error {
 		return err
 	}
 	if w.Overlay != "" || len(w.Spec.PreStart) > 0 {
-		return nil // these may install the program, so the start checks it afterwards
+		// pre_start lines or copied files may install the program, so the start checks it afterwards
+		return nil
 	}
 	_, err := w.Spec.Preflight()
 	return err
