@@ -1,4 +1,4 @@
-// Package pulse decides how often the loop of a controller must run, and records when it last ran.
+// Package pulse decides how often the loop of a controller must run, and records the time of its last turn.
 package pulse
 
 import (
@@ -11,13 +11,14 @@ import (
 )
 
 const (
-	// idle is the maximum interval while no client watches snapshots. systemd expects a notification every 30 s.
+	// idle is the maximum interval between turns while no client watches snapshots. systemd expects a notification
+	// every 30 s.
 	idle = 10 * time.Second
-	// freshLimit is the maximum time that Refresh waits for the loop.
+	// freshLimit is the maximum time for which Refresh waits for the loop.
 	freshLimit = 500 * time.Millisecond
 )
 
-// Pulse is shared by a loop and its clients.
+// Pulse is the state that a loop and its clients share.
 type Pulse struct {
 	watched  time.Duration
 	newest   atomic.Int64 // end of the latest turn, in nanoseconds since 1970
@@ -39,7 +40,7 @@ func New(watched time.Duration) *Pulse {
 // Stamp records that the loop has just completed a turn.
 func (p *Pulse) Stamp() { p.newest.Store(time.Now().UnixNano()) }
 
-// Last returns when the loop last completed a turn.
+// Last returns the end of the loop's last turn.
 func (p *Pulse) Last() time.Time { return time.Unix(0, p.newest.Load()) }
 
 // Every returns the maximum interval between two turns.
@@ -53,12 +54,12 @@ func (p *Pulse) Every(patrol time.Duration) time.Duration {
 // Watched reports whether a client watches.
 func (p *Pulse) Watched() bool { return p.watchers.Load() > 0 }
 
-// Watch counts a client that watches. The client must call the returned function when it stops watching.
+// Watch counts a client that is watching. The client must call the returned function when it stops watching.
 func (p *Pulse) Watch() (leave func()) {
 	p.watchers.Add(1)
 	select {
 	case p.pings <- make(Ping):
-	default: // the loop has other pings to answer, so it will turn soon
+	default: // the channel is full, so the loop has pings to answer and will turn soon
 	}
 	return func() { p.watchers.Add(-1) }
 }
@@ -72,7 +73,7 @@ func (p *Pulse) Answer(ping Ping) {
 	close(ping)
 }
 
-// Input returns the input for the machine: Watched if a client watches, or else nil.
+// Input returns the input for the machine: Watched if a client is watching, otherwise nil.
 func (p *Pulse) Input() effect.Input {
 	if !p.Watched() {
 		return nil
@@ -80,8 +81,7 @@ func (p *Pulse) Input() effect.Input {
 	return effect.Watched{}
 }
 
-// Due returns the latest time of the next turn: one interval from now, or earlier if the machine must be woken
-// earlier.
+// Due returns the latest time of the next turn: one interval from now, or wake if that is earlier.
 func Due(now time.Time, every time.Duration, wake time.Time) time.Time {
 	due := now.Add(every)
 	switch {
@@ -93,9 +93,9 @@ func Due(now time.Time, every time.Duration, wake time.Time) time.Time {
 	return wake
 }
 
-// Refresh pings the loop if its last turn is too long ago for a watched loop. So after Refresh, Last is old only if
-// the loop hangs, and not if it had nothing to do. Refresh waits for at most half a second, or until done is
-// closed.
+// Refresh pings the loop if its last turn was too long ago for a watched loop. So after Refresh, an old result of
+// Last means that the loop hangs, and not that it was idle. Refresh waits for at most half a second, or until done
+// is closed.
 func (p *Pulse) Refresh(ctx context.Context, done <-chan struct{}) {
 	if time.Since(p.Last()) <= p.watched {
 		return
