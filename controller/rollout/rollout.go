@@ -1,4 +1,4 @@
-// Package rollout restarts the members of pools, at once or one after the other.
+// Package rollout restarts the members of pools, all at the same time or one after the other.
 package rollout
 
 import (
@@ -11,12 +11,12 @@ import (
 	"gcity/controller/step"
 )
 
-// City is the view of the city that a restart of members uses.
+// City is the view of the city that a rollout uses.
 type City interface {
 	Running() bool // the city is not being stopped
 	// Member returns a member. It returns false if the pool no longer wants the member.
 	Member(name string) (Member, bool)
-	// Restart restarts or starts a member. It returns why that is impossible, or "".
+	// Restart restarts or starts a member. It returns "", or the reason why that is impossible.
 	Restart(now time.Time, name string) (why string)
 }
 
@@ -27,10 +27,10 @@ type Member struct {
 	Life   string // ID of the current session; "" = not running
 	Busy   bool   // a start or a stop is in flight
 	Starts bool   // a start is in flight
-	Due    bool   // its restart was requested but has not started yet
+	Due    bool   // the restart was requested but has not started yet
 }
 
-// Rollouts holds the restarts of pools that are in progress.
+// Rollouts is the state of the restarts of pools that are in progress.
 type Rollouts struct {
 	city City
 	out  *step.Output
@@ -41,7 +41,7 @@ type Rollouts struct {
 type rollout struct {
 	pool    string
 	id      uint64        // ID of the command that requested it
-	left    []string      // members still to restart
+	left    []string      // members that must still be restarted
 	pending []replacement // members that are being restarted
 	done    int
 	all     int
@@ -50,7 +50,7 @@ type rollout struct {
 // replacement is the restart of one member.
 type replacement struct {
 	agent string
-	life  string // ID of the session that is replaced
+	life  string // ID of the session that the restart replaces
 }
 
 // New returns an empty Rollouts. Effects are added to out.
@@ -74,8 +74,8 @@ func (rs *Rollouts) Suffix(pool string) string {
 	return ""
 }
 
-// Begin restarts members of a pool. It answers the command id when all are running, or when the first one fails to
-// start.
+// Begin restarts members of a pool. It answers the command id when all members are running, or when the first
+// member fails to start.
 func (rs *Rollouts) Begin(now time.Time, id uint64, pool string, members []string, rolling bool) {
 	r := &rollout{pool: pool, id: id, left: members, all: len(members)}
 	rs.all = append(rs.all, r)
@@ -92,7 +92,7 @@ func (rs *Rollouts) Begin(now time.Time, id uint64, pool string, members []strin
 	}
 }
 
-// next restarts the next member. It returns why that is impossible, or "".
+// next restarts the next member. It returns "", or the reason why that is impossible.
 func (rs *Rollouts) next(now time.Time, r *rollout) (why string) {
 	name := r.left[0]
 	r.left = r.left[1:]
@@ -111,7 +111,7 @@ func (rs *Rollouts) next(now time.Time, r *rollout) (why string) {
 	return ""
 }
 
-// Turn advances the restarts: when a member runs again, the next one is restarted.
+// Turn advances the restarts. When a member is running again, it restarts the next one.
 func (rs *Rollouts) Turn(now time.Time) {
 	for _, r := range slices.Clone(rs.all) {
 		var failed string
@@ -135,7 +135,7 @@ func (rs *Rollouts) Turn(now time.Time) {
 	}
 }
 
-// replaced reports whether the restart of a member is over. why is the reason if it failed.
+// replaced reports whether the restart of a member has ended. why is the reason of a failure.
 func (rs *Rollouts) replaced(rep replacement) (over bool, why string) {
 	m, wanted := rs.city.Member(rep.agent)
 	if !wanted {
