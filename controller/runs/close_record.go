@@ -22,7 +22,8 @@ func (rs *Runs) Closed(now time.Time, in effect.RunClosed) {
 	}
 	// a retry would fail too
 	forgone := errors.Is(in.Err, beads.ErrNotFound) || effect.Unclosable(in.Err)
-	if f.Kind != "" { // the end is recorded after the first attempt, even if it failed
+	// the end of the run is recorded after the first attempt, even if the attempt failed
+	if f.Kind != "" {
 		if forgone {
 			f.Msg += fmt.Sprintf("; its record %s can never be closed: %v", f.Run.ID,
 				in.Err)
@@ -35,7 +36,7 @@ func (rs *Runs) Closed(now time.Time, in effect.RunClosed) {
 			rs.Last[f.Run.Automation] = &ended
 		}
 	}
-	defer rs.Turn(now) // the next run may have waited for this record
+	defer rs.Turn(now) // the next run may wait for this record
 	if in.Err == nil || forgone {
 		delete(rs.OpenRecords, in.Bead)
 		if rs.retryClose(); len(rs.OpenRecords) == 0 {
@@ -49,8 +50,8 @@ func (rs *Runs) Closed(now time.Time, in effect.RunClosed) {
 }
 
 // IsClosing reports whether the first attempt to close the record of an automation's last run is in flight. The
-// next run waits for it. Otherwise a controller that dies could leave two open records, and its successor could not
-// find out whether the first run succeeded.
+// next run waits for the attempt. Otherwise, a controller that dies could leave two open records. The next
+// controller could then not determine whether the first run succeeded.
 func (rs *Runs) IsClosing(scoped string) bool {
 	for _, f := range rs.OpenRecords {
 		if f.Kind != "" && f.Run.Automation == scoped {
@@ -60,8 +61,8 @@ func (rs *Runs) IsClosing(scoped string) bool {
 	return false
 }
 
-// retryClose tries again to close one of the open records of ended runs. Each patrol tries one. If that succeeds,
-// the next follows at once.
+// retryClose tries again to close one of the open records of ended runs. Each patrol tries one record. If that
+// succeeds, the next record follows immediately.
 func (rs *Runs) retryClose() {
 	first := ""
 	for id, f := range rs.OpenRecords {
@@ -75,7 +76,7 @@ func (rs *Runs) retryClose() {
 	}
 }
 
-// retryOf returns when the run that has just ended is retried, or nil if it is not.
+// retryOf returns the next retry of the run that has just ended, or nil if it is not retried.
 func (rs *Runs) retryOf(scoped string) *effect.Retry {
 	try, of, at, ok := rs.Schedule.Again(scoped)
 	if !ok {

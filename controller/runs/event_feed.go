@@ -29,8 +29,8 @@ func (rs *Runs) subscribe() {
 	rs.out.Do(effect.Follow{ID: rs.FeedID, After: from, Types: on})
 }
 
-// FeedEnded handles the end of the subscription. The next patrol subscribes again, from the last event that was
-// handled.
+// FeedEnded handles the end of the subscription. The next patrol subscribes again, starting after the last handled
+// event.
 func (rs *Runs) FeedEnded(in effect.FollowEnded) {
 	if in.Follow != rs.FeedID {
 		return
@@ -39,7 +39,7 @@ func (rs *Runs) FeedEnded(in effect.FollowEnded) {
 	rs.out.Note(&rs.Unfed, "events for automations cannot be read: "+in.Err.Error())
 }
 
-// resubscribe subscribes again after a subscription has ended. It clears the problem when a subscription has lasted
+// resubscribe subscribes again if the subscription has ended. It clears the problem when a subscription has lasted
 // from one patrol to the next.
 func (rs *Runs) resubscribe() {
 	if !rs.feedLost {

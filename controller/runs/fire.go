@@ -16,13 +16,13 @@ import (
 	"gcity/internal/suggest"
 )
 
-// earlyFire is a request to fire an automation that came before the automations were read.
+// earlyFire is a request to fire an automation that arrived before the automations were read.
 type earlyFire struct {
 	id   uint64
 	fire city.Fire
 }
 
-// fireEarly carries out the requests that came before the automations were read.
+// fireEarly handles the requests that arrived before the automations were read.
 func (rs *Runs) fireEarly(now time.Time) {
 	all := rs.earlyFires
 	rs.earlyFires = nil
@@ -31,7 +31,7 @@ func (rs *Runs) fireEarly(now time.Time) {
 	}
 }
 
-// Fire runs an automation on request of a user.
+// Fire runs an automation because a user or agent requested it.
 func (rs *Runs) Fire(now time.Time, id uint64, c city.Fire) {
 	if err := city.CheckBy(c.By); err != nil {
 		rs.out.Refuse(id, err.Code, err.Message)
@@ -80,11 +80,11 @@ func (rs *Runs) Fire(now time.Time, id uint64, c city.Fire) {
 		return
 	}
 	rs.FireWaiters[c.Automation] = append(rs.FireWaiters[c.Automation], id)
-	rs.out.Changed = true // the run is shown as due while it waits
+	rs.out.Changed = true // the automation is shown as due while the request waits
 	rs.Turn(now)
 }
 
-// whyNotFired returns why an automation cannot be run now, or "" if it can.
+// whyNotFired returns the reason why an automation cannot be run now, or "" if it can.
 func (rs *Runs) whyNotFired(name string) (code city.Code, why string) {
 	names := make([]string, 0, len(rs.catalog.Automations))
 	for _, d := range rs.catalog.Automations {
@@ -126,7 +126,7 @@ func (rs *Runs) Abandon(now time.Time, id uint64) {
 	}
 }
 
-// refuseUnfired refuses the commands that wait for automations that were disabled or removed.
+// refuseUnfired refuses commands that wait for automations that were disabled or removed.
 func (rs *Runs) refuseUnfired() {
 	if len(rs.FireWaiters) == 0 {
 		return
@@ -144,7 +144,7 @@ func (rs *Runs) refuseUnfired() {
 	}
 }
 
-// Stop cancels all active runs, and drops those that are due.
+// Stop cancels all active runs, and drops all due runs.
 func (rs *Runs) Stop() {
 	rs.fireEarly(time.Time{})
 	for _, name := range slices.Sorted(maps.Keys(rs.FireWaiters)) {

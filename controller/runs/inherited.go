@@ -12,8 +12,8 @@ import (
 	"gcity/events"
 )
 
-// recordInherited records the events of runs that the previous controller could not record. It derives them from
-// the records of runs, and treats runs in in.Interrupted as runs with an open record.
+// recordInherited writes the events of runs that the previous controller could not write. It derives them from the
+// records of runs. It treats the runs in in.Interrupted as runs with an open record.
 func (rs *Runs) recordInherited(in *effect.RunsSwept) {
 	closed := map[string]bool{}
 	for i := range in.Interrupted {
@@ -43,7 +43,7 @@ func (rs *Runs) recordInherited(in *effect.RunsSwept) {
 	}
 }
 
-// endMissing reports whether the log lacks the end of a run. closed reports that the run's record was open.
+// endMissing reports whether the log lacks the end of a run. closed is true if the run's record was still open.
 func (rs *Runs) endMissing(run *city.Run, t *effect.LoggedRuns, closed bool) bool {
 	switch {
 	case run.Ended == nil:

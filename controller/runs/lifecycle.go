@@ -30,8 +30,8 @@ func (rs *Runs) Scan() {
 		Rigs: rs.city.Configuration().Rigs, Options: rs.city.Configuration().Automations})
 }
 
-// Scanned handles the result of a scan. If a previous controller left records open, they are closed before any run
-// starts.
+// Scanned handles the result of a scan. Before any run starts, it requests that records that a previous controller
+// left open are closed.
 func (rs *Runs) Scanned(now time.Time, in effect.Scanned) {
 	rs.Scanning = false
 	if rs.rescan {
@@ -49,7 +49,7 @@ func (rs *Runs) Scanned(now time.Time, in effect.Scanned) {
 	rs.load(now)
 }
 
-// load brings the automations that were found into force, after the records of earlier runs were read.
+// load brings the found automations into force, after the records of earlier runs were read.
 func (rs *Runs) load(now time.Time) {
 	if !rs.RecordsRead || !rs.known {
 		return
@@ -76,8 +76,8 @@ func (rs *Runs) Sweep() {
 	}
 }
 
-// RunsSwept handles the records of earlier runs. Runs with an open record have ended. The newest run of each
-// automation is shown.
+// RunsSwept handles the records of earlier runs. Runs that had an open record count as ended. The newest run of
+// each automation is shown.
 func (rs *Runs) RunsSwept(now time.Time, in effect.RunsSwept) {
 	rs.sweeping = false
 	rs.recordInherited(&in)
@@ -142,7 +142,7 @@ func (rs *Runs) Turn(now time.Time) {
 	rs.save()
 }
 
-// Suspended returns why automations of a rig do not fire, or "" if they do.
+// Suspended returns the reason why automations of a rig do not fire, or "" if they do.
 func (rs *Runs) Suspended(rig string) string {
 	for i := range rs.city.Configuration().Rigs {
 		if r := &rs.city.Configuration().Rigs[i]; r.Name == rig && r.Suspended {
@@ -197,7 +197,7 @@ func (rs *Runs) Opened(now time.Time, in effect.RunOpened) {
 	rs.Turn(now)
 }
 
-// Ended handles the end of a run. It requests that the run's record is closed, and retries until that succeeds.
+// Ended handles the end of a run. It requests that the run's record is closed, and retries this until it succeeds.
 func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
 	run := rs.Current[in.Scoped]
 	if run == nil || run.ID != in.Bead {
@@ -264,12 +264,12 @@ func (rs *Runs) record(f effect.CloseRun, answers ...effect.Answer) {
 // forgotShown is the minimum time for which a lost state is reported.
 const forgotShown = time.Hour
 
-// Patrol does the first part of a patrol that concerns automations.
+// Patrol performs the first part of a patrol for automations.
 func (rs *Runs) Patrol(now time.Time) {
 	if rs.firstPatrol.IsZero() {
 		rs.firstPatrol = now
 	}
-	// the state was saved again, and users had time to see the problem
+	// the state has been saved again, and users had time to see the problem
 	if rs.SavedRev > 0 && now.Sub(rs.firstPatrol) > forgotShown {
 		rs.out.Note(&rs.Forgotten, "")
 		rs.out.Note(&rs.Unclosable, "")
@@ -277,7 +277,7 @@ func (rs *Runs) Patrol(now time.Time) {
 	rs.Scan()
 }
 
-// Retry tries again what has failed before.
+// Retry repeats requests that have failed before.
 func (rs *Runs) Retry(now time.Time) {
 	if rs.known {
 		rs.Sweep()

@@ -1,4 +1,4 @@
-// Package runs decides about the automations of a city and their runs.
+// Package runs makes the decisions about the automations of a city and their runs.
 package runs
 
 import (
@@ -13,7 +13,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// Runs is the state of a city's automations. automation.Runs decides when an automation runs. Runs turns its
+// Runs is the state of a city's automations. automation.Runs decides when an automation runs. Runs turns these
 // decisions into effects, and passes the results back.
 type Runs struct {
 	city City
@@ -22,13 +22,14 @@ type Runs struct {
 	Schedule *automation.Runs
 	catalog  automation.Catalog
 	known    bool // the automations were read at least once
-	// state that the previous controller saved; nil after it was passed on to Schedule
+	// state that the previous controller saved; nil after it was passed to Schedule
 	Inherited map[string]automation.Memory
 	// depth of active runs, by ID of their record; see automation.Depth
-	Depths           map[string]int
-	logSeq           uint64 // sequence number of the newest event when the automations were read
-	RecordsRead      bool   // the records that a previous controller left open are closed
-	sweeping         bool   // a SweepRuns is in flight
+	Depths map[string]int
+	// sequence number of the newest event at the time when the automations were read
+	logSeq           uint64
+	RecordsRead      bool // the records that a previous controller left open are closed
+	sweeping         bool // a SweepRuns is in flight
 	Scanning, rescan bool
 
 	FeedID   uint64   // ID of the latest Follow effect
@@ -37,8 +38,8 @@ type Runs struct {
 	feedLost bool     // the subscription has ended, and the next patrol subscribes again
 
 	Current map[string]*city.Run // active runs by scoped name; ID "" = the record is being created
-	Last    map[string]*city.Run // the newest run of each automation
-	failed  map[string]*city.Run // newest run of each automation, if it failed
+	Last    map[string]*city.Run // newest run of each automation
+	failed  map[string]*city.Run // newest run of each automation, if that run has failed
 
 	earlyFires    []earlyFire
 	FireWaiters   map[string][]uint64 // commands that wait for a run to start, by scoped name
@@ -50,29 +51,29 @@ type Runs struct {
 	saving      bool
 	Problems
 	firstPatrol time.Time
-	// when to search for records of runs that were given up; zero = not necessary
+	// time of the next search for records of runs that were given up; zero = none is necessary
 	strayCheck time.Time
 }
 
-// Problems are the problems of a city's automations. Empty fields mean no problem.
+// Problems contains the problems of a city's automations. An empty field means no problem.
 type Problems struct {
-	Forgotten  string // why the saved state could not be read
-	Unread     string // why folders of automations cannot be read
-	Unswept    string // why the records of earlier runs cannot be read
-	Unclosable string // records that can never be closed, and why
-	Unfed      string // why automations receive no events
-	Unopened   string // why no records of runs can be created
-	Unclosed   string // why records of runs cannot be closed
-	Unsaved    string // why the state cannot be saved
+	Forgotten  string // reason why the saved state could not be read
+	Unread     string // reason why folders of automations cannot be read
+	Unswept    string // reason why the records of earlier runs cannot be read
+	Unclosable string // records that can never be closed, with the reasons
+	Unfed      string // reason why automations receive no events
+	Unopened   string // reason why records of runs cannot be created
+	Unclosed   string // reason why records of runs cannot be closed
+	Unsaved    string // reason why the state cannot be saved
 }
 
 // City is the view of the city that Runs uses.
 type City interface {
 	Configuration() *effect.Configuration // nil before the first configuration
 	Running() bool                        // the city is not being stopped
-	Settling() bool                       // one-shot mode: nothing may start
+	Settling() bool                       // one-shot mode, in which nothing may start
 	Away() bool                           // the city's folder is not at its path
-	StoreProblem() string                 // why the city's store cannot be used; "" = it can
+	StoreProblem() string                 // reason why the city's store cannot be used; "" = it can
 	CountWork()
 }
 
@@ -93,7 +94,7 @@ func New(c City, out *step.Output) Runs {
 	}
 }
 
-// Inherit sets the state that the previous controller saved, or records why it cannot be read.
+// Inherit sets the state that the previous controller saved, or the reason why it cannot be read.
 func (rs *Runs) Inherit(state map[string]automation.Memory, problem string) {
 	rs.Forgotten = problem
 	if state != nil {
@@ -101,7 +102,7 @@ func (rs *Runs) Inherit(state map[string]automation.Memory, problem string) {
 	}
 }
 
-// Checked handles the result of a condition's check.
+// Checked handles the result of an automation's check.
 func (rs *Runs) Checked(now time.Time, in effect.ConditionChecked) {
 	rs.Schedule.Checked(in.Scoped, in.Check, in.Code, in.Err)
 	rs.Turn(now)
@@ -128,7 +129,7 @@ func (rs *Runs) Closing() (n int) {
 	return n
 }
 
-// Quiet reports whether no run and no closing of a record is in flight.
+// Quiet reports whether no run is active and no closing of a record is in flight.
 func (rs *Runs) Quiet() bool { return len(rs.Current) == 0 && rs.Closing() == 0 }
 
 // Remembered returns the names of automations with saved state, sorted.

@@ -8,8 +8,8 @@ import (
 	"gcity/controller/effect"
 )
 
-// save requests that the automations' state is saved. If it is saved already, save starts the runs that waited for
-// that.
+// save requests that the automations' state is saved. If the state is already saved, save starts the runs that
+// waited for it.
 func (rs *Runs) save() {
 	if rev := rs.Schedule.Rev(); rev != rs.SavedRev && !rs.saving {
 		data, err := json.Marshal(rs.Schedule.Memory())
@@ -29,7 +29,8 @@ func (rs *Runs) save() {
 	})
 }
 
-// Saved handles the result of saving. After a failure the runs start anyway, and the problem is shown.
+// Saved handles the result of saving the state. After a failure, the waiting runs start too, and the problem is
+// shown.
 func (rs *Runs) Saved(now time.Time, in effect.AutomationsSaved) {
 	rs.saving = false
 	if in.Err != nil {

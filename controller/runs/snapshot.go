@@ -49,7 +49,7 @@ func (rs *Runs) Snapshot() []city.Automation {
 	return out
 }
 
-// whyUnknown returns why the records of earlier runs are not known yet.
+// whyUnknown returns the reason why the records of earlier runs are not known yet.
 func (rs *Runs) whyUnknown() string {
 	if rs.Unswept != "" {
 		return "the records of earlier runs are not known: " + rs.Unswept

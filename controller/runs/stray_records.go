@@ -8,13 +8,13 @@ import (
 )
 
 // A store that did not answer in time may still have created a record after its run was given up. Such a record
-// would stay open until the next controller, so open records are checked again after a while.
+// would stay open until the next controller starts. Therefore open records are checked again later.
 const (
 	StrayWait = 2 * time.Minute
 	strayAge  = time.Minute // a younger record may belong to a run that is just being opened
 )
 
-// CheckStrays requests a check of open records when it is due.
+// CheckStrays requests a check of open records if one is due.
 func (rs *Runs) CheckStrays(now time.Time) {
 	if rs.strayCheck.IsZero() || now.Before(rs.strayCheck) || !rs.RecordsRead ||
 		!rs.city.Running() || rs.city.Settling() ||
@@ -24,7 +24,7 @@ func (rs *Runs) CheckStrays(now time.Time) {
 	known := make([]string, 0, len(rs.Current)+len(rs.OpenRecords))
 	for _, run := range rs.Current {
 		if run.ID == "" {
-			return // this run's record may exist already, but its ID is not known yet
+			return // the record of this run may already exist, but its ID is not known yet
 		}
 		known = append(known, run.ID)
 	}
