@@ -45,7 +45,7 @@ func (ch *Changes) Summary(revision string) string {
 	return "revision " + Short(revision) + " is in force: " + strings.Join(ch.Lines(), "; ")
 }
 
-// Few joins at most five names, and adds the number of the others.
+// Few joins at most five names, and adds the number of omitted names.
 func Few(names []string) string {
 	text := strings.Join(names[:min(len(names), 5)], ", ")
 	if more := len(names) - 5; more > 0 {

@@ -14,10 +14,10 @@ import (
 	"gcity/controller/effect"
 )
 
-// Output holds the results of a step of the machine: the effects in order, and whether a new snapshot is needed.
+// Output contains the results of a step of the machine: the effects in order, and whether a new snapshot is needed.
 type Output struct {
 	Effects []effect.Effect
-	// appended to the others, so that a new session starts before the output of the old one is saved
+	// effects that follow all others, so that a new session starts before the output of the old one is saved
 	late    []effect.Effect
 	Changed bool // a new snapshot would differ from the previous one
 	peers   peers
@@ -26,16 +26,16 @@ type Output struct {
 // Begin clears the output for the next step.
 func (o *Output) Begin() { o.Effects = o.Effects[:0] }
 
-// DoLate adds an effect that follows all others of this step.
+// DoLate adds an effect that follows all other effects of this step.
 func (o *Output) DoLate(f effect.Effect) { o.late = append(o.late, f) }
 
-// AppendLate appends the late effects to the others.
+// AppendLate appends the late effects to the other effects.
 func (o *Output) AppendLate() {
 	o.Effects = append(o.Effects, o.late...)
 	o.late = o.late[:0]
 }
 
-// TakeFrom begins a command that came over TCP from this address.
+// TakeFrom starts the handling of a command that came over TCP from this address.
 func (o *Output) TakeFrom(id uint64, from string) {
 	if o.peers.waiting == nil {
 		o.peers.waiting = map[uint64]string{}
@@ -46,14 +46,14 @@ func (o *Output) TakeFrom(id uint64, from string) {
 // Taken ends the handling of a command.
 func (o *Output) Taken() { o.peers.now = "" }
 
-// peers holds the addresses of commands that came over TCP, so that events can contain where their command came
-// from.
+// peers contains the addresses of commands that came over TCP, so that events can name the origin of their command.
 type peers struct {
 	now     string            // address of the current command
 	waiting map[uint64]string // addresses of commands that are not answered yet, by ID
 }
 
-// stamp adds the address of the command that caused an event to the event.
+// stamp returns an event's effect with the address of the command that caused the event. It returns other effects
+// unchanged.
 func (p *peers) stamp(f effect.Effect) effect.Effect {
 	switch f := f.(type) {
 	case effect.Record:
@@ -86,7 +86,7 @@ func (o *Output) Refuse(id uint64, code city.Code, msg string) {
 }
 
 // RefuseFlag refuses to suspend or resume, because the flag is not written or not in force. If the configuration is
-// invalid, the error's details report that.
+// invalid, the details of the error report that.
 func (o *Output) RefuseFlag(id uint64, msg string, err error) {
 	e := &city.Error{Code: city.Conflict, Message: msg}
 	if _, refused := errors.AsType[*config.Error](err); refused {
@@ -95,7 +95,7 @@ func (o *Output) RefuseFlag(id uint64, msg string, err error) {
 	o.Do(effect.Reply{Answer: effect.Answer{ID: id, Err: e}})
 }
 
-// NotInEffect returns the reason for RefuseFlag if the flag is written but not in effect. verb is "suspend" or
+// NotInEffect returns the message for RefuseFlag if the flag is written but not in effect. verb is "suspend" or
 // "resume", and err may be nil.
 func NotInEffect(what, verb string, err error) string {
 	msg := fmt.Sprintf("%s was not %sed, because the changed configuration is not in effect", what,
@@ -109,7 +109,7 @@ func NotInEffect(what, verb string, err error) string {
 // Do adds an effect.
 func (o *Output) Do(f effect.Effect) { o.Effects = append(o.Effects, o.peers.stamp(f)) }
 
-// Note sets a fact that snapshots show. It notes whether the fact has changed.
+// Note sets a fact that snapshots show, and records whether the fact has changed.
 func (o *Output) Note(fact *string, value string) {
 	if *fact != value {
 		*fact = value
@@ -117,7 +117,7 @@ func (o *Output) Note(fact *string, value string) {
 	}
 }
 
-// Decided adds a decision to the newest ones of an agent or a pool.
+// Decided adds a decision to the newest decisions of an agent or a pool.
 func (o *Output) Decided(now time.Time, kept *[]city.Decision, what, why string) {
 	if len(*kept) == city.MaxDecisions {
 		*kept = slices.Delete(*kept, 0, 1)
@@ -126,8 +126,8 @@ func (o *Output) Decided(now time.Time, kept *[]city.Decision, what, why string)
 	o.Changed = true
 }
 
-// Lose sets why some work cannot be used, or clears it. The error of an open circuit breaker is left out, because
-// it is shown once for the whole store.
+// Lose sets the reason why some work cannot be used, or clears it if err is nil. It omits the error of an open
+// circuit breaker, because that is shown once for the whole store.
 func (o *Output) Lose(fact *string, what string, err error) {
 	if _, closed := errors.AsType[*beads.ClosedError](err); closed || err == nil {
 		o.Note(fact, "")

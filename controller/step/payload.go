@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Payload encodes a payload.
+// Payload encodes the payload of an event as JSON.
 func Payload(v map[string]any) json.RawMessage {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -14,7 +14,7 @@ func Payload(v map[string]any) json.RawMessage {
 	return data
 }
 
-// Numbered formats a process ID. It returns "" if the ID is unknown, for example that of a remote session.
+// Numbered formats a process ID. It returns "" for an unknown ID, for example that of a remote session.
 func Numbered(pid int, format string) string {
 	if pid <= 0 {
 		return ""
