@@ -14,18 +14,18 @@ import (
 	"gcity/watchdog"
 )
 
-// thresholds is the name that records contain if the thresholds decided a beat, and not a triage agent.
+// thresholds is the value of Judgement.By if the thresholds decided a beat, and not a triage agent.
 const thresholds = "thresholds"
 
 // judge describes how a beat was decided.
 type judge struct {
 	by   string
-	why  string        // why the thresholds decided although the watchdog has a triage agent
-	took time.Duration // how long the triage agent took
-	beat *beat         // the beat that a triage agent decided; nil: the thresholds decided
+	why  string        // reason why the thresholds decided although the watchdog has a triage agent
+	took time.Duration // time that the triage agent needed
+	beat *beat         // the beat that a triage agent decided; nil = the thresholds decided
 }
 
-// judged carries out the decision about a beat.
+// judged performs the decision about a beat.
 func (wd *Watchdogs) judged(now time.Time, t *tier, v watchdog.Verdict, by judge) {
 	if v.Decision != watchdog.Wake && v.Decision != watchdog.Nudge {
 		wd.retract(now, t, fmt.Sprintf("superseded by the next beat: %s: %s", v.Decision, v.Reason))
@@ -71,7 +71,7 @@ func (wd *Watchdogs) record(t *tier, e events.Event, about map[string]any,
 	wd.city.Record(e, answers...)
 }
 
-// remedy carries out a decision, or the nearest action that is still possible. It returns the result. If waits is
+// remedy performs a decision, or the nearest action that is still possible. It returns the result. If waits is
 // true, the result is reported later.
 func (wd *Watchdogs) remedy(now time.Time, t *tier, v watchdog.Verdict, by judge) (result string,
 	waits bool) {
@@ -102,9 +102,9 @@ func (wd *Watchdogs) remedy(now time.Time, t *tier, v watchdog.Verdict, by judge
 	return wd.typeFor(now, t, a, text)
 }
 
-// ensure starts an agent. It ends a wait of the agent, but not a quarantine (L2), a suspension or a drain. A
-// running agent is restarted, with two exceptions: it was started after the triage agent saw it dead, or its
-// heartbeat is fresh.
+// ensure starts an agent. It ends the agent's wait, but not a quarantine (L2). It restarts a running agent only for
+// a triage agent that saw the same session, and only if the heartbeat is not fresh. For a triage agent, it starts a
+// beat of that agent's watchdog.
 func (wd *Watchdogs) ensure(now time.Time, a *Agent, why string, fresh bool, b *beat) string {
 	switch {
 	case a.TriageOf != "":
@@ -143,7 +143,7 @@ func (wd *Watchdogs) typeFor(now time.Time, t *tier, a *Agent, text string) (res
 		return "failed: a stopped process does not read input" +
 			step.Numbered(a.Life.PID, ": kill -CONT %d resumes it"), false
 	}
-	if len(text) > city.MaxSend { // the configuration cannot contain such a text
+	if len(text) > city.MaxSend { // the configuration cannot contain a text of this size
 		return fmt.Sprintf("failed: the text has %d bytes, but the maximum is %d",
 			len(text), city.MaxSend), false
 	}
@@ -199,7 +199,7 @@ func (wd *Watchdogs) recovered(t *tier) {
 		Message: t.want.Watches + " is healthy again"}, map[string]any{"watches": t.want.Watches})
 }
 
-// escalate notifies a user after several failed actions. It does so once until the agent has recovered.
+// escalate notifies a user after several failed actions. It does so only once before the agent recovers.
 func (wd *Watchdogs) escalate(now time.Time, t *tier, reason string) {
 	w := &t.want
 	if t.esc == nil && t.chain.Failed >= w.EscalateAfter {
@@ -239,7 +239,7 @@ func (wd *Watchdogs) sendEscalation(t *tier) {
 	})
 }
 
-// mailText returns the text of an escalation: the problem, what was tried, and what the user can do.
+// mailText returns the text of an escalation: the problem, the actions that were tried, and advice for the user.
 func (wd *Watchdogs) mailText(t *tier) string {
 	text := t.esc.Message + "\n\nWhat was tried:\n"
 	for i := max(0, len(t.recent)-t.chain.Failed); i < len(t.recent); i++ {
@@ -274,7 +274,7 @@ func (wd *Watchdogs) Escalated(in effect.Escalated) {
 		wd.record(t, events.Event{Type: events.WatchdogCommand, Actor: effect.ActorController,
 			Message: msg}, map[string]any{"output": in.Output})
 	}
-	if t.esc == nil || !t.esc.At.Equal(in.Call) { // this escalation is already over
+	if t.esc == nil || !t.esc.At.Equal(in.Call) { // this escalation has already ended
 		return
 	}
 	t.unsent = in.Err != ""

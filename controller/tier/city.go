@@ -1,5 +1,5 @@
-// Package tier contains the watchdogs of a city. A watchdog checks an agent at regular intervals, its beats, and
-// decides what to do.
+// Package tier contains the watchdogs of a city. A watchdog checks an agent at regular intervals and decides what
+// to do. Each check is a beat.
 package tier
 
 import (
@@ -20,7 +20,7 @@ type Watchdogs struct {
 
 	tiers []*tier // sorted by name
 	// names of watchdogs with a heartbeat that is being read, or with an escalation that is being sent; they may
-	// have been removed since
+	// have been removed in the meantime
 	reading map[string]bool
 	posting map[string]bool
 }
@@ -34,23 +34,25 @@ func New(c City, out *step.Output) Watchdogs {
 type City interface {
 	Configuration() *effect.Configuration
 	Running() bool    // the city is not being stopped
-	Settling() bool   // one-shot mode: nothing may start
+	Settling() bool   // one-shot mode, in which nothing may start
 	Listed() bool     // at least one list of sessions has succeeded
-	Awake() time.Time // when the last stall of the whole program ended; zero = no stall
+	Awake() time.Time // end of the last stall of the whole program; zero = no stall
 	CountWork()
-	// Record records an event, after those that are already queued.
+	// Record records an event, after the events that are already queued.
 	Record(e events.Event, answers ...effect.Answer)
 
-	Agent(name string) *Agent // nil if it does not exist
+	Agent(name string) *Agent // nil if the agent does not exist
 	Decide(now time.Time, name string)
-	// Start ends the wait of an agent and starts it. Like Replace, it returns the result for the watchdog's record.
+	// Start ends the wait of an agent and starts it. Replace restarts it. Both return the result for the watchdog's
+	// record.
 	Start(now time.Time, name, why string) string
 	Replace(now time.Time, name, why string) string
-	// Type queues a text for an agent. It returns the ID of the text, or why it was refused.
+	// Type queues a text for an agent. It returns the ID of the text, or the reason why it was refused.
 	Type(now time.Time, name, watchdog, text string) (id uint64, problem string)
-	TextReason(name string, id uint64) string // why a text is not submitted yet
+	TextReason(name string, id uint64) string // reason why a text is not submitted yet
 	TakeBack(now time.Time, name string, id uint64, why string)
-	// Summon makes a triage agent start for a beat. Dismiss stops it. Decided notes that it has decided.
+	// Summon makes a triage agent start for a beat. Dismiss stops the triage agent. Decided records that the triage
+	// agent has decided.
 	Summon(name string, s *Summons)
 	Dismiss(now time.Time, name, watchdog string)
 	Decided(name, beat string, until time.Time)
@@ -62,24 +64,25 @@ type Agent struct {
 	State            city.State
 	Reason           string
 	Declared         bool
-	Suspended        string // "suspended in city.toml"; "" = it is not suspended
-	Problem          string // why it cannot start; "" = it can
-	TriageOf         string // the watchdog for which it is the triage agent; "" = none
+	Suspended        string // for example "suspended in city.toml"; "" = not suspended
+	Problem          string // reason why the agent cannot start; "" = it can
+	TriageOf         string // the watchdog that uses the agent as its triage agent; "" = none
 	Alive, Ready     bool
 	Starting         bool // a start is in flight
 	Stopping         bool // a stop is in flight
-	Ending           bool // it is being stopped or is about to be
-	KeptEnded        bool // a user has drained it without a restart
+	Ending           bool // the agent is being stopped or is about to be
+	KeptEnded        bool // a user has drained the agent without a restart
 	Stuck            bool
 	QuarantinedUntil time.Time       // zero = not quarantined
-	Life             *session.Status // its session, even if that has ended
-	Spoke            time.Time       // when it last printed something; zero = unknown
+	Life             *session.Status // the agent's session, even if the session has ended
+	Spoke            time.Time       // time of its last output; zero = unknown
 	Mail             int             // number of unread messages
-	Task, Gate       string          // its work in progress, and the gate that this waits for
-	CannotType       string          // why texts cannot be typed into it; "" = they can
+	Task, Gate       string          // its work in progress, and the gate that this work waits for
+	// reason why texts cannot be typed into its session; "" = they can
+	CannotType string
 
-	Summons *Summons // the beat that a triage agent has to decide; nil = none
-	Served  string   // ID of the beat that a triage agent was last started for
+	Summons *Summons // the beat that a triage agent must decide; nil = none
+	Served  string   // ID of the last beat that a triage agent was started for
 }
 
 // Summons describes the beat that a triage agent is started for.
@@ -109,15 +112,15 @@ type Text struct {
 	Why               string
 }
 
-// TriageEnded handles the end of the session that was started for s, or its failed start.
+// TriageEnded handles the end or the failed start of the session that was started for s.
 func (wd *Watchdogs) TriageEnded(now time.Time, s *Summons, why string) {
 	if t := wd.tier(s.Tier); t != nil && t.beat != nil && t.beat.id == s.Beat {
 		wd.instead(now, t, why)
 	}
 }
 
-// Degraded returns why the thresholds decide instead of the triage agent. ok is false if the watchdog does not
-// exist.
+// Degraded returns the reason why the thresholds decide instead of the triage agent. ok is false if the watchdog
+// does not exist.
 func (wd *Watchdogs) Degraded(name string) (why string, ok bool) {
 	t := wd.tier(name)
 	if t == nil {

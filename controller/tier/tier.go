@@ -12,23 +12,25 @@ import (
 	"gcity/watchdog"
 )
 
-// tier is the state of one watchdog. Watchdogs keep their state by name when the configuration changes (L6). A
-// decision depends on the current facts only. The state is not saved.
+// tier is the state of one watchdog. When the configuration changes, a watchdog keeps its state by name (L6). A
+// decision depends only on the current facts. The state is not saved.
 type tier struct {
 	want   config.Watchdog
-	since  time.Time // when the watchdog was added or last resumed
+	since  time.Time // time when the watchdog was added or last resumed
 	next   time.Time // time of the next beat; zero = paused
 	paused string
 
-	instead         string    // why the thresholds decide this beat instead of the triage agent
-	asked           []uint64  // commands that wait for the result of the beat
-	beat            *beat     // beat that a triage agent is deciding; nil = none
-	looked          time.Time // when the heartbeat file was last checked
-	read            time.Time // when the heartbeat file was last read successfully; zero = never
-	decidedAt       time.Time // when the triage agent last decided; zero = never
+	// reason why the thresholds decide this beat instead of the triage agent
+	instead string
+	asked   []uint64  // commands that wait for the result of the beat
+	beat    *beat     // beat that a triage agent is deciding; nil = none
+	looked  time.Time // time of the last check of the heartbeat file
+	// time of the last successful read of the heartbeat file; zero = never
+	read            time.Time
+	decidedAt       time.Time // time of the triage agent's last decision; zero = never
 	problem         string    // problem with the heartbeat file; "" = none
 	heartbeat, life watchdog.Sight
-	agents          watchdog.Agents // as reported in the newest heartbeat
+	agents          watchdog.Agents // numbers in the newest heartbeat
 	lifeID          string
 
 	chain    watchdog.Chain
@@ -38,7 +40,7 @@ type tier struct {
 	last     *city.Judgement
 	recent   []city.Judgement
 	esc      *city.Escalation
-	unposted string // why the escalation could not be sent; "" = it could
+	unposted string // reason why the escalation could not be sent; "" = it could
 	unsent   bool   // the escalation is not sent yet
 	command  string // escalate_command that has not run yet; "" = it has run
 }
@@ -150,7 +152,7 @@ func (wd *Watchdogs) watchOne(now time.Time, t *tier) {
 	}
 }
 
-// whyPaused returns why a watchdog is paused, or "" if it is not.
+// whyPaused returns the reason why a watchdog is paused, or "" if it is not paused.
 func (wd *Watchdogs) whyPaused(a *Agent) string {
 	switch {
 	case !wd.city.Running():
@@ -172,7 +174,7 @@ func (wd *Watchdogs) whyPaused(a *Agent) string {
 	return ""
 }
 
-// beginBeat starts a beat: it requests a read of the heartbeat, unless one is in flight.
+// beginBeat starts a beat by requesting a read of the heartbeat. If a read is in flight, it does nothing.
 func (wd *Watchdogs) beginBeat(t *tier) {
 	if wd.reading[t.want.Name] { // the read in flight starts the beat when it returns
 		return
@@ -224,7 +226,7 @@ func (wd *Watchdogs) HeartbeatRead(now time.Time, in effect.HeartbeatRead) {
 		t.esc != nil && t.chain.Failed == 0 {
 		wd.recovered(t)
 	}
-	// read the facts again: they now include the failure of the previous beat
+	// read the facts again, because they now include the failure of the previous beat
 	f = wd.facts(now, t, a)
 	v = watchdog.Judge(t.spec(), f)
 	wd.escalate(now, t, v.Reason)
@@ -238,8 +240,8 @@ func (t *tier) spec() watchdog.Spec {
 	return watchdog.Spec{Fresh: t.want.Fresh, VeryStale: t.want.VeryStale}
 }
 
-// facts returns the facts about the watched agent. A heartbeat from before its session is ignored. The duration of
-// a stall of the whole program does not count.
+// facts returns the facts about the watched agent. It ignores a heartbeat that is older than the agent's session,
+// and the duration of a stall of the whole program.
 func (wd *Watchdogs) facts(now time.Time, t *tier, a *Agent) watchdog.Facts {
 	f := watchdog.Facts{
 		Alive: a.Alive, Starts: a.Starting && a.TriageOf == "", Stops: a.Ending,
@@ -275,8 +277,8 @@ func (wd *Watchdogs) facts(now time.Time, t *tier, a *Agent) watchdog.Facts {
 	return f
 }
 
-// lastSign returns the time of the newest sign of life. It is the heartbeat or, for the triage agent of another
-// watchdog, its last decision.
+// lastSign returns the time of the newest sign of life. This is the heartbeat. For the triage agent of another
+// watchdog, it may also be the agent's last decision.
 func (wd *Watchdogs) lastSign(now time.Time, t *tier, a *Agent) watchdog.Sight {
 	o := wd.tier(a.TriageOf)
 	if o == nil || o.decidedAt.IsZero() {
@@ -289,7 +291,7 @@ func (wd *Watchdogs) lastSign(now time.Time, t *tier, a *Agent) watchdog.Sight {
 }
 
 // Waken restarts all intervals and the deadlines of triage agents after a stall of the whole program, because the
-// agents may have been stalled too.
+// agents may have stalled too.
 func (wd *Watchdogs) Waken(now time.Time) {
 	for _, t := range wd.tiers {
 		t.next = time.Time{}
@@ -318,7 +320,7 @@ func (wd *Watchdogs) Next(now, by time.Time) time.Time {
 	return by
 }
 
-// Problems returns why escalations cannot be sent.
+// Problems returns the reasons why escalations cannot be sent.
 func (wd *Watchdogs) Problems() (out []string) {
 	for _, t := range wd.tiers {
 		if t.unposted != "" {
@@ -368,7 +370,7 @@ func (wd *Watchdogs) drawTier(now time.Time, t *tier) city.Watchdog {
 		return v
 	}
 	at := now
-	// the heartbeat file was not checked since then, so the age at that time counts
+	// the heartbeat file was not checked after this time, so show the age at this time
 	if !t.looked.IsZero() && !t.life.SeenAfter(t.looked) {
 		at = t.looked
 	}

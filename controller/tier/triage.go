@@ -16,10 +16,10 @@ import (
 	"gcity/watchdog"
 )
 
-// triageGrace is how long a triage agent may take to exit after its decision.
+// triageGrace is the time within which a triage agent must exit after its decision.
 const triageGrace = 10 * time.Second
 
-// noTriage returns why the triage agent cannot decide, or "" if it can.
+// noTriage returns the reason why the triage agent cannot decide, or "" if it can.
 func (wd *Watchdogs) noTriage(t *tier) string {
 	a := wd.city.Agent(t.want.Triage)
 	switch {
@@ -33,7 +33,7 @@ func (wd *Watchdogs) noTriage(t *tier) string {
 	return ""
 }
 
-// overdueTriage returns why the triage agent did not decide before the deadline of the beat.
+// overdueTriage returns the reason why the triage agent did not decide before the deadline of the beat.
 func (wd *Watchdogs) overdueTriage(t *tier) string {
 	if a := wd.city.Agent(t.want.Triage); a.Served != t.beat.id {
 		return fmt.Sprintf("triage %s was not started within %s: %s", a.Name, t.want.TriageTTL,
@@ -42,7 +42,7 @@ func (wd *Watchdogs) overdueTriage(t *tier) string {
 	return fmt.Sprintf("triage %s did not decide within %s", t.want.Triage, t.want.TriageTTL)
 }
 
-// triage starts the triage agent for a beat, if possible.
+// triage starts the triage agent for a beat, if possible, and reports whether it did so.
 func (wd *Watchdogs) triage(now time.Time, t *tier, a *Agent, f watchdog.Facts,
 	v watchdog.Verdict) bool {
 	if t.want.Triage == "" {
@@ -115,7 +115,7 @@ func (wd *Watchdogs) summons(t *tier, a *Agent, f watchdog.Facts, v watchdog.Ver
 		r.Silent, silent = &s, strconv.Itoa(int(s))
 	}
 	data, err := json.MarshalIndent(r, "", "  ")
-	if err != nil { // cannot happen, because it contains only numbers and strings
+	if err != nil { // cannot happen, because the report contains only numbers and strings
 		data = []byte("{}")
 	}
 	s := &Summons{Tier: t.want.Name, Beat: t.beat.id, Until: t.beat.until}
@@ -154,7 +154,7 @@ func (wd *Watchdogs) instead(now time.Time, t *tier, why string) {
 	wd.beginBeat(t)
 }
 
-// abandon drops a beat that needs no decision any more.
+// abandon drops a beat that no longer needs a decision.
 func (wd *Watchdogs) abandon(now time.Time, t *tier) {
 	if t.beat == nil {
 		return
@@ -163,12 +163,12 @@ func (wd *Watchdogs) abandon(now time.Time, t *tier) {
 	wd.dismiss(now, t)
 }
 
-// dismiss stops the session of a triage agent that need not decide any more.
+// dismiss stops the session of a triage agent that no longer needs to decide.
 func (wd *Watchdogs) dismiss(now time.Time, t *tier) {
 	wd.city.Dismiss(now, t.want.Triage, t.want.Name)
 }
 
-// degrade records that the thresholds decide in place of the triage agent. It records the same reason once.
+// degrade records that the thresholds decide in place of the triage agent. It records the same reason only once.
 func (wd *Watchdogs) degrade(t *tier, why string) {
 	if t.degraded == why {
 		return
@@ -224,7 +224,7 @@ func (wd *Watchdogs) Decide(now time.Time, id uint64, c city.Decide) {
 	wd.city.Decide(now, t.want.Triage)
 }
 
-// refuses returns why a decision about a beat is refused, or "" if it is accepted.
+// refuses returns the reason why a decision about a beat is refused, or "" if it is accepted.
 func (t *tier) refuses(beat, reason string) (code city.Code, why string) {
 	b, name := t.beat, t.want.Name
 	switch {
@@ -243,8 +243,8 @@ func (t *tier) refuses(beat, reason string) (code city.Code, why string) {
 	return "", ""
 }
 
-// spares counts decisions that are milder than those of the thresholds. It reports whether the thresholds overrule
-// this one.
+// spares counts decisions of the triage agent that are milder than the decisions of the thresholds. It reports
+// whether the thresholds overrule the current decision.
 func (wd *Watchdogs) spares(now time.Time, t *tier, by string, d city.Remedy) bool {
 	a := wd.city.Agent(t.want.Watches)
 	if by != t.want.Triage || a == nil {
@@ -258,8 +258,8 @@ func (wd *Watchdogs) spares(now time.Time, t *tier, by string, d city.Remedy) bo
 	return t.chain.Spared > 0 && t.chain.Spared >= t.want.OverruleAfter
 }
 
-// overrule requests another read of the heartbeat. After that, the thresholds decide. overrule returns the answer
-// to the triage agent.
+// overrule requests another read of the heartbeat. After the read, the thresholds decide. overrule returns the
+// answer to the triage agent.
 func (wd *Watchdogs) overrule(t *tier, d city.Remedy) string {
 	t.instead = fmt.Sprintf("triage %s neither started nor woke %s for overrule_after = %d beats "+
 		"without a heartbeat",
