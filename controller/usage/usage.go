@@ -1,4 +1,4 @@
-// Package usage turns samples of processes into the resource usage that is shown. It is pure.
+// Package usage converts samples of processes to the resource usage that is shown. It is pure.
 package usage
 
 import (
@@ -9,29 +9,29 @@ import (
 	"gcity/session"
 )
 
-// shownRSS is the step to which displayed memory is rounded, in bytes.
+// shownRSS is the step in bytes to which displayed memory is rounded.
 const shownRSS = 100_000
 
-// Sample is the newest measurement of a session. CPU usage is shown for the time since the sample before it.
+// Sample is the newest measurement of a session. The displayed CPU usage is for the time since the previous sample.
 type Sample struct {
 	id     string // ID of the session
 	at     time.Time
 	cpu    time.Duration
-	shown  *city.Usage // the figures shown; immutable; nil = unknown
-	output uint64      // bytes that the session has printed so far
+	shown  *city.Usage // displayed figures; immutable; nil = unknown
+	output uint64      // number of bytes that the session has printed so far
 }
 
-// Take replaces the sample of a living session.
+// Take replaces the sample of a live session.
 func (s *Sample) Take(life *session.Status, u session.Usage, at time.Time) {
 	used, passed := u.CPU-s.cpu, at.Sub(s.at)
 	if s.id != life.ID {
-		// over less than a second, the rate is meaningless
+		// the session is new, so the rate is since its start; over less than a second, the rate is meaningless
 		used, passed = u.CPU, max(at.Sub(life.Started), time.Second)
 		s.shown = nil
 	}
 	s.id, s.at, s.cpu, s.output = life.ID, at, u.CPU, life.Output
 	figures := city.Usage{RSS: u.RSS, Procs: u.Procs}
-	// a process that exits takes its usage with it, so the total can shrink
+	// the usage of a process that exits is no longer counted, so the total can decrease
 	if used > 0 && passed > 0 {
 		figures.CPU = math.Round(1000*float64(used)/float64(passed)) / 10
 	}
@@ -54,7 +54,7 @@ func (s *Sample) Current(life *session.Status) bool {
 	return s.id == life.ID && s.output == life.Output
 }
 
-// Same reports whether another sample shows the same figures of the session and the same processor time.
+// Same reports whether two samples show the same figures for the session and have the same processor time.
 func (s *Sample) Same(other Sample, id string) bool {
 	return s.cpu == other.cpu && s.Shown(id) == other.Shown(id)
 }
