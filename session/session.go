@@ -165,7 +165,7 @@ type Provider interface {
 	// KILL. With grace 0 it sends KILL immediately. It returns when no process is left. Stop of a session that does
 	// not exist succeeds.
 	Stop(ctx context.Context, name string, grace time.Duration) error
-	// List returns all sessions of the city, sorted by name. It includes ended sessions whose exit is not
+	// List returns all sessions of the city, sorted by name. It includes ended sessions with an exit that is not
 	// acknowledged. An error means that the state is unknown.
 	List(ctx context.Context) ([]Status, error)
 	// Send types a text and submits it. If the program has enabled bracketed paste, the text is one paste. Send
