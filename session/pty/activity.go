@@ -45,7 +45,7 @@ func (r activityRecord) read() (a wire.Activity, ok bool) {
 	return wire.DecodeActivity(buf[:])
 }
 
-// copyMapped copies mapped memory. It returns an error if there is no mapping or the file was truncated. After a
+// copyMapped copies mapped memory. It returns an error if the mapping is missing or the file was truncated. After a
 // truncation, the kernel sends SIGBUS, which the runtime turns into a panic.
 func copyMapped(to, from []byte) (err error) {
 	if len(from) < len(to) {

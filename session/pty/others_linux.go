@@ -9,8 +9,8 @@ import (
 	"gcity/internal/proc"
 )
 
-// OtherPrograms counts the holders below a folder whose program is neither the file exe nor has the content image.
-// The keys of the result are the paths of these programs.
+// OtherPrograms counts the holders below a folder that run neither the file exe nor a program with the content
+// image. The keys of the result are the paths of the programs that they run.
 func OtherPrograms(dir, exe string, image []byte) (map[string]int, error) {
 	pids, err := proc.All()
 	if err != nil {
@@ -40,7 +40,7 @@ func programFile(pid int) string { return fmt.Sprintf("/proc/%d/exe", pid) }
 // fileID identifies a file.
 type fileID struct{ dev, ino uint64 }
 
-// images finds processes whose program has a given content. It reads each file only once.
+// images finds processes that run a program with a given content. It reads each file only once.
 type images struct {
 	want []byte // the content; nil = no process matches
 	seen map[fileID]bool

@@ -30,8 +30,8 @@ const (
 	takeBackTimeout = 5 * time.Second // time limit for undoing a start that was abandoned
 )
 
-// Start implements session.Provider. If the name has a holder whose life has ended, that holder starts the next
-// life. Otherwise, Start starts a new holder.
+// Start implements session.Provider. If the name has a holder with a life that has ended, that holder starts the
+// next life. Otherwise, Start starts a new holder.
 func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	if err := p.check(&s); err != nil {
 		return session.Status{}, err
@@ -67,7 +67,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	return st, nil
 }
 
-// check refuses a Spec whose session could not be started or identified.
+// check refuses a Spec that does not describe a session that can be started and identified.
 func (p *Provider) check(s *session.Spec) error {
 	switch {
 	case s.Name == "" || len(s.Name) > 200 || strings.ContainsAny(s.Name, "/\x00") ||

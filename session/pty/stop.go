@@ -80,7 +80,7 @@ func (p *Provider) resume(e *entry) {
 	}
 }
 
-// stopWithoutHolder ends a session whose holder has died or does not answer. It kills a holder that is alive, and
+// stopWithoutHolder ends a session if its holder has died or does not answer. It kills a holder that is alive, and
 // with it the agent. Then it kills every process with the session's ID.
 func (p *Provider) stopWithoutHolder(ctx context.Context, e *entry) error {
 	release, err := e.take(ctx)

@@ -90,8 +90,7 @@ func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.
 	h.noteInput(l, (*draft).end) // the text was submitted together with a draft
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	// the client may compare the time of later output with the time of this input
-	h.writeActivity(l)
+	h.writeActivity(l) // the client may compare output times with this time
 	return nil
 }
 
