@@ -22,9 +22,10 @@ const (
 	asksLimit = opLimit
 )
 
-// List implements session.Provider. It calls the script once for all sessions. It calls the script once more for
-// each draining session, to ask whether the agent has finished, and for each session with an idle timeout. Several
-// of these calls run at the same time. A session without an answer in time keeps its last known state.
+// List implements session.Provider. It calls the script once for all sessions. For each draining session, another
+// call asks whether the agent has finished. For each session with an idle timeout, another call asks for the last
+// activity. Several of these calls run at the same time. A session without an answer in time keeps its last known
+// state.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	p.mu.Lock()
 	names := p.sorted()

@@ -2,8 +2,8 @@
 // the session's name as arguments. The program runs the sessions. docs/script-protocol.md describes the protocol.
 //
 // For each session, a record in a folder of the city contains its city, start, marks and exit. Therefore a patrol
-// executes the script only once, and once more for each session that is draining or has an idle timeout. The
-// processes of local sessions are found by GC_SESSION_ID in their environment.
+// executes the script only once, and one additional time for each session that is draining or has an idle timeout.
+// The processes of local sessions are found by GC_SESSION_ID in their environment.
 //
 // # Concurrency
 //
