@@ -70,7 +70,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	return st, nil
 }
 
-// check refuses a Spec whose session could not be started or identified.
+// check refuses a Spec that does not describe a session that can be started and identified.
 func (p *Provider) check(s *session.Spec) error {
 	switch {
 	case p.startSocket == nil || p.ctx.Err() != nil:
