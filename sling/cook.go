@@ -47,7 +47,7 @@ func valuesFor(b beads.Bead, req city.SlingRequest) func(*formula.Formula) map[s
 	}
 }
 
-// order describes a formula to cook: its name, the rig whose formulas are searched, its values, and a function that
+// order describes a formula to cook: its name, the rig in which it is looked up, its values, and a function that
 // completes the root bead.
 type order struct {
 	name, rig string
