@@ -46,7 +46,7 @@ type Overlap string
 
 const (
 	Skip  Overlap = "skip"  // the run that became due is skipped
-	Queue Overlap = "queue" // one more run follows the active one
+	Queue Overlap = "queue" // one more run follows the active run
 )
 
 // Default values of keys.
@@ -74,19 +74,19 @@ type Definition struct {
 	Limit string
 
 	Gate         Gate
-	Interval     time.Duration  // interval of a Cooldown
-	Schedule     Schedule       // when a Cron fires
-	Zone         *time.Location // time zone of the Schedule
-	CatchUp      bool           // for a Cron: run once if scheduled times were missed
-	Check        string         // shell command of a Condition's check
+	Interval     time.Duration  // interval of a Cooldown gate
+	Schedule     Schedule       // when a Cron gate opens
+	Zone         *time.Location // time zone of Schedule
+	CatchUp      bool           // for a Cron gate: run once if scheduled times were missed
+	Check        string         // shell command of a Condition gate's check
 	CheckTimeout time.Duration  // timeout of the check
-	On           string         // for an Event: a type, or a prefix of types followed by "*"
+	On           string         // for an Event gate: a type, or a prefix of types with "*"
 
 	Overlap Overlap
 	Retry   int // number of retries after a failed run
 	// wait before the first retry; doubles with each retry, up to MaxBackoff
 	RetryBackoff time.Duration
-	// scoped name of the automation to run when this one has failed and is not retried
+	// scoped name of the automation to run when this automation has failed and is not retried
 	OnFailure string
 
 	WhileSuspended bool // fires even if its rig or the city is suspended

@@ -209,8 +209,8 @@ func offset(at time.Time) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// furthest returns the latest minute that the clock has shown up to an instant. After the clock was set back, that
-// is later than what it shows at the instant.
+// furthest returns the latest minute that the clock has shown up to an instant. After the clock was set back, the
+// result is later than the time that the clock shows at the instant.
 func furthest(at time.Time) time.Time {
 	wall := onWall(at)
 	if start, _ := at.ZoneBounds(); !start.IsZero() {
@@ -228,9 +228,9 @@ func instant(wall time.Time, zone *time.Location) time.Time {
 	at := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), 0, 0, zone)
 	start, end := at.ZoneBounds()
 	switch shown := onWall(at); {
-	case shown.After(wall): // skipped by a clock change before at
+	case shown.After(wall): // a clock change before at skipped the time
 		return start
-	case shown.Before(wall): // skipped by a clock change after at
+	case shown.Before(wall): // a clock change after at skipped the time
 		return end
 	}
 	if start.IsZero() {

@@ -38,7 +38,7 @@ func (r *Runs) Fire(scoped, by string, now time.Time) error {
 // queue schedules one more run after the one that is active or being opened.
 func (it *item) queue(now time.Time) {
 	if it.run.Opened.IsZero() {
-		it.again = now // the method Opened then queues that run
+		it.again = now // Opened then queues that run
 		return
 	}
 	it.memory.Queued = now

@@ -36,7 +36,7 @@ func GateNames() []string {
 	return out
 }
 
-// kind returns the implementation of a gate. For an unknown gate, it returns one that never opens.
+// kind returns the implementation of a gate. For an unknown gate, it returns a gate that never opens.
 func (g Gate) kind() Kind {
 	for _, k := range Gates() {
 		if k.Gate == g {

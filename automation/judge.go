@@ -23,15 +23,15 @@ const (
 )
 
 // Facts is the known state of one automation, as input of Judge. The zero value describes an automation that has
-// never run. Times are wall-clock times. They can be inconsistent, because clocks are set.
+// never run. Times are wall-clock times. They can be inconsistent, because the clock may be changed.
 type Facts struct {
 	Born      time.Time // when the automation was first seen with this schedule; zero = unknown
 	Last      time.Time // when the latest run was opened; zero = never
 	Looked    time.Time // when Judge was last called; zero = not since the program started
-	Skipped   time.Time // when a run was last skipped because another was active
-	Running   time.Time // start of the active run; zero = none
+	Skipped   time.Time // when a run was last skipped because another run was active
+	Running   time.Time // start of the active run; zero = no run is active
 	Queued    time.Time // when the queued run became due; zero = none is queued
-	Suspended string    // why it must not fire: "with the city", "with rig demo"
+	Suspended string    // why the automation must not fire: "with the city", "with rig demo"
 
 	Tries    int       // number of the next retry; 0 = no retry is due
 	FailedAt time.Time // end of the latest failed run
@@ -81,7 +81,7 @@ type Verdict struct {
 	Due     bool
 	Reason  string    // never empty
 	Last    time.Time // the same as in Facts
-	Next    time.Time // when the automation will be due by itself; zero = unknown, never, or now
+	Next    time.Time // when the automation will be due on its own; zero = unknown, never, or now
 	Opening time.Time // when the gate opened; for a schedule, the scheduled time
 
 	Ask   bool // a check of the condition must be started
@@ -165,7 +165,7 @@ func (d Definition) cron(f Facts, now time.Time, v *Verdict) bool {
 		from = minute
 	}
 	for _, done := range []time.Time{f.Last, f.Skipped} {
-		// ignore a time too far in the future: the clock was set back since
+		// ignore a time too far in the future: the clock was set back since then
 		if !done.IsZero() && done.Before(now.Add(Late)) {
 			from = later(from, done)
 		}

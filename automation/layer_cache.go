@@ -23,7 +23,7 @@ const maxReading = 256
 // may still use it.
 type layerCache struct {
 	err   error             // why the folder could not be read
-	names []string          // from the last successful read
+	names []string          // names of the entries, from the last successful read
 	files map[string]*known // cached files by name, from the last successful read
 	found map[string]*known // the automations among files, by name
 	odd   toml.Problems     // warnings about entries that look like automations but are not

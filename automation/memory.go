@@ -102,9 +102,10 @@ func (r *Runs) Memory() map[string]Memory {
 	return out
 }
 
-// Load replaces the catalog. Automations that were known keep their state. New ones start with events after newest,
-// the seq of the log's latest event. Load returns the automations with runs that were active when the program last
-// ended. Those runs have ended as Interrupted. Afterwards, the caller must pass the events after From to See again.
+// Load replaces the catalog. Automations that were known keep their state. New automations start with events after
+// newest, the seq of the log's latest event. Load returns the automations with runs that were active when the
+// program last ended. Those runs have ended as Interrupted. Afterwards, the caller must pass the events after From
+// to See again.
 func (r *Runs) Load(all []Definition, newest uint64, now time.Time) (interrupted []string) {
 	before := make(map[*item]bool, len(r.order))
 	for _, it := range r.order {
@@ -241,7 +242,7 @@ func (r *Runs) See(e events.Event) {
 			depth = Depth(e)
 		}
 		if depth >= MaxDepth {
-			// the skip of such an event was reported already
+			// this is an event about an earlier skip, so report no further skip
 			if e.Type != events.AutomationSkipped {
 				it.tooDeep++
 			}

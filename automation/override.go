@@ -15,7 +15,7 @@ import (
 // Override changes single keys of an automation, from city.toml. A nil field changes nothing.
 type Override struct {
 	At     toml.Place            // position of the override's table
-	Places map[string]toml.Place // positions of its keys, if known
+	Places map[string]toml.Place // positions of the override's keys, if known
 
 	Name, Rig string // the automation; Rig "" = an automation of the city
 

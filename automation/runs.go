@@ -26,28 +26,28 @@ type Runs struct {
 	loaded bool          // Load was called
 	began  time.Time     // when Load was first called
 	now    time.Time     // when the latest turn was
-	patrol time.Duration // minimum interval of checks in that turn
+	patrol time.Duration // minimum interval of checks in the latest turn
 }
 
 // item is the state of one automation, which may have been removed.
 type item struct {
 	name   string     // scoped name
-	d      Definition // from the latest catalog that contained it
-	gone   bool       // the catalog does not contain it
+	d      Definition // definition from the latest catalog that contained the automation
+	gone   bool       // the catalog does not contain the automation
 	memory Memory
 
 	looked       time.Time // when Judge was last called
 	settled      bool      // nothing but the time has changed since then
-	suspended    string    // why it was suspended when Judge was last called
+	suspended    string    // why the automation was suspended when Judge was last called
 	verdict      Verdict
 	sought       Sought
 	check        CheckFacts
 	recent       []time.Time // when the latest runs were opened
-	want         *Run        // due, and waits for a slot
-	run          *Run        // active, or being opened
+	want         *Run        // the run that is due and waits for a slot; nil = none
+	run          *Run        // the run that is active or being opened; nil = none
 	skipReported bool        // a skip because of the active run was reported
 	follows      string      // the failed automation that the queued run follows
-	// when another run was requested while this one was being opened; zero = not requested
+	// when another run was requested while the current run was being opened; zero = not requested
 	again time.Time
 
 	// when to try again to open the run; zero = no attempt has failed
@@ -77,15 +77,15 @@ func (b batch) join(c batch) batch {
 type Run struct {
 	Definition Definition // definition at the time when the run became due
 	Reason     string     // one sentence, for users
-	By         string     // user that requested it
-	// the failed automation that it follows; if By and Follows are empty, its gate opened
+	By         string     // user that requested the run; "" = none
+	// the failed automation that this run follows; if By and Follows are empty, the gate opened
 	Follows string
 	Retry   int       // number of the retry; 0 = not a retry
-	Opening time.Time // when its gate opened; for a schedule, the scheduled time
+	Opening time.Time // when the gate opened; for a schedule, the scheduled time
 	Since   time.Time // when the run became due
-	Opened  time.Time // when its record was written; zero = not yet
-	After   uint64    // the run handles the events after this seq …
-	Until   uint64    // … and up to this one
+	Opened  time.Time // when the run's record was written; zero = not yet
+	After   uint64    // the run handles the events after this seq
+	Until   uint64    // the run handles the events up to this seq
 	Count   int       // number of those events
 	Depth   int       // greatest depth of those events; see Depth
 
@@ -124,7 +124,7 @@ type Actions struct {
 type Passed struct {
 	Scoped string
 	Reason string
-	Depth  int // depth of the event that reports it; see Depth
+	Depth  int // depth of the event that reports the skip; see Depth
 }
 
 func (d *Actions) pass(scoped string, depth int, format string, args ...any) {
@@ -227,8 +227,8 @@ func (r *Runs) judge(it *item, now time.Time, w World, actions *Actions) {
 	}
 }
 
-// catchUpLimit is how long a retry waits until its events are read from the log. Some may have been removed from
-// it.
+// catchUpLimit is how long a retry waits until its events are read from the log. The log may no longer contain some
+// of them.
 const catchUpLimit = 10 * time.Minute
 
 // differs reports whether two verdicts differ for a user by more than a remaining time.

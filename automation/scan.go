@@ -35,7 +35,7 @@ type Options struct {
 type Catalog struct {
 	Automations []Definition // valid automations, including disabled ones
 	Broken      []Broken
-	// about the city's settings, and about folders that cannot be read
+	// problems of the city's settings, and of folders that cannot be read
 	Problems toml.Problems
 	Warnings toml.Problems // excludes the warnings about single automations
 	Revision string        // hash of all fields above
@@ -75,8 +75,8 @@ type found struct {
 func (f found) scoped() string { return Scoped(f.name, f.layer.Rig) }
 
 // Scan reads layers, ordered from lowest to highest. In the city, and in each rig, an automation of a higher layer
-// replaces one of the same name in a lower layer. Scan returns after o.Patience at the latest. It does not wait
-// again for a layer that has not answered yet.
+// replaces an automation with the same name in a lower layer. Scan returns after o.Patience at the latest. It does
+// not wait again for a layer that has not answered yet.
 func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog {
 	if o.Local == nil {
 		o.Local = time.UTC

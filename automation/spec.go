@@ -19,7 +19,7 @@ const maxRetry = 100
 // spec is the content of an automation's file. Overrides are applied to it before it becomes a Definition.
 type spec struct {
 	table    string                // name of the table in the file
-	place    map[string]toml.Place // positions of the keys; "" = of the table
+	place    map[string]toml.Place // positions by key; "" = position of the table
 	text     map[string]string
 	vars     map[string]string
 	over     map[string]bool // keys set by an override

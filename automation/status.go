@@ -9,11 +9,11 @@ import (
 type State string
 
 const (
-	Idle    State = "idle"    // its gate is closed
-	Ready   State = "due"     // due: it waits for a slot, or for its record to be written
+	Idle    State = "idle"    // the gate is closed
+	Ready   State = "due"     // a run is due and waits for a slot, or for its record to be written
 	Running State = "running" // a run is active
 	Backoff State = "backoff" // a run failed and will be retried
-	Off     State = "off"     // disabled, or its rig or the city is suspended
+	Off     State = "off"     // the automation is disabled, or its rig or the city is suspended
 )
 
 // Status is the state of one automation for users.
@@ -21,9 +21,9 @@ type Status struct {
 	Definition Definition
 	State      State
 	Reason     string // one sentence
-	// start of the active run, or when it became due, or the end of the latest run; zero = never run
+	// when the active run started, the due run became due, or the latest run ended; zero = never run
 	Since  time.Time
-	Until  time.Time // when it will be due by itself; zero = unknown
+	Until  time.Time // when the automation will be due on its own; zero = unknown
 	Memory Memory
 	Run    *Run // the run that is due or active, owned by the caller; nil = none
 }
