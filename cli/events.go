@@ -101,7 +101,7 @@ func followEvents(ctx context.Context, e *env.Env, l *env.Link, q events.Query) 
 		return err
 	}
 	at := q.After
-	// the page has all older matches, so continue after the newest event
+	// the page contains all older matches, so continue after the newest event
 	if !q.Forward && len(newest) > 0 {
 		at = newest[len(newest)-1].Seq
 	}

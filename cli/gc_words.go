@@ -74,7 +74,7 @@ func commandWords(args []string) (before, words []string) {
 	return nil, nil
 }
 
-// commandLine returns the replacement to with the user's flags and arguments filled in.
+// commandLine returns to, the replacement, with the user's flags and arguments filled in.
 func commandLine(to string, before, rest []string) string {
 	var more []string
 	for _, arg := range rest {

@@ -173,8 +173,8 @@ func startedAs(p config.Preset) string {
 	return "`" + q.CommandLine() + "`"
 }
 
-// firstText is the beginning of the city.toml of a new city. It is a format for the city's name and the command of
-// its shell.
+// firstText is the beginning of the city.toml of a new city. It is a format string with two arguments: the city's
+// name and the command of its shell.
 const firstText = `# The agents of this city. gcity keeps them running, and applies each saved
 # change of this file.
 #

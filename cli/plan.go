@@ -350,7 +350,7 @@ func (v planInput) checked(w agent.Want, c change) change {
 	return c
 }
 
-// retries reports whether the controller will start a waiting agent by itself, or is starting it now.
+// retries reports whether the controller will start a waiting agent on its own, or is starting it now.
 func (v planInput) retries(w agent.Want, c change) bool {
 	if c.Change != "wait" || v.running == nil {
 		return false

@@ -33,9 +33,9 @@ const (
 )
 
 type roomOptions struct {
-	city     city.Control   // nil shows all cities
+	city     city.Control   // if nil, the room shows all cities
 	dir      string         // folder of the city
-	cities   city.Directory // nil uses the directory of this machine, if there is one
+	cities   city.Directory // if nil, the room uses the directory of this machine, if there is one
 	hosting  bool
 	readOnly bool
 	logger   *slog.Logger

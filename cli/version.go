@@ -29,7 +29,7 @@ func versionCommand(e *env.Env) *cobra.Command {
 	}
 }
 
-// holderKind returns which program holds a session in this build: "embedded" is the small one, "self" is gcity
+// holderKind returns which program holds a session in this build: "embedded" is the small program, "self" is gcity
 // itself.
 func holderKind() string {
 	if holdbin.Image() == nil {
