@@ -136,7 +136,7 @@ func automationShow(e *env.Env) *cobra.Command {
 }
 
 // pastRuns reads the records of an automation's newest runs from the city's store. It works with and without a
-// controller. limit is the limit of a beads.Query.
+// controller. limit has the meaning of beads.Query.Limit.
 func pastRuns(ctx context.Context, e *env.Env, dir, name string, limit int) (_ []city.Run,
 	err error) {
 	ctx, cancel := context.WithTimeout(ctx, depot.WorkTimeout)

@@ -92,7 +92,7 @@ run is queued, that one starts next.`,
 	})
 }
 
-// Fire requests a run by hand and returns when it has started. If the run is queued behind others, Fire prints
+// Fire requests a run by hand and returns when the run has started. If the run is queued behind others, Fire prints
 // that; an interrupt cancels the request.
 func Fire(ctx context.Context, e *env.Env, l *env.Link, what city.Fire) (city.Receipt, error) {
 	ctx, quiet := env.Interruptible(ctx)
@@ -215,7 +215,7 @@ type runEvent struct {
 		Try int       `json:"try"`
 		Of  int       `json:"of"`
 		At  time.Time `json:"at"`
-	} `json:"again"` // set if it failed and is retried
+	} `json:"again"` // set if the run failed and is retried
 }
 
 // end is a run's end as recorded in the event log.

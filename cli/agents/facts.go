@@ -42,7 +42,7 @@ func agentFacts(e *env.Env, s *city.Snapshot, g *city.Agent, live bool) {
 	processFacts(e, g)
 	e.Fact("command", g.Command)
 	if g.Dir != "" {
-		// the folder of a running process was fixed when it started
+		// the running process keeps the folder that was configured when it started
 		e.Fact("folder", g.Dir+" (as configured)")
 	}
 	e.Fact("declared", describe.Declared(g.Source, g.Patched))

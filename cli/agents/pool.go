@@ -288,7 +288,7 @@ func poolFacts(e *env.Env, p *city.Pool, live bool) {
 	e.Fact("declared", describe.Declared(p.Source, p.Patched))
 }
 
-// restartProgress returns how far the restart of a pool is.
+// restartProgress returns a text about the progress of a pool's restart.
 func restartProgress(s *city.Snapshot, pool string) string {
 	text := "restarting pool " + pool
 	if p, ok := s.Pool(pool); ok {

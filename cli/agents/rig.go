@@ -81,7 +81,7 @@ func forRig(e *env.Env, c *cobra.Command,
 	return c
 }
 
-// rigs prints one rig, or all if name is empty. agents adds their agents.
+// rigs prints one rig, or all if name is empty. If agents is set, it also prints their agents.
 func rigs(ctx context.Context, e *env.Env, name string, agents bool) error {
 	l, err := e.Open(ctx)
 	if err != nil {

@@ -286,7 +286,7 @@ func rigEdited(ctx context.Context, e *env.Env, dir string, ev events.Event, all
 	return errors.Join(err, depot.Emit(ctx, e, dir, ev))
 }
 
-// confirmHeld confirms the held configuration if it has this revision, otherwise it returns why.
+// confirmHeld confirms the held configuration if it has this revision. Otherwise it returns the error why.
 func confirmHeld(ctx context.Context, l *env.Link, revision string, why error) error {
 	s, err := l.Snapshot(ctx)
 	if err != nil || s.Config.Held == nil || !strings.HasPrefix(revision, s.Config.Held.Revision) {

@@ -220,7 +220,7 @@ func WatchdogCount(s *city.Snapshot) string {
 	return text
 }
 
-// Calls returns a line for each watchdog that calls for a person, and for each that is degraded.
+// Calls returns a line for each watchdog that calls for a person, and for each degraded watchdog.
 func Calls(e *env.Env, s *city.Snapshot) []string {
 	var out []string
 	for i := range s.Watchdogs {
