@@ -91,7 +91,7 @@ func ShowTrust(e *env.Env, s trustShape) {
 }
 
 // showPrograms prints programs for a terminal with this width: for each program its position in the files, and
-// below that its whole command line.
+// below it the whole command line.
 func showPrograms(e *env.Env, all []trustedShape, width int) {
 	for _, p := range all {
 		mark := ""
@@ -138,7 +138,7 @@ func mayRun(e *env.Env, dir string, c *config.City) error {
 	if err := folder.Ledger().Trust(c.Path, folder.ProgramsOf(c), e.Now()); err != nil {
 		return err
 	}
-	e.Untrusted = nil // set when the configuration was read
+	e.Untrusted = nil // reading the configuration has set it
 	return nil
 }
 
