@@ -21,8 +21,8 @@ import (
 	"gcity/events"
 )
 
-// WorkTimeout is the timeout of a command that uses a store. bulkTimeout is that of a command that reads or writes
-// the whole store.
+// WorkTimeout is the timeout of a command that uses a store. bulkTimeout is the timeout of a command that reads or
+// writes the whole store.
 const (
 	WorkTimeout = 30 * time.Second
 	bulkTimeout = 10 * time.Minute
@@ -32,7 +32,7 @@ const (
 type Depot struct {
 	workstore.Store
 	workstore.Place
-	City   string            // the city's folder, which has the event log
+	City   string            // the city's folder, which contains the event log
 	Places []workstore.Place // all places, with the city first
 	// the store was selected explicitly, so it is searched before the store with the ID's prefix
 	meant bool
@@ -148,7 +148,7 @@ func WithWork(e *env.Env, c *cobra.Command, changes bool,
 	return c
 }
 
-// WorkProblem returns an error of a store with the code that determines the exit code.
+// WorkProblem converts a store's error to a city.Error if its kind determines the exit code.
 func WorkProblem(err error) error {
 	var invalid *beads.Invalid
 	code := city.Code("")

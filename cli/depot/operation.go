@@ -80,7 +80,7 @@ func checkOperation(e *env.Env) error {
 	return nil
 }
 
-// CreateOnce creates a bead, or returns the one that the same operation already created. announced reports whether
+// CreateOnce creates a bead, or returns the bead that the same operation already created. announced reports whether
 // the event of that bead is in the log.
 func CreateOnce(ctx context.Context, e *env.Env, d *Depot, b beads.Bead) (made beads.Bead,
 	announced bool, err error) {
@@ -105,7 +105,7 @@ func CreateOnce(ctx context.Context, e *env.Env, d *Depot, b beads.Bead) (made b
 	return made, false, err
 }
 
-// Announced reports whether the log has an event of the current operation about a bead.
+// Announced reports whether the log contains an event of the current operation about a bead.
 func Announced(ctx context.Context, e *env.Env, d *Depot, id string) (bool, error) {
 	if err := checkOperation(e); e.Op == "" || err != nil {
 		return false, err
