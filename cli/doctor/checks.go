@@ -4,7 +4,7 @@ import "context"
 
 // check is one check of doctor.
 type check struct {
-	// the title of its finding; "" if each finding has its own title
+	// title of the check's finding; "" if each finding has its own title
 	title string
 	run   func(ctx context.Context, p *Patient) []finding // run must not change anything
 	// fix returns the problems that --fix can repair; nil = none

@@ -155,7 +155,7 @@ type Patient struct {
 	refused  error
 	Running  *city.Snapshot   // the controller's state, nil if no controller responds
 	silent   error            // the error if a controller is running but does not respond
-	provider session.Provider // nil if it cannot be opened
+	provider session.Provider // session provider, nil if it cannot be opened
 	sessions []session.Status
 	unlisted error
 	close    func()

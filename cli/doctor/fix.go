@@ -121,7 +121,7 @@ func nobodyAnswers(dir string) bool {
 	return err != nil && exit.IsNotRunning(err)
 }
 
-// halfWritten returns the files in .gc with the names of unfinished writes.
+// halfWritten returns the files in .gc and .gc/bin that have the name of an unfinished write.
 func halfWritten(gc string) []string {
 	unfinished :=
 		regexp.MustCompile(
@@ -186,7 +186,7 @@ func mendCity(dir string) mended {
 	if slices.ContainsFunc(ills, func(ill ailment) bool { return ill.idle }) {
 		lock, err := disk.TryLock(filepath.Join(folder.StateDir(dir), "controller.lock"))
 		if held = err; err == nil {
-			defer func() { _ = lock.Release() }() // the kernel releases the lock in any case
+			defer func() { _ = lock.Release() }() // the kernel releases the lock at exit
 		}
 	}
 	for _, ill := range ills {

@@ -47,7 +47,7 @@ func judgeLogout(name string, root, lingers bool, l logind) finding {
 		"your services stop when you log out, and the agents that they started stop too")
 }
 
-// logind has the settings of systemd-logind that affect logout.
+// logind contains the settings of systemd-logind that affect logout.
 type logind struct {
 	kill          bool
 	exclude, only []string

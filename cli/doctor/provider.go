@@ -20,7 +20,7 @@ type providerUse struct {
 	agents int
 }
 
-// providersOf returns the session providers of a city, with the one in [session] first.
+// providersOf returns the session providers of a city, starting with the provider in [session].
 func (p *Patient) providersOf() []providerUse {
 	out := []providerUse{{name: p.config.Session.Provider}}
 	for i := range p.config.Agents {

@@ -80,7 +80,7 @@ type served struct {
 	runs bool // the city or supervisor is running, as this service or otherwise
 	// why a unit is not compared with the one that install would write
 	unknown string
-	// lost returns the programs that this shell finds, but a service with that environment does not
+	// lost returns the programs that this shell finds, but a service with that environment does not find
 	lost func(environ []string) []string
 }
 

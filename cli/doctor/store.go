@@ -19,7 +19,8 @@ import (
 	"gcity/trust"
 )
 
-// Timeouts of doctor for one store, and for a locked store.
+// examineTimeout is the time limit for examining one store. probeTimeout is the time limit for testing whether it
+// is writable.
 const (
 	examineTimeout = 20 * time.Second
 	probeTimeout   = 3 * time.Second
