@@ -53,8 +53,9 @@ func (e *Env) Actor() string {
 	return cmp.Or(e.Getenv("GC_AGENT"), e.Getenv("GC_AUTOMATION"), "operator")
 }
 
-// TypedAhead reports whether the terminal has input from before a question, such as the next lines of a pasted
-// block of commands. Such lines are not an answer. The shell runs them if this command does not read them.
+// TypedAhead reports whether the terminal has unread input that was typed before a question, such as the next lines
+// of a pasted block of commands. Such lines are not an answer. The shell runs them if this command does not read
+// them.
 func TypedAhead(e *Env) bool {
 	waits := []unix.PollFd{{Fd: int32(e.In.Fd()), Events: unix.POLLIN}}
 	if !term.IsTerminal(e.In.Fd()) {

@@ -167,7 +167,7 @@ func lookup(s *city.Snapshot, k Kind, name string) Found {
 	case KindPool:
 		f.Pool, _ = s.Pool(name)
 	case KindRig:
-		// a rig with this name exists
+		// the index is valid, because a rig with this name exists
 		f.Rig = &s.Rigs[slices.IndexFunc(s.Rigs, func(r city.Rig) bool { return r.Name == name })]
 	case KindAutomation:
 		f.Automation, _ = s.Automation(name)

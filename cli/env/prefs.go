@@ -53,7 +53,7 @@ type OwnPrefs struct {
 }
 
 // WatchPrefs reports changed preferences until ctx ends. If it panics, the city's controller continues: the
-// preferences no longer change, and the log has the error.
+// preferences no longer change, and the log contains the error.
 func WatchPrefs(ctx context.Context, e *Env, wg *sync.WaitGroup, own OwnPrefs,
 	log *slog.Logger) <-chan tui.Person {
 	f, last := own.Files, own.Last

@@ -31,7 +31,7 @@ func (e *Env) NewProgress() *Progress {
 	return p
 }
 
-// Show replaces the line.
+// Show replaces the line of progress.
 func (p *Progress) Show(text string) {
 	text = output.SafeLine(text)
 	if p.columns > 0 && text == p.shown {
@@ -48,7 +48,7 @@ func (p *Progress) Show(text string) {
 	}
 }
 
-// Clear removes the line, so that other output can follow.
+// Clear removes the line of progress, so that other output can follow.
 func (p *Progress) Clear() {
 	if p.shown != "" {
 		p.shown = ""
@@ -68,7 +68,7 @@ func (p *Progress) wave(w city.Wave) {
 	}
 }
 
-// lines prints messages above the line.
+// lines prints messages above the line of progress.
 func (p *Progress) lines(all []string) {
 	for _, line := range all {
 		p.Clear()
