@@ -19,7 +19,7 @@ func completeCity(e *env.Env, cmd *cobra.Command, args []string, typed string) (
 	ctx, cancel := context.WithTimeout(cmd.Context(), env.CompleteWithin)
 	defer cancel()
 	seen := make(chan []host.Registered, 1)
-	go func() { // a goroutine, for the same reason as in NamesFor
+	go func() { // no other goroutine waits for this one: a slow lookup ends with the process
 		var all []host.Registered
 		if home, err := env.Home(e); err == nil {
 			all, _ = known(ctx, e, home)
