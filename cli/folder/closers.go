@@ -2,7 +2,7 @@ package folder
 
 import "log/slog"
 
-// Closers is a list of functions to call in the reverse order of their addition.
+// Closers is a list of functions. Close calls them in the reverse order of their addition.
 type Closers []func()
 
 // Add adds a function for Close to call.

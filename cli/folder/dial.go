@@ -37,7 +37,7 @@ func (m *UnresponsiveError) Unwrap() error { return m.error }
 // shutdown.
 const HangsAfter = 10 * time.Second
 
-// Pause waits, and reports whether ctx is still active.
+// Pause waits for d, and reports whether ctx is still active.
 func Pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -54,7 +54,7 @@ func Pause(ctx context.Context, d time.Duration) bool {
 func DialPatiently(ctx context.Context, dir string) (city.Control, func(), error) {
 	near, closeNear, err := Dial(dir)
 	if err == nil || !exit.IsNotRunning(err) {
-		// in the usual case the timers below would take longer than the connection
+		// in the usual case, creating the timers below would take longer than connecting
 		return near, closeNear, err
 	}
 	tick := time.NewTicker(20 * time.Millisecond)

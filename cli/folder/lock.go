@@ -19,7 +19,7 @@ func HoldCity(dir string) (release func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	return func() { _ = hold.Release() }, nil // the kernel releases the lock in any case
+	return func() { _ = hold.Release() }, nil // the kernel releases the lock at exit
 }
 
 // IsHeld reports whether a controller holds the city's lock. To check, it takes the lock for a moment. It does not

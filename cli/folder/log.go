@@ -20,7 +20,7 @@ func FileLogger(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(
 func QuietLogger() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 // stateLog is .gc/controller.log, to which every controller of the city writes. Its size is limited. It opens the
-// file by path, so it checks before each line that the file is still the right one.
+// file by path. Therefore it checks before each line that the path still names a regular file of this user.
 type stateLog struct {
 	at string
 	to *lumberjack.Logger
