@@ -38,7 +38,7 @@ func Topics() []Topic {
 	return out
 }
 
-// Find returns the topic with a name.
+// Find returns the topic with this name.
 func Find(name string) (Topic, bool) {
 	for _, t := range Topics() {
 		if t.Name == name {
