@@ -44,7 +44,7 @@ type loop interface {
 
 var _ loop = (*controller.Controller)(nil)
 
-// parts are the parts of a city, assembled but not yet running.
+// parts contains the assembled parts of a city that is not running yet.
 type parts struct {
 	at       string // a path to the city's folder that stays valid when the folder is moved
 	Loop     loop
@@ -108,7 +108,7 @@ func (a *assembly) openFolder() (err error) {
 	if a.hold, err = controller.Acquire(a.o.Dir); err != nil {
 		return err
 	}
-	a.undo.Add(func() { _ = a.hold.Release() }) // the kernel releases the lock in any case
+	a.undo.Add(func() { _ = a.hold.Release() }) // the kernel releases the lock at exit
 	a.o.at = a.hold.Via()
 	tui.SweepDrafts(a.o.Dir)
 	folder.ClearLogPlace(a.o.at, a.o.Logger)
@@ -171,7 +171,7 @@ func (a *assembly) openLoop(ctx context.Context) error {
 	return err
 }
 
-// stores returns the stores. Each opens on first use.
+// stores returns the city's stores. Each store opens at its first use.
 func (a *assembly) stores(ctx context.Context) *workstore.Stores {
 	return &workstore.Stores{Open: map[workstore.Place]workstore.Store{}, Grant: a.o.grant,
 		Places: func() []workstore.Place {

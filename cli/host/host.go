@@ -120,7 +120,7 @@ func (h *City) Host(ctx context.Context, ready func()) error {
 	g.Go(func() error {
 		told, hush := context.WithCancel(serveCtx)
 		defer hush()
-		g.Go(func() error { // events can no longer arrive
+		g.Go(func() error { // no event arrives after the shutdown has begun
 			select {
 			case <-h.last.Begun():
 				hush()

@@ -6,11 +6,11 @@ import (
 	"gcity/city"
 )
 
-// OpenFiles returns how many files the running controller may open, or a controller that this process would start;
-// 0 if unknown. The Go runtime raises the limit of each process to the maximum, but starts child processes with the
-// original one.
+// OpenFiles returns the maximum number of open files of the running controller, or of a controller that this
+// process would start. It returns 0 if the number is unknown. The Go runtime raises the limit of each process to
+// the maximum, but starts child processes with the original limit.
 func OpenFiles(running *city.Snapshot) uint64 {
-	pid := 0 // this process
+	pid := 0 // 0 is this process
 	if running != nil {
 		pid = running.PID
 	}

@@ -73,7 +73,8 @@ type spill struct {
 	dropped int
 }
 
-// NewSpill returns a writer that never blocks on to, and starts its goroutine.
+// NewSpill returns a writer that never blocks its caller, even if to blocks. NewSpill starts the writer's
+// goroutine.
 func NewSpill(to io.Writer) *spill {
 	s := &spill{to: to, lines: make(chan []byte, spillDepth), done: make(chan struct{})}
 	s.wg.Go(s.drain)

@@ -46,8 +46,8 @@ func RaiseSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	return spawnSupervisor(ctx, e, home, untilEmpty)
 }
 
-// spawnSupervisor starts a supervisor in its own session and returns when a supervisor responds. That may be one
-// that another process started at the same time.
+// spawnSupervisor starts a supervisor in its own session and returns when a supervisor responds. Another process
+// may have started that supervisor at the same time.
 func spawnSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	untilEmpty bool) (supervisorRunning, error) {
 	if e.Getenv("GC_SESSION_ID") != "" || e.Getenv("GC_RUN") != "" {

@@ -162,7 +162,7 @@ func mostAgents(path string) (int, error) {
 	return len(folder.Plan(c, path)), nil
 }
 
-// supervised has the parts of a supervisor, assembled but not yet running.
+// supervised contains the assembled parts of a supervisor that is not running yet.
 type supervised struct {
 	*supervisor.Supervisor
 	Serve func(ctx context.Context) error // answers requests on its socket
@@ -238,7 +238,7 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 	}, nil
 }
 
-// listeners has the listeners of a supervisor other than its own socket, and the limits of tenants.
+// listeners contains the listeners of a supervisor other than its own socket, and the limits of tenants.
 type listeners struct {
 	tcp     chan api.TCP
 	sockets *tenantSockets

@@ -26,7 +26,7 @@ func newTCPListener(dir string) tcpListener {
 	return tcpListener{dir, make(chan api.TCP, 1), make(chan city.Listener, 1)}
 }
 
-// want sets the configuration of the listener. The loop calls it, so it does not block.
+// want sets the configuration of the listener. The loop calls it, so it must not block.
 func (s tcpListener) want(c config.API) {
 	token, own := TokenOf(s.dir, c)
 	folder.Latest(s.wants, api.TCP{Addr: TCPAddr(c), Hosts: c.Hosts, TokenFile: token,
