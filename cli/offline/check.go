@@ -20,7 +20,7 @@ const checksAtOnce = 8
 
 // CheckAll evaluates automations again, and runs the checks of their conditions.
 func (b *City) CheckAll(ctx context.Context, items []city.Automation) ([]city.Automation, error) {
-	found, _ := b.scan() // the snapshot already has the errors of the scan
+	found, _ := b.scan() // the snapshot already contains the errors of the scan
 	out := slices.Clone(items)
 	var g errgroup.Group
 	g.SetLimit(checksAtOnce)

@@ -18,10 +18,10 @@ import (
 // flagged is an agent, pool, rig or city that can be suspended, and selects the sessions that stop with it.
 type flagged struct {
 	target   config.Target
-	name     string // its name in messages
+	name     string // name for messages
 	Of       func(agent string) bool
 	off, on  string // event types for suspending and resuming
-	declared bool   // set if it is the subject of its events
+	declared bool   // set if events name it as their subject
 }
 
 // suspend suspends or resumes an agent, a pool or the city ("") in the configuration.

@@ -29,8 +29,8 @@ const drainTimeout = 5 * time.Minute
 // look is the state of a city without a controller. It is read once.
 type look struct {
 	now   time.Time
-	alive map[string]session.Status // by agent; includes ended sessions that are not recorded
-	usage map[string]session.Usage  // by session name
+	alive map[string]session.Status // sessions by agent, with ended ones that are not recorded
+	usage map[string]session.Usage  // resource usage by session name
 	past  past
 	pools map[string]city.Pool
 	mute  map[string]error // errors of session providers that do not respond
@@ -249,7 +249,7 @@ func occupy(a *city.Agent, st session.Status, v *look) {
 		at := st.Activity
 		a.Session.LastActivity = &at
 	}
-	// there is only one sample, so the processor usage is the average since its start
+	// there is only one sample, so the processor usage is the average since the session started
 	if u, ok := v.usage[st.Name]; ok {
 		a.Usage = &city.Usage{RSS: u.RSS, Procs: u.Procs}
 		if life := v.now.Sub(st.Started); life > 0 {
@@ -281,8 +281,8 @@ func rigs(planned []agent.Rig, agents []city.Agent) []city.Rig {
 // past contains times from the event log.
 type past struct {
 	seq     uint64
-	stopped time.Time            // the time since which no controller is running
-	ends    map[string]time.Time // the time since which each agent has its state
+	stopped time.Time            // time since which no controller has been running
+	ends    map[string]time.Time // time since which each agent has had its state
 }
 
 // past reads the event log. If the controller was killed, the time of its last event is used as the time of its
@@ -306,7 +306,7 @@ func (b *City) past(ctx context.Context) past {
 	if err != nil {
 		return p
 	}
-	for _, e := range ends { // newest first
+	for _, e := range ends { // the newest event is first
 		if _, ok := p.ends[e.Subject]; !ok {
 			p.ends[e.Subject] = e.TS
 		}
@@ -314,7 +314,7 @@ func (b *City) past(ctx context.Context) past {
 	return p
 }
 
-// of returns the time since which an agent without a session has its state.
+// of returns the time since which an agent without a session has had its state.
 func (p past) of(name string) time.Time {
 	if t, ok := p.ends[name]; ok {
 		return t

@@ -87,7 +87,7 @@ func (b *City) doWork(ctx context.Context, c city.Command) (city.Receipt, error)
 	return city.Receipt{Seq: seq, Message: out.Message, Bead: &out.Bead}, untold
 }
 
-// depotOf returns the work of a rig, or of the city for "".
+// depotOf returns the store of a rig, or the city's store if rig is "".
 func (b *City) depotOf(rig string) (*depot.Depot, error) {
 	i := slices.IndexFunc(b.stores, func(d *depot.Depot) bool { return d.Rig == rig })
 	switch {

@@ -22,7 +22,7 @@ import (
 )
 
 // City is a city without a controller, as its files and sessions show it. Sessions keep running without a
-// controller, so agents may still be alive. They can be watched, typed to and stopped.
+// controller, so agents may still be alive. Agents can be watched, typed to and stopped.
 type City struct {
 	Dir      string
 	now      func() time.Time
@@ -115,7 +115,7 @@ func (b *City) Output(ctx context.Context, agent string, lines int) (string, err
 		}
 	}
 	text, err := folder.LastOutput(b.Dir, agent, lines)
-	// its session may be with a provider that cannot be listed
+	// the agent's session may belong to a provider that cannot be listed
 	if err == nil && text == "" && unknown != nil {
 		return "", unknown
 	}
@@ -173,7 +173,7 @@ func (b *City) Attach(ctx context.Context, agent string, v city.Viewer) (city.Te
 	return session.Filtered(t, classes)
 }
 
-// list returns all sessions of the city, including dead ones that are not recorded.
+// list returns all sessions of the city, including ended sessions that are not recorded.
 func (b *City) list(ctx context.Context) ([]session.Status, error) {
 	all, unknown, err := b.whole(ctx)
 	if err = errors.Join(unknown, err); err != nil {
@@ -228,7 +228,7 @@ func (b *City) Session(ctx context.Context, agent string) (session.Status, error
 	if len(same) == 1 {
 		return same[0], nil
 	}
-	if unknown != nil { // its session may be with a provider that cannot be listed
+	if unknown != nil { // the agent's session may belong to a provider that cannot be listed
 		return session.Status{}, unknown
 	}
 	return session.Status{}, exit.NotRunning("agent %q has no living session, and no controller "+

@@ -241,8 +241,8 @@ func (b *City) recall(d automation.Definition, records []beads.Bead, item *city.
 	}
 }
 
-// waiting returns the number of events that no run has handled. If the automation has never run, older events do
-// not count.
+// waiting returns the number of events that no run has handled. If the automation has never run, existing events
+// are not counted.
 func (b *City) waiting(ctx context.Context, d automation.Definition, cursor uint64,
 	records []beads.Bead) (automation.EventFacts, error) {
 	f := automation.EventFacts{Cursor: cursor}
