@@ -237,7 +237,8 @@ const (
 // Clock formats a time: the time of day, with the date if it is another day.
 func (p *Printer) Clock(t time.Time) string { return p.Stamps([]time.Time{t})(t) }
 
-// Stamps returns a function that formats the times of a list. If one of them is from another day, all have a date.
+// Stamps returns a function that formats the times of a list. If one of them is from another day, all are formatted
+// with a date.
 func (p *Printer) Stamps(all []time.Time) func(time.Time) string {
 	layout, now := timeOfDay, p.Now().Local()
 	for _, t := range all {

@@ -9,7 +9,7 @@ import (
 	"gcity/describe"
 )
 
-// Few returns the first of several names, and the number of the others.
+// Few returns the first few of several names, and the number of the others.
 func Few(names []string) string {
 	const most = 8
 	if n := len(names) - most; n > 0 {
