@@ -96,7 +96,7 @@ type unitState struct {
 	File    string `json:"file"`
 	System  bool   `json:"system"`
 	Enabled bool   `json:"enabled"`
-	State   string `json:"state,omitempty"` // in systemd's terms; "" if unknown
+	State   string `json:"state,omitempty"` // state in systemd's terms; "" if unknown
 	Problem string `json:"problem,omitempty"`
 }
 

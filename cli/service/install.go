@@ -35,12 +35,12 @@ type ServiceKind struct {
 	What  string // the name in messages, for example "this city"
 	Found func(ctx context.Context) (*unit, error)
 	known func() (kind, at string, err error)
-	// held reports whether it is running, as a service or otherwise
+	// held reports whether the city or supervisor is running, as a service or otherwise
 	held  func(at string) (bool, error)
 	pid   func(at string) int // pid returns the process ID, 0 if unknown
 	LetGo func(ctx context.Context, at string) (how, keeps string)
-	stop  string // the command that stops it
-	adopt string // the commands that take over its agents, as text
+	stop  string // the command that stops the city or supervisor
+	adopt string // the commands that take over the agents, as text
 	flags func(*cobra.Command) *cobra.Command
 }
 
@@ -144,7 +144,7 @@ func CityService(e *env.Env) ServiceKind {
 }
 
 // howToStop returns the command that stops the controller of a city, and what happens to its agents. The agents
-// keep running if possible. A city in a supervisor cannot be stopped without its agents.
+// keep running if possible. If the supervisor runs the city, stopping the city also stops its agents.
 func howToStop(s *city.Snapshot) (how, keeps string) {
 	if s.Mode == "headless" || s.Mode == "console" {
 		return fmt.Sprintf("kill -USR1 %d", s.PID), "stops it and leaves its agents to the " +

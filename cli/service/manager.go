@@ -58,7 +58,7 @@ func IsFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// Line returns a command of systemd in the form in which a user types it.
+// Line returns a systemctl command in the form in which a user types it.
 func (m *Manager) Line(args ...string) string {
 	if m.System {
 		return "sudo systemctl " + strings.Join(args, " ")
@@ -121,7 +121,7 @@ type UnitFile struct {
 // Name returns the name of the unit.
 func (u *UnitFile) Name() string { return filepath.Base(u.Path) }
 
-// own returns the unit with a mark, nil if it does not exist.
+// own returns the unit with this mark, nil if it does not exist.
 func (m *Manager) own(mark string) (*UnitFile, error) {
 	entries, err := os.ReadDir(m.Folder)
 	if errors.Is(err, fs.ErrNotExist) {

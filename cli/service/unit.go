@@ -16,14 +16,14 @@ import (
 // unit describes a service: a city's controller, or the supervisor of many cities.
 type unit struct {
 	kind   string // "city" or "supervisor"
-	group  string // the command group that installs it: "daemon" or "supervisor"
+	group  string // the command group that installs the unit: "daemon" or "supervisor"
 	Name   string // the part of the unit's name after "gcity-"
-	at     string // the folder that identifies it
-	about  string // its description in messages
+	at     string // the folder that identifies the unit
+	about  string // description of the service for messages
 	args   []string
-	limit  time.Duration // how long it may take to stop
+	limit  time.Duration // how long the service may take to stop
 	log    string        // the log file for launchd
-	System bool          // for the system, not for a user
+	System bool          // a unit of the system, not of a user
 	User   string        // the user of a system unit
 	Exe    string
 	env    []string // variables as "K=V"
