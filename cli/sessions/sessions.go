@@ -72,8 +72,8 @@ type SessionOptions struct {
 	Observe bool        // the caller does not have the city's lock
 	Logger  *slog.Logger
 	Broken  func(error) // receives panics of goroutines; if nil, a panic ends the program
-	// Group returns the control group in which sessions start, "" for the group of this process; a nil Group also
-	// means the group of this process
+	// Group returns the control group in which sessions start. If Group is nil or returns "", sessions start in the
+	// control group of this process.
 	Group func() string
 }
 
@@ -168,7 +168,7 @@ func (h *opener) subprocess() (session.Provider, func(), error) {
 	}, nil
 }
 
-// external opens a provider in a program of the user. path is relative to the city, or a name on PATH.
+// external opens a provider that runs as a separate program. path is relative to the city, or a name on PATH.
 func (h *opener) external(name, kind, path string, settings json.RawMessage) (
 	session.Provider, func(), error) {
 	err := workstore.Unopened(h.Grant.Err())
