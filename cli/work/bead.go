@@ -143,8 +143,8 @@ with --parent MOLECULE. Steps of a molecule without an owner are always listed.`
 	return c
 }
 
-// withSteps removes the steps of owned molecules from ready work. If the query asks for that owner's work, it adds
-// them instead. A list of the steps of one bead is not changed.
+// withSteps removes the steps of owned molecules from ready work. If the query selects the work of an assignee,
+// withSteps adds the steps of the assignee's molecules. A list of the steps of one bead is not changed.
 func withSteps(ctx context.Context, d *depot.Depot, q beads.Query,
 	ready []beads.Bead) ([]beads.Bead,
 	error) {

@@ -63,7 +63,7 @@ func owned(ctx context.Context, e *env.Env, d *depot.Depot, ids []string) (id st
 	return "", nil, nil
 }
 
-// firstIn returns the first of the IDs that a store has, "" if it has none of them.
+// firstIn returns the first of the IDs for which a store contains a bead, or "".
 func firstIn(ctx context.Context, e *env.Env, p workstore.Place, ids []string) (_ string,
 	err error) {
 	s, err := e.Store(p)
@@ -146,8 +146,8 @@ func closeSteps(ctx context.Context, e *env.Env, d *depot.Depot, id string, p be
 	return nil
 }
 
-// refuseOpen returns an error for a molecule that has open steps, unless all of them are in with, and are
-// therefore closed too.
+// refuseOpen returns an error for a molecule that has open steps, unless with contains all of them, because they
+// are then closed too.
 func refuseOpen(ctx context.Context, e *env.Env, d *depot.Depot, id string, with []string) error {
 	b, has, closeOther, err := depot.Find(ctx, e, d, id)
 	if err != nil {

@@ -91,7 +91,8 @@ func changed(ctx context.Context, e *env.Env, d *depot.Depot, kind string, b bea
 	return depot.Announce(ctx, e, d, kind, b)
 }
 
-// changedBead is changed for a bead that existed before. It also reports the convoy that the change closes.
+// changedBead does the same as changed for a bead that existed before. It also reports the convoy that the change
+// closes.
 func changedBead(ctx context.Context, e *env.Env, d *depot.Depot, old, b beads.Bead) error {
 	deed := city.Deed(&old, b)
 	if e.JSON || deed == "" {
@@ -238,7 +239,7 @@ func patchBead(ctx context.Context, e *env.Env, d *depot.Depot, id string, p bea
 	return patchFound(ctx, e, has, old, p)
 }
 
-// patchFound is patchBead for a bead that is already read.
+// patchFound does the same as patchBead for a bead that has already been read.
 func patchFound(ctx context.Context, e *env.Env, has *depot.Depot, old beads.Bead,
 	p beads.Patch) error {
 	switch done, err := depot.Announced(ctx, e, has, old.ID); {

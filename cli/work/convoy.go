@@ -85,7 +85,7 @@ func convoyAdd(e *env.Env) *cobra.Command {
 		})
 }
 
-// convoy returns a bead that is a convoy.
+// convoy returns the convoy with this ID. It returns an error if the bead is not a convoy.
 func convoy(ctx context.Context, e *env.Env, d *depot.Depot, id string) (beads.Bead, *depot.Depot,
 	func(), error) {
 	b, at, closeOther, err := depot.Find(ctx, e, d, id)
@@ -98,7 +98,7 @@ func convoy(ctx context.Context, e *env.Env, d *depot.Depot, id string) (beads.B
 	return b, at, closeOther, err
 }
 
-// joinable returns an error if one of the beads cannot become a child of a convoy. It is checked before any bead is
+// joinable returns an error if one of the beads cannot become a child of a convoy. It is called before any bead is
 // changed.
 func joinable(ctx context.Context, e *env.Env, d *depot.Depot, convoy string, ids []string) error {
 	for _, id := range ids {
