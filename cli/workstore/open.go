@@ -24,8 +24,8 @@ import (
 // OpenStore opens the store of a place. It neither reads nor creates anything before the first operation.
 func OpenStore(p Place) (Store, error) { return openFor(p, false, inForce(p)) }
 
-// openFor opens a store. serve means that it stays open for as long as the city runs. A store in another program
-// requires the grant.
+// openFor opens a store. serve means that the store stays open for as long as the city runs. A store in another
+// program requires the grant.
 func openFor(p Place, serve bool, grant trust.Grant) (Store, error) {
 	path, scripted := folder.CutExec(p.By.Provider)
 	if scripted || p.By.Provider == "bd" {
@@ -139,7 +139,7 @@ func (s *Stores) Of(rig string) (beads.Store, error) {
 // BackUp makes the automatic backups that are due.
 func (s *Stores) BackUp(ctx context.Context) error { return backUpAll(ctx, s.Places(), time.Now()) }
 
-// Close closes all stores. Scripts that manage a store have until the shutdown deadline.
+// Close closes all stores. Scripts that manage a store may run until the shutdown deadline.
 func (s *Stores) Close(last *shutdown.Deadline, logger *slog.Logger) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

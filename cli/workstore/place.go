@@ -54,7 +54,7 @@ type Place struct {
 	By     city.WorkStore // the program that stores the work
 }
 
-// Places returns the city and all rigs of a configuration.
+// Places returns the places of a configuration: the city and all rigs.
 func Places(c *config.City) []Place {
 	by := folder.WorkStore(c)
 	out := []Place{{"", c.Path, c.Prefix(), c.Path, by}}
