@@ -11,7 +11,7 @@ import (
 type cursor struct {
 	dir    string
 	damage *tally
-	after  uint64 // everything up to this seq was read
+	after  uint64 // events up to this seq have been read
 
 	f    *os.File // nil before the first read
 	at   file
@@ -118,7 +118,7 @@ func (c *cursor) turn() (more bool, err error) {
 	return c.seek()
 }
 
-// seek opens the file that contains the first event after c.after, or an earlier one. It returns false if the log
+// seek opens the file that contains the first event after c.after, or an earlier file. It returns false if the log
 // does not exist.
 func (c *cursor) seek() (found bool, err error) {
 	files, err := list(c.dir)

@@ -138,9 +138,9 @@ const (
 	WatchdogDegraded     = "watchdog.degraded" // the thresholds decide in place of the triage agent
 	WatchdogRestored     = "watchdog.restored" // the triage agent decides again
 	WatchdogEscalated    = "watchdog.escalated"
-	WatchdogCommand      = "watchdog.command" // result of its escalate_command
+	WatchdogCommand      = "watchdog.command" // result of a watchdog's escalate_command
 	WatchdogAcknowledged = "watchdog.acknowledged"
-	// the agent sends heartbeats again after actions had failed
+	// the watched agent sends heartbeats again after actions have failed
 	WatchdogRecovered = "watchdog.recovered"
 
 	// ProviderSwapped: an agent's new session has a different provider than its previous session.
@@ -152,11 +152,11 @@ const (
 	Repaired = "events.repaired"
 )
 
-// Query selects events. The zero value selects the newest DefaultLimit.
+// Query selects events. The zero value selects the newest events, at most DefaultLimit.
 type Query struct {
 	Types   []string  // any of these types; a trailing "*" matches any suffix ("agent.*")
-	Actor   string    // must be equal; "" = any
-	Subject string    // must be equal; "" = any
+	Actor   string    // only events with this actor; "" = any
+	Subject string    // only events with this subject; "" = any
 	Since   time.Time // events at or after this time
 	After   uint64    // only events with a greater seq; if set, the oldest event is first
 	// only events with a smaller seq; 0 = all. To get the previous page, set it to the smallest seq of a page

@@ -46,7 +46,7 @@ func lockFile(path string, wait time.Duration) (fileLock, error) {
 
 func (l fileLock) release() { l.f.Close() }
 
-// preallocate allocates disk space for n bytes from the offset from. The size of the file stays the same.
+// preallocate allocates disk space for n bytes, starting at the offset from. The size of the file stays the same.
 func preallocate(f *os.File, from, n int64) error {
 	const keepSize = 1 // FALLOC_FL_KEEP_SIZE
 	c, err := f.SyscallConn()

@@ -107,8 +107,8 @@ func segments(dir string) ([]file, error) {
 	return files, nil
 }
 
-// statFile returns information about a file, or nil if it does not exist. If it is not a regular file, that is an
-// error, because opening it might block.
+// statFile returns information about a file, or nil if it does not exist. It returns an error if the file is not a
+// regular file, because opening such a file might block.
 func statFile(path string) (fs.FileInfo, error) {
 	info, err := disk.StatFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -117,7 +117,7 @@ func statFile(path string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// same reports whether both are the same file or both are nil.
+// same reports whether a and b describe the same file, or are both nil.
 func same(a, b fs.FileInfo) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil

@@ -81,7 +81,7 @@ func (l *Log) pollDue(now time.Time, next *time.Time) bool {
 	}
 	if !l.recent.waited() {
 		l.polling.Store(false)
-		if !l.recent.waited() { // if a follower has started to wait since, another poll is needed
+		if !l.recent.waited() { // if a follower has begun to wait since then, poll again
 			return false
 		}
 	}

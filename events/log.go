@@ -17,13 +17,13 @@ import (
 	"gcity/internal/recovery"
 )
 
-// Options configure a Log. The zero value is right for a city.
+// Options configure a Log. The zero value is suitable for a city.
 type Options struct {
 	SegmentSize int64 // size in bytes after which a new file is started; 0 = 64 MiB
 	Queue       int   // maximum number of queued events; 0 = 4096; the oldest are dropped
 
 	// Poll is the interval at which the file is checked for lines of other processes while followers wait. 0 = 250
-	// ms. Negative = only when this Log appends.
+	// ms. Negative = the file is checked only when this Log appends.
 	Poll time.Duration
 
 	// Refuse prevents all writes, with this error as the reason. It is for simulated cities.
@@ -324,7 +324,7 @@ func (l *Log) Health() Health {
 // health holds the latest error of each operation.
 type health struct {
 	write  error // error of the last write; nil = it succeeded
-	sync   error // error of the flush of suspect
+	sync   error // error of flushing the file suspect
 	rotate error
 	read   error
 

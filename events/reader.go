@@ -15,8 +15,8 @@ type Reader struct {
 	damage tally
 }
 
-// OpenReader opens the log in a city's .gc folder for reading. Without a log, it behaves like an empty log. If the
-// folder is missing, the error matches fs.ErrNotExist.
+// OpenReader opens the log in a city's .gc folder for reading. If there is no log, the Reader treats it as empty.
+// If the folder is missing, the error matches fs.ErrNotExist.
 func OpenReader(dir string) (*Reader, error) {
 	if _, err := os.Stat(dir); err != nil {
 		return nil, fmt.Errorf("cannot read the events of this city: %w", err)

@@ -29,7 +29,7 @@ const (
 
 // reserve is the preallocated space after the end of the active file.
 type reserve struct {
-	f     *os.File  // the file that it belongs to
+	f     *os.File  // the file that the reserve belongs to
 	end   int64     // offset of the end of the reserve
 	err   error     // why the reserve could not be allocated; nil = it is allocated
 	retry time.Time // when the next attempt is made

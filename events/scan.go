@@ -22,7 +22,7 @@ func (d Damage) String() string {
 	return fmt.Sprintf("%s, bytes %d to %d: %s", d.File, d.From, d.To, d.Why)
 }
 
-// tally counts damaged lines. Each is counted once, even if it is read several times.
+// tally counts damaged lines. Each damaged line is counted once, even if it is read several times.
 type tally struct {
 	mu    sync.Mutex
 	seen  map[damageKey]struct{}
