@@ -57,7 +57,7 @@ type Log interface {
 // Options configure the mirror of one script.
 type Options struct {
 	Script string   // path, or a name in PATH
-	Dir    string   // its working folder
+	Dir    string   // working folder of the script
 	Env    []string // additional environment variables
 	State  string   // folder of the file with the script's position
 	Log    Log
@@ -74,9 +74,9 @@ type Place struct {
 	Script string `json:"script"`
 	// seq of the newest event that the script has accepted
 	Seq    uint64    `json:"seq"`
-	Since  time.Time `json:"since,omitzero"`  // when it began to fail; zero = it does not fail
-	Why    string    `json:"why,omitempty"`   // why it fails
-	Missed uint64    `json:"missed,omitzero"` // number of events that it has missed
+	Since  time.Time `json:"since,omitzero"`  // start of the current failure; zero = none
+	Why    string    `json:"why,omitempty"`   // why the script fails
+	Missed uint64    `json:"missed,omitzero"` // number of events that the script has missed
 }
 
 const fileName = "events-mirror.json"
@@ -140,8 +140,8 @@ func (o *Options) call(ctx context.Context, stdin []byte, op string) ([]byte, er
 	return got.Stdout, nil
 }
 
-// Run sends events to the script until ctx ends. Then it sends the remaining ones, within a time limit. A failed
-// call is logged, reported by an event, and retried. After ctx has ended, it is not retried.
+// Run sends events to the script until ctx ends. Then it sends the remaining events, within a time limit. A failed
+// call is logged, reported by an event, and retried. After ctx has ended, a failed call is not retried.
 func Run(ctx context.Context, o Options) {
 	words, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
