@@ -108,7 +108,7 @@ func Install(dir string, names []string) Report {
 			continue
 		}
 		k := kinds()[at]
-		// temporary files of an installation that was killed
+		// remove temporary files of an installation that was killed
 		disk.SweepTemps(root, path.Dir(k.file))
 		written, err := k.install(root)
 		if err != nil {
