@@ -3,7 +3,7 @@
 //
 // # Concurrency
 //
-// Only one goroutine may use a Tree at a time. A Group is immutable.
+// Only one goroutine may use a Tree at a time.
 package cgroup
 
 import (

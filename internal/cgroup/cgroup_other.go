@@ -16,5 +16,5 @@ type Tree struct{}
 // Own always fails: only Linux has control groups.
 func Own() (*Tree, error) { return nil, errors.New("limits need Linux") }
 
-// Set is never called.
+// Set is never called, because Own returns no Tree.
 func (t *Tree) Set(string, Limits) (string, error) { return "", errors.New("limits need Linux") }
