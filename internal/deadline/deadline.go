@@ -19,7 +19,7 @@ type Calls[T any] struct {
 	fault   error               // panic of a call; the next caller that waits panics with it
 }
 
-// call is one call.
+// call is the state of one call.
 type call[T any] struct {
 	started time.Time
 	done    chan struct{} // closed when result is set; nil = not started, too many pending calls
@@ -32,8 +32,8 @@ func New[T any](limit int) *Calls[T] {
 	return &Calls[T]{limit: limit, pending: map[string]*call[T]{}}
 }
 
-// Start starts a call unless one of that name is pending. f runs in its own goroutine for as long as it takes, so
-// other goroutines must not write to anything that f reads.
+// Start starts a call unless a call of that name is pending. f runs in its own goroutine for as long as it takes,
+// so other goroutines must not write to anything that f reads.
 func (c *Calls[T]) Start(name string, f func() T) { c.start(name, f) }
 
 func (c *Calls[T]) start(name string, f func() T) *call[T] {
