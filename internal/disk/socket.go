@@ -15,9 +15,9 @@ import (
 // maxSocket is the maximum length of a path for a unix socket: sun_path has 108 bytes with the final NUL.
 const maxSocket = 107
 
-// SocketPath returns the path at which to bind the socket for path. That is path itself if it is short enough.
-// Otherwise it is a short name in the user's runtime folder, and a pointer file at path contains it. The folder is
-// created with mode 0700, and refused if another user owns it.
+// SocketPath returns the path at which to bind the socket for path. This is path itself if it is short enough.
+// Otherwise it is a short name in the user's runtime folder, and a pointer file at path contains that name. The
+// folder is created with mode 0700, and refused if another user owns it.
 func SocketPath(path string) (string, error) {
 	if len(path) <= maxSocket {
 		if err := Remove(pointer(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
