@@ -58,9 +58,9 @@ func SharesPIDs(pid int) bool {
 // execPatience is how long an exec may take. A busy machine, or reading the program from a disk, can make it slow.
 const execPatience = time.Second
 
-// Environ returns a process's environment as of its last exec, each "K=V" followed by a NUL, or nil if it cannot be
-// read, which is usual for processes of other users. During an exec the environment is empty, so Environ waits for
-// the end of the exec.
+// Environ returns a process's environment as of its last exec. Each entry "K=V" is followed by a NUL. Environ
+// returns nil if the environment cannot be read, which is usual for processes of other users. During an exec the
+// environment is empty, so Environ waits for the end of the exec.
 func Environ(pid int) []byte {
 	began := time.Now()
 	for pause := 50 * time.Microsecond; ; pause = min(2*pause, 5*time.Millisecond) {
@@ -115,7 +115,8 @@ func (st Stat) mayHide(pid int) bool {
 	return !none && (st.EnvEnd == 0 || st.EnvEnd != st.EnvStart || st.Code == 0)
 }
 
-// HasEnv reports whether an environment contains the entry "K=V", or with prefix an entry that starts with it.
+// HasEnv reports whether an environment contains the entry "K=V". If prefix is set, HasEnv accepts any entry that
+// starts with entry.
 func HasEnv(environ []byte, entry string, prefix bool) bool {
 	for len(environ) > 0 {
 		var kv []byte

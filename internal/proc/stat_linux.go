@@ -16,14 +16,16 @@ type Stat struct {
 	Group, Session, Foreground int
 	// clock ticks since boot; together with the boot ID it distinguishes processes with the same pid
 	Start uint64
-	// of all threads of the process, and recursively of the exited children that it has waited for
+	// CPU time of all threads of the process, and recursively of the exited children that it has waited for
 	CPU time.Duration
-	RSS int64 // bytes, as the kernel counts them, which is approximate
+	RSS int64 // bytes; the kernel's count is approximate
 
-	// The addresses of its environment; both are 0 during an exec, and for processes of other users.
+	// The start and end address of the process's environment. Both are 0 during an exec, and for processes of other
+	// users.
 	EnvStart, EnvEnd uint64
 
-	// The address of its code; 0 in an exec until the environment is complete, and 1 for processes of other users.
+	// The address of the process's code. It is 0 in an exec until the environment is complete, and 1 for processes
+	// of other users.
 	Code uint64
 }
 
@@ -102,7 +104,7 @@ func parseStat(data []byte) (s Stat, ok bool) {
 	return s, true
 }
 
-// number parses decimal digits, at most as many as cannot overflow.
+// number parses at most 19 decimal digits, which cannot overflow.
 func number(field []byte) (n uint64, ok bool) {
 	if len(field) == 0 || len(field) > 19 {
 		return 0, false

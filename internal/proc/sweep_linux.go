@@ -17,9 +17,9 @@ func Sweep(match func(pid int) bool, deadline time.Time) (killed int, left []int
 	return sweep(All, match, deadline)
 }
 
-// SweepSince is Sweep for the processes that started after the one with this pid. If few have started since, it
-// does not need to list all processes. It is for a process that started some seconds ago, because the kernel reuses
-// pids after reaching the highest.
+// SweepSince is Sweep for the processes that started after the one with this pid. If few processes have started
+// since then, it does not need to list all processes. The pid must be that of a recently started process, because
+// the kernel reuses pids after reaching the highest.
 func SweepSince(first int, match func(pid int) bool, deadline time.Time) (killed int, left []int,
 	err error) {
 	return sweep(func() ([]int, error) { return since(first) }, match, deadline)
@@ -54,7 +54,7 @@ func sweep(list func() ([]int, error), match func(pid int) bool, deadline time.T
 	}
 }
 
-// fewPIDs is the number of pids up to which trying each is cheaper than listing all processes.
+// fewPIDs is the number of pids up to which trying each pid is cheaper than listing all processes.
 const fewPIDs = 256
 
 // since returns pids that include all processes that started after the one with this pid.
@@ -70,8 +70,8 @@ func since(first int) ([]int, error) {
 	return pids, nil
 }
 
-// newestPID returns the last pid that the kernel assigned. In containers another file may be mounted over the
-// kernel's and be outdated; then ok is false.
+// newestPID returns the last pid that the kernel assigned. In containers, another file may be mounted over the
+// kernel's file. That file may be outdated, so ok is then false.
 func newestPID() (pid int, ok bool) {
 	fd, err := unix.Open("/proc/loadavg", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {

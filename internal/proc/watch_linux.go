@@ -10,7 +10,7 @@ import (
 type Watched struct{ f *os.File }
 
 // Watch pins the process with this pid and start time. It fails if the process has exited, or if the system does
-// not support it.
+// not support pidfds.
 func Watch(pid int, start uint64) (*Watched, error) {
 	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
 	if err != nil {
