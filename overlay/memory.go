@@ -13,7 +13,7 @@ import (
 // record lists the files that were copied into a folder.
 type record struct {
 	Folder string          `json:"folder"`
-	Files  map[string]mark `json:"files"` // by path
+	Files  map[string]mark `json:"files"` // the copied files, by path
 }
 
 // mark describes one copied file.

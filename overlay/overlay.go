@@ -23,8 +23,8 @@ import (
 
 // Limits of an overlay.
 const (
-	MaxFiles = 2000     // including folders
-	MaxSize  = 32 << 20 // bytes, all files together
+	MaxFiles = 2000     // files and folders
+	MaxSize  = 32 << 20 // bytes of all files together
 )
 
 // File is one file of an overlay.
@@ -234,7 +234,7 @@ func (a *applying) place(temp, name string) (bool, error) {
 		a.report.Kept = append(a.report.Kept, name)
 		return false, nil
 	}
-	// the file system does not support links
+	// the file system does not support hard links
 	if _, err := a.dst.Lstat(name); err == nil {
 		a.report.Kept = append(a.report.Kept, name)
 		return false, nil
