@@ -110,7 +110,7 @@ func (w *worker) record(err error, n int, until time.Time) {
 	e := events.Event{Type: events.CityCrashed, Actor: "supervisor",
 		Message: firstLine(err.Error()), Payload: payload}
 	told := make(chan error, 1)
-	// may take as long as a hung file system
+	// may never return if the file system hangs
 	go func() { told <- recovery.Try(func() error { return w.s.o.Record(w.path, e) }) }()
 	late := time.NewTimer(recordLimit)
 	defer late.Stop()

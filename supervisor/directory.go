@@ -48,7 +48,7 @@ func (s *Supervisor) Limited(problem string) {
 	s.change()
 }
 
-// Answers records the TCP address of the cities' API, or why it does not listen.
+// Answers records the TCP address of the cities' API, or why the API does not listen.
 func (s *Supervisor) Answers(d city.Listener) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"gcity/internal/proc"
 )
 
-// Running describes a running supervisor for other processes.
+// Running is the record with which a supervisor identifies itself to other processes.
 type Running struct {
 	PID int `json:"pid"`
 	// start time of that process, as in proc.Stat, to distinguish it from a later process with the same pid
@@ -51,7 +51,7 @@ func (h Home) locks() []string {
 
 func (h Home) record() string { return filepath.Join(h.Dir, "supervisor.json") }
 
-// Acquire takes the locks and writes a record of their owner. While another process has them, it fails with
+// Acquire takes the locks and writes a record of their owner. If another process holds a lock, the error is a
 // *RunningError.
 func Acquire(h Home, version string) (*Hold, error) {
 	if err := h.Make(); err != nil {
@@ -153,8 +153,7 @@ func readRecord(path string) (Running, error) {
 	return r, nil
 }
 
-// Release releases the home. It removes the record first, so that the record never names a process without the
-// locks.
+// Release releases the locks. It removes the records first, so that no record names a process without the locks.
 func (h *Hold) Release() {
 	_ = os.Remove(h.home.record()) // the record is ignored without the lock
 	_ = os.Remove(h.home.beside())
@@ -163,6 +162,6 @@ func (h *Hold) Release() {
 
 func (h *Hold) release() {
 	for _, l := range h.locks {
-		_ = l.Release() // the kernel releases the lock in any case
+		_ = l.Release() // the kernel releases the lock at exit
 	}
 }

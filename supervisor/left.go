@@ -14,8 +14,8 @@ import (
 // sessions.
 
 const (
-	leftLimit = 10 * time.Second // for counting them
-	endLimit  = 90 * time.Second // for stopping them
+	leftLimit = 10 * time.Second // for counting the sessions
+	endLimit  = 90 * time.Second // for stopping the sessions
 )
 
 // countLeft counts the sessions of an earlier run in the background.

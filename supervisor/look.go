@@ -13,7 +13,7 @@ const (
 	// a file that has not changed for this time is probably complete
 	quiet     = 200 * time.Millisecond
 	most      = 10              // maximum number of retries for a file that keeps changing
-	lookLimit = 5 * time.Second // a read that takes longer counts as hung
+	lookLimit = 5 * time.Second // a read that takes longer is treated as hung
 )
 
 // readResult is the result of reading the supervisor's files.
@@ -47,10 +47,10 @@ type refresher struct {
 
 	// number of reads in a row that would stop cities and were not applied yet
 	doubts int
-	last   []Entry // the entries that the last of these reads found
+	last   []Entry // entries found by the last of the reads that doubts counts
 
 	waiting []chan<- struct{} // callers that wait for a read that starts later
-	// callers that wait for the read in progress, or for the one that resolves the doubts
+	// callers that wait for the read in progress, or for the read that resolves the doubts
 	served []chan<- struct{}
 }
 
@@ -72,7 +72,7 @@ func (e *refresher) poke() {
 	}
 }
 
-// ask registers a channel, which is closed after a read that starts later.
+// ask registers a channel, which is closed after a read that starts after this call.
 func (e *refresher) ask(done chan<- struct{}) {
 	if e.late {
 		close(done)

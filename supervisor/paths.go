@@ -38,7 +38,7 @@ func FindHome(getenv func(string) string) (Home, error) {
 	return h, nil
 }
 
-// Make creates the folders, or restricts their permissions to the user.
+// Make creates the folders. If they exist, it restricts their permissions to the user.
 func (h Home) Make() error {
 	for _, dir := range []string{h.Dir, h.Run} {
 		if err := makePrivate(dir); err != nil {

@@ -149,7 +149,7 @@ func Clash(all []Entry, e Entry) error {
 	return nil
 }
 
-// gone reports whether a folder does not exist. It is false if that is unknown.
+// gone reports whether a folder does not exist. If that is unknown, it returns false.
 func gone(path string) bool {
 	is, ok := deadline.New[bool](1).Do(context.Background(), path, time.Now(), time.Second,
 		func() bool {
@@ -214,7 +214,7 @@ func lockRegistry(ctx context.Context, h Home) (unlock func(), err error) {
 	for {
 		lock, err := disk.TryLock(filepath.Join(h.Dir, registryName+".lock"))
 		if err == nil {
-			return func() { _ = lock.Release() }, nil // the kernel releases the lock in any case
+			return func() { _ = lock.Release() }, nil // the kernel releases the lock at exit
 		}
 		if !errors.Is(err, disk.ErrLocked) {
 			return nil, err

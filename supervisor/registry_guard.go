@@ -9,7 +9,7 @@ import (
 	"gcity/city"
 )
 
-// ends reports whether these entries would stop a current city.
+// ends reports whether applying these entries would stop one of the current cities.
 func (s *Supervisor) ends(all []Entry) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,7 +79,7 @@ func (s *Supervisor) bring(saw readResult) {
 	}
 }
 
-// complain shows an error of the files, and logs it if it is new.
+// complain shows an error in the registry or the settings, and logs it if it is new.
 func (s *Supervisor) complain(err error) {
 	text := ""
 	if err != nil {

@@ -23,7 +23,7 @@ type Settings struct {
 	Patrol    time.Duration
 	TokenFile string // absolute path; "" = no token required
 	MakeToken bool   // TokenFile is the default: the supervisor creates the file
-	ReadFile  string // file of the token that allows reading only; absolute; "" = none
+	ReadFile  string // absolute path of the file with the read-only token; "" = none
 	Hosts     []string
 	Tenants   []Tenant // sorted by name
 	Warnings  []string // messages about settings that have no effect
@@ -36,10 +36,10 @@ type Tenant struct {
 	Token     string   // the token, if it is in the settings themselves; "" = in TokenFile
 	TokenFile string   // absolute path
 	Socket    string   // absolute path
-	MaxAgents int      // maximum number of agents that its cities declare; 0 = no limit
+	MaxAgents int      // maximum number of agents that the tenant's cities declare; 0 = no limit
 	MaxCities int
-	MaxCPUs   float64 // number of processors for all processes of its agents in total; 0 = no limit
-	MaxMemory int64   // bytes of memory for the same processes; 0 = no limit
+	MaxCPUs   float64 // processors for all processes of the tenant's agents in total; 0 = no limit
+	MaxMemory int64   // bytes of memory for these processes in total; 0 = no limit
 }
 
 func (t *Tenant) equal(u *Tenant) bool {
@@ -243,7 +243,7 @@ func onlyOnce(all toml.Table, tenants []Tenant) {
 	}
 }
 
-// file returns the absolute path of a path in the settings. Relative ones are below the home.
+// file returns the absolute path of a path in the settings. Relative paths are below the home.
 func (h Home) file(path string) string {
 	if path == "" || filepath.IsAbs(path) {
 		return path

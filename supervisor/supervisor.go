@@ -32,7 +32,7 @@ type City interface {
 	// its agents within a time limit. It calls ready once, when the city responds. If the error is a
 	// *recovery.Panic, the city has logged it.
 	Run(ctx context.Context, ready func()) error
-	// Leave stops the city without its agents. Hurry ends the grace period of a stop in progress. Both return
+	// Leave stops the city but not its agents. Hurry ends the grace period of a stop in progress. Both return
 	// immediately.
 	Leave()
 	Hurry()
@@ -66,7 +66,7 @@ type Options struct {
 	// Busy reports whether an error of Open means that another controller runs the city.
 	Busy func(error) bool
 
-	// receives a value when the registry or the settings may have changed; nil: they are read at every patrol
+	// receives a value when the registry or the settings may have changed; nil = both are read at every patrol
 	Changes <-chan struct{}
 	// called after each change of the settings; must not block; may be nil
 	Apply func(Settings)
@@ -190,7 +190,7 @@ func (s *Supervisor) Reload() {
 	}
 }
 
-// Leave ends Run and stops all cities without their agents.
+// Leave ends Run and stops all cities but not their agents.
 func (s *Supervisor) Leave() {
 	s.mu.Lock()
 	if s.ending == alive {

@@ -15,7 +15,7 @@ import (
 var waits = restart.Policy{Backoff: 10 * time.Second, MaxBackoff: 300 * time.Second}
 
 const (
-	// time limit for stopping a city without its agents, which continue in any case
+	// time limit for stopping a city but not its agents
 	leaveLimit = 30 * time.Second
 	closeLimit = 5 * time.Second // time limit for opening a city that is not wanted any more
 )
@@ -288,8 +288,8 @@ func (w *worker) verdict() error {
 	return fmt.Errorf("%s (%s): %w", w.name, w.path, w.err)
 }
 
-// poke retries a waiting city now. With stopped, it also restarts a city that a user has stopped. The caller holds
-// mu.
+// poke retries a waiting city now. If stopped is set, it also restarts a city that a user has stopped. The caller
+// holds mu.
 func (w *worker) poke(stopped bool) {
 	switch w.state {
 	case city.CityStopped:
@@ -308,7 +308,7 @@ func (w *worker) poke(stopped bool) {
 	}
 }
 
-// finish ends the worker.
+// finish stops the worker because the supervisor ends in the given way.
 func (w *worker) finish(how ending) {
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()
