@@ -2,9 +2,9 @@ package widget
 
 import "strings"
 
-// ToASCII returns a line for a terminal that shows only ASCII. It replaces typographic characters that have an
-// ASCII equivalent of one column. They come from gcity ("crashed 6×") and from the output of agents. Letters stay:
-// they have no equivalent.
+// ToASCII returns a line for a terminal that shows only ASCII. It replaces typographic characters that have an ASCII
+// equivalent of one column. Such characters come from gcity ("crashed 6×") and from the output of agents. Letters stay,
+// because they have no equivalent.
 func ToASCII(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 }) ||
 		strings.ContainsAny(s, "\u200d\ufe0e\ufe0f") {
@@ -13,7 +13,7 @@ func ToASCII(s string) string {
 	return strings.Map(inASCII, s)
 }
 
-// inASCII returns the ASCII equivalent of a character, otherwise the character itself.
+// inASCII returns the ASCII equivalent of a character, or the character itself if there is none.
 func inASCII(r rune) rune {
 	const signs = "×x·-•*…~→>←<↑^↓v⇒>●*○-◐~◌?↻@✗X✘X✓*✔*❯>›>‹<⏺*" +
 		"▶>▸>►>◀<■*□-“\"”\"„\"«\"»\"‘'’'‚'–-—-−-‐-‑-\u00a0 ≤<≥>≈~"

@@ -1,13 +1,13 @@
 package widget
 
-// CacheKey has everything that a panel's lines depend on, except the styles and the mode. The mode never changes,
-// and after a change of the styles all cached lines are discarded.
+// CacheKey has all values that a panel's lines depend on, except the styles and the mode. The mode never changes, and
+// after a change of the styles all cached lines are discarded.
 type CacheKey struct {
 	W, H   int
 	Focus  bool
 	Data   uint64 // version of the shown data
-	Rows   uint64 // version of the agents, for panels that show other data too
-	UI     uint64 // changes with every change of the view, but not with data
+	Rows   uint64 // version of the agents, for panels that also show other data
+	UI     uint64 // changes with every change of the view, but not with new data
 	Second int64  // second of the clock, 0 if the panel shows no time
 }
 
@@ -24,7 +24,8 @@ func (c *Cache) Lines(key CacheKey, draw func() []string) []string {
 	return c.kept
 }
 
-// RowCache keeps the terminal rows of the last picture, so that a line that moves up the pane is cropped only once.
+// RowCache keeps the terminal rows of the last picture, so that each line is cropped only once while it moves up the
+// pane.
 type RowCache struct {
 	w    int
 	kept map[string]string

@@ -44,7 +44,7 @@ func (p *pen) take(seq string) {
 	p.on += seq
 }
 
-// off resets the style if there is one.
+// off returns the sequence that resets the style, or "" if no style is set.
 func (p *pen) off() string {
 	if p.on == "" {
 		return ""
@@ -103,8 +103,8 @@ func SkipColumns(s string, n int) string {
 	return out.String()
 }
 
-// Stretch is a range of columns to paint over, excluding the column To. A character that is partly in the range is
-// painted completely.
+// Stretch is a range of columns to paint over, from From up to but excluding To. A character that is partly in the
+// range is painted completely.
 type Stretch struct {
 	From, To int
 	On       string // sequence that sets the style

@@ -9,7 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Entry is one line of text being edited. The widget edits it; Entry decides which characters are accepted and
+// Entry is a line of text that is being edited. The widget edits it; Entry decides which characters are accepted and
 // which part is visible.
 type Entry struct {
 	input    textinput.Model
@@ -38,9 +38,9 @@ func NewReplacedEntry(text string) Entry {
 	return e
 }
 
-// Editing returns the keys of a line. It has no suggestions and no paste key, because the widget would run a
-// program to read the clipboard; terminals paste by themselves. It has no key to delete the word after the cursor,
-// because bubbles 2.1.1 panics if that is the last character.
+// Editing returns the keys of a line. It has no suggestions and no paste key, because the widget would run a program to
+// read the clipboard; terminals paste by themselves. It has no key to delete the word after the cursor, because bubbles
+// 2.1.1 panics if the cursor is on the last character.
 func Editing() textinput.KeyMap {
 	return textinput.KeyMap{
 		CharacterBackward:       editKey("back one character", "left", "ctrl+b"),
@@ -79,7 +79,7 @@ func (e *Entry) Paste(text string) {
 	e.send(tea.PasteMsg{Content: SingleLine(strings.ReplaceAll(text, "\r\n", "\n"))})
 }
 
-// makeRoom removes the suggestion or excess text, so that typed text fits.
+// makeRoom removes a suggestion, so that typed text replaces it.
 func (e *Entry) makeRoom(typed string) {
 	if e.Replaces && typed != "" {
 		e.input.SetValue("")
@@ -89,7 +89,7 @@ func (e *Entry) makeRoom(typed string) {
 
 func (e *Entry) send(msg tea.Msg) bool {
 	before := e.input.Value()
-	// it returns no command, because suggestions, clipboard and blinking are off
+	// Update returns no command, because suggestions, clipboard and blinking are off.
 	e.input, _ = e.input.Update(msg)
 	return e.input.Value() != before
 }
@@ -121,12 +121,12 @@ func Printable(r rune) bool {
 }
 
 // Show returns the part of the line around the cursor that fits w columns, and the column of the cursor in it. The
-// widget's own view counts characters instead of columns, so its cursor is wrong after a wide one.
+// widget's own view counts characters instead of columns, so its cursor is wrong after a wide character.
 func (e *Entry) Show(w int) (string, int) {
 	return Window([]rune(e.input.Value()), e.input.Position(), w)
 }
 
-// Window returns the part of a line around the character at index at that fits w columns, and the column of that
+// Window returns the part of a line around the character with index at that fits w columns, and the column of that
 // character.
 func Window(runes []rune, at, w int) (string, int) {
 	if w < 2 {
@@ -144,8 +144,8 @@ func Window(runes []rune, at, w int) (string, int) {
 	return Cut(string(runes[from:]), w, ""), before
 }
 
-// Legible returns a text without the characters that cannot be typed. Every line end becomes a line feed. Tabs
-// become blanks, because programs complete words on a tab.
+// Legible returns a text without the characters that cannot be typed. Every line end becomes a line feed. Tabs become
+// blanks, because the receiving program may complete a word on a tab.
 func Legible(s string) string {
 	s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\t", "    ").Replace(s)
 	return strings.Map(func(r rune) rune {

@@ -5,7 +5,7 @@ import "gcity/themes"
 // FieldWidth is the width of the column of field names.
 const FieldWidth = 12
 
-// Field returns a line of a detail view: a name and a value, "-" for an empty one.
+// Field returns a line of a detail view: a name and a value, or "-" if the value is empty.
 func (k *Styles) Field(name, value string) string {
 	if value == "" {
 		value = "-"

@@ -8,9 +8,9 @@ import (
 )
 
 // Filter is a search: terms that must all match. "x" matches the text of a row except numbers, "!x" excludes, "~x"
-// matches the name fuzzily. "state:x", "pool:x", "rig:x", "provider:x" and "name:x" match the start of that field.
-// Events have "type:x", "subject:x", "by:x" and "since:10m", work has "assignee:x", mail "to:x" and "from:x". The zero
-// value matches everything.
+// matches the name fuzzily. "state:x", "pool:x", "rig:x", "provider:x" and "name:x" match the beginning of the field.
+// Events also have "type:x", "subject:x", "by:x" and "since:10m", work also has "assignee:x", and mail has "to:x" and
+// "from:x". The zero value matches everything.
 type Filter struct {
 	Text  string
 	terms []Clause
@@ -22,7 +22,7 @@ type Clause struct {
 	Word       string // lower case
 }
 
-// ParseFilter parses a filter. It never fails: text that is not an operator is searched for.
+// ParseFilter parses a filter. It never fails: text without an operator is a search term.
 func ParseFilter(text string) Filter {
 	f := Filter{Text: text}
 	for _, word := range strings.Fields(strings.ToLower(text)) {

@@ -11,8 +11,8 @@ import (
 // HistoryMinutes is how long a History looks back.
 const HistoryMinutes = 60
 
-// History holds the CPU, the memory and the restarts of agents in each minute of the last hour, by name. It takes
-// about 500 bytes for each agent of the latest snapshot, and nothing for others.
+// History holds the CPU usage, the memory and the restarts of agents for each minute of the last hour, by name. It
+// takes about 500 bytes for each agent of the latest snapshot, and nothing for other agents.
 type History struct {
 	of map[string]*AgentHour
 }
@@ -52,7 +52,7 @@ func (h *History) Observe(agents []city.Agent, now time.Time) {
 	h.of = of
 }
 
-// turn advances to a minute and clears the minutes between.
+// turn advances to a minute and clears all minutes up to it.
 func (q *AgentHour) turn(minute int64) {
 	if minute-q.minute >= HistoryMinutes {
 		*q = AgentHour{minute: minute, total: q.total}
@@ -64,8 +64,8 @@ func (q *AgentHour) turn(minute int64) {
 	}
 }
 
-// each calls f for the known minutes of n columns, up to the last complete minute. Each column has the given number
-// of minutes. A chart therefore changes at most once a minute.
+// each calls f for the known minutes of n columns, up to the last complete minute. Each column has the given number of
+// minutes. Therefore, a chart changes at most once a minute.
 func (q *AgentHour) each(now time.Time, n, minutes int, f func(column, at int)) {
 	last := minuteOf(now) - 1
 	for i := range n * minutes {
@@ -76,7 +76,8 @@ func (q *AgentHour) each(now time.Time, n, minutes int, f func(column, at int)) 
 	}
 }
 
-// CPU draws the CPU of the last complete minutes, one column each. The scale is the same for all agents.
+// CPU draws the CPU usage of the last complete minutes, one column for each minute. The scale is the same for all
+// agents.
 func (h *History) CPU(name string, now time.Time, glyphs *themes.Glyphs, n int) string {
 	return bars(h.cpuLevels(name, now, n, 1), glyphs)
 }
@@ -105,10 +106,10 @@ func cpuLevel(tenths uint16) int {
 	return level
 }
 
-// Charts are the drawn charts of an hour, with its greatest values; "" = nothing is known.
+// Charts has the charts of an hour and its greatest values; "" = no data.
 type Charts struct {
 	CPU, Memory, Restarts string
-	Top                   *city.Usage // the greatest values
+	Top                   *city.Usage // the greatest values; nil = no data
 	Times                 int         // number of restarts
 }
 

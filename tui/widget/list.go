@@ -16,12 +16,12 @@ type List struct {
 	total  int   // number of rows before filtering
 
 	IDs    []string        // IDs of the shown rows, in the same order
-	Strays map[string]bool // shown rows that no longer pass the filter
+	Strays map[string]bool // shown rows that no longer match the filter
 }
 
-// Fill selects the rows that belong and keep the cursor on the selected one. If that row is gone, the cursor stays
-// at its position. A shown row for which holds returns true stays even if it no longer passes the filter, because a
-// key on its way is meant for the row that the user saw. A nil holds keeps none.
+// Fill selects the rows that belong to the list and match, and keeps the cursor on the selected row. If the selected
+// row no longer exists, the cursor keeps its position. A shown row that no longer matches stays if holds returns true
+// for it. A key on its way may be meant for that row. If holds is nil, no such row stays.
 func (l *List) Fill(rs Rows, selected string, belongs, keep func(i int) bool,
 	holds func(id string) bool) {
 	var was map[string]bool
@@ -60,7 +60,7 @@ func (l *List) Fill(rs Rows, selected string, belongs, keep func(i int) bool,
 	l.Cursor = max(0, min(l.Cursor, len(l.Shown)-1))
 }
 
-// Settled reports whether all shown rows pass the filter or are held.
+// Settled reports whether all shown rows match the filter or are held.
 func (l *List) Settled(holds func(id string) bool) bool {
 	for id := range l.Strays {
 		if !holds(id) {
@@ -81,7 +81,7 @@ func (l *List) Select(rs Rows, id string) bool {
 	return false
 }
 
-// Current returns the row under the cursor, -1 if the list is empty.
+// Current returns the row under the cursor, or -1 if the list is empty.
 func (l *List) Current(rs Rows) int {
 	if l.Cursor < len(l.Shown) && l.Shown[l.Cursor] < rs.Len() {
 		return l.Shown[l.Cursor]
@@ -104,7 +104,7 @@ func (l *List) Outside(h int) (above, below int) {
 	return above, max(0, len(l.Shown)-above-h)
 }
 
-// ScrollTo returns the offset nearest to the given one at which a row is visible in h lines.
+// ScrollTo returns the offset nearest to the given one at which the row at is among h visible rows of n.
 func ScrollTo(at, offset, h, n int) int {
 	if at < offset {
 		offset = at

@@ -19,7 +19,7 @@ type Way[R any] struct {
 	Down bool // the greatest value, or the most urgent row, comes first
 }
 
-// Ranking returns the comparison function of an order. Names break ties.
+// Ranking returns the comparison function of an order. Rows that compare equal are ordered by name.
 func Ranking[R any](ways []Way[R], o Order, name func(*R) string) func(a, b *R) int {
 	by := ways[o.Way%len(ways)].Rank
 	return func(a, b *R) int {
@@ -34,7 +34,7 @@ func Ranking[R any](ways []Way[R], o Order, name func(*R) string) func(a, b *R) 
 	}
 }
 
-// Arrange sorts rows. With still, known rows keep their order, and new rows are inserted where they belong.
+// Arrange sorts rows. If still is set, known rows keep their order, and new rows are inserted where they belong.
 func Arrange[R any](rows, before []R, name func(*R) string, rank func(a, b *R) int,
 	still bool) []R {
 	if !still {
@@ -58,8 +58,8 @@ func Arrange[R any](rows, before []R, name func(*R) string, rank func(a, b *R) i
 	return merged(known, fresh, rank)
 }
 
-// merged inserts each fresh row before the first known row that ranks after it. The known rows may be unsorted.
-// Each fresh row is compared once with the row that ranks last so far, because many may come at once.
+// merged inserts each fresh row before the first known row that ranks after it. The known rows may be unsorted. Each
+// fresh row is compared once with the row that ranks last so far, because many may arrive together.
 func merged[R any](known, fresh []R, rank func(a, b *R) int) []R {
 	if len(fresh) == 0 {
 		return known

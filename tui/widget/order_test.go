@@ -21,7 +21,7 @@ func TestFreshRowsAreMerged(t *testing.T) {
 			t.Errorf("%v into %v: %v, want %v", c.fresh, c.known, got, c.want)
 		}
 	}
-	for seed := range uint64(200) { // the same as inserting one by one
+	for seed := range uint64(200) { // the result is the same as inserting one row at a time
 		r := rand.New(rand.NewPCG(seed, 0))
 		known, fresh := make([]int, r.IntN(12)), make([]int, r.IntN(12))
 		for _, all := range [][]int{known, fresh} {

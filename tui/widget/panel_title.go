@@ -18,15 +18,15 @@ type Tab struct {
 	Search string // active search, shown before the number of matches
 	Extra  string // a count
 	Note   string // optional part of the count
-	Hidden string // numbers of rows above and below the visible ones
+	Hidden string // numbers of rows above and below the window
 	Active bool
 	Alert  bool // Extra needs attention
 	Tight  bool // less space between this title and the next
 }
 
-// Title returns the top line of a panel: its title, or the titles of all panels in the same place, and further
-// information at the right. The line of the focused panel is heavy and its title reversed, so that the focus is
-// visible without colours. A title that shares its line is reversed as long as its panel is the visible one.
+// Title returns the top line of a panel: its title or the titles of all panels in the same place, and a note at the
+// right. The line of the focused panel is heavy and its title reversed, so that the focus is visible without colours.
+// If several titles share the line, the title of the visible panel is always reversed.
 func (k *Styles) Title(w int, focus bool, tabs []Tab, end string) string {
 	l := Line{Styles: k}
 	sign, token := k.Glyphs.Thin, themes.Rule
@@ -139,7 +139,7 @@ func (t *Tab) Width() int {
 	return n
 }
 
-// Footed draws a rule that joins a bar above it at column x, unless a title is there.
+// Footed changes a rule so that it joins a bar above it at column x, unless a title is there.
 func (k *Styles) Footed(rule string, x, kind, w int) string {
 	if sign := ansi.Strip(ansi.Cut(rule, x, x+1)); sign != k.Glyphs.Thin &&
 		sign != k.Glyphs.Heavy {
@@ -156,7 +156,7 @@ func (k *Styles) Note(text string, w int) string {
 	return l.Fill(w)
 }
 
-// Notes wraps texts to rows. Indented lines are examples and stay separate lines.
+// Notes wraps texts into rows. Indented lines are examples and stay separate lines.
 func (k *Styles) Notes(w int, texts ...string) []string {
 	var lines []string
 	for _, text := range texts {
@@ -182,8 +182,8 @@ func FillRows(lines []string, w, h int) []string {
 	return lines
 }
 
-// FillDetails cuts or extends lines to exactly h; without lines it draws a rule. If it cuts text, the end of the last
-// line says how many lines are missing.
+// FillDetails cuts or extends lines to exactly h. If there are no lines, it draws a rule. If it cuts text, the end of
+// the last line says how many lines are missing.
 func (k *Styles) FillDetails(lines []string, w, h int) []string {
 	if lines == nil {
 		lines = []string{k.Title(w, false, nil, "")}

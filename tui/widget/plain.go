@@ -9,13 +9,13 @@ import (
 // Plain returns a text as one safe line (law L12).
 func Plain(s string) string { return screen.Plain(s) }
 
-// Lead returns a safe line for a list with one item a line: the first item, and the number of further ones.
+// Lead returns a safe line for a list that has one item per line: the first item and the number of further items.
 func Lead(s string) string {
 	one, others := screen.Lead(s)
 	return one + others
 }
 
-// CutLead returns lead in at most w columns. The number of further items is kept.
+// CutLead returns Lead in at most w columns. It keeps the number of further items.
 func CutLead(s string, w int, more string) string {
 	one, others := screen.Lead(s)
 	if w < Width(others)+8 {
@@ -24,7 +24,7 @@ func CutLead(s string, w int, more string) string {
 	return Cut(one, w-Width(others), more) + others
 }
 
-// PlainLines returns the non-empty lines of a text, safe to show.
+// PlainLines returns the non-empty lines of a text, made safe to show.
 func PlainLines(s string) []string {
 	var lines []string
 	for part := range strings.SplitSeq(s, "\n") {
@@ -35,7 +35,7 @@ func PlainLines(s string) []string {
 	return lines
 }
 
-// AllPlain returns the lines of a text, safe to show, without empty lines at its end.
+// AllPlain returns the lines of a text, made safe to show, without empty lines at its end.
 func AllPlain(s string) []string {
 	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
 	for i, l := range lines {

@@ -7,7 +7,7 @@ import (
 // RowState is the state of a row in a list.
 type RowState struct {
 	Cursor, Marked, Focus bool
-	Stray                 bool // it no longer passes the filter
+	Stray                 bool // the row no longer matches the filter
 }
 
 // NameToken returns the style of the row's name.

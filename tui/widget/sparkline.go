@@ -30,8 +30,8 @@ type pulse struct {
 	head  int64 // number of the latest bucket since the epoch
 }
 
-// Observe records a snapshot's agents. Output between two snapshots is distributed over the time between the last
-// two outputs, limited to one patrol interval.
+// Observe records a snapshot's agents. Output between two snapshots is spread over the time between the last two
+// outputs, but over at most one patrol interval.
 func (p *Sparklines) Observe(agents []city.Agent, now time.Time, patrol time.Duration) {
 	if p.of == nil {
 		p.of = map[string]*pulse{}
@@ -132,7 +132,8 @@ func (q *pulse) levels(now time.Time) (out [SparkBuckets]int) {
 	return out
 }
 
-// levelOf returns the level of a bucket. The scale is the same for all agents: some lines, steady output, a flood.
+// levelOf returns the level of a bucket. The scale is the same for all agents: 2 is some lines, 3 steady output, 4 a
+// flood.
 func levelOf(bytes float64) int {
 	const talk, flood = 2_000, 100_000 // bytes in a bucket
 	switch {
@@ -146,7 +147,7 @@ func levelOf(bytes float64) int {
 	return 4
 }
 
-// Draw returns a chart of the last ten minutes, two buckets a column, or "" without data.
+// Draw returns a chart of the last ten minutes, two buckets per column, or "" without data.
 func (p *Sparklines) Draw(name string, now time.Time, glyphs *themes.Glyphs) string {
 	q := p.of[name]
 	if q == nil {

@@ -15,7 +15,7 @@ type Styles struct {
 	style    [themes.Tokens]lipgloss.Style
 	on       [themes.Tokens]string
 	selected [themes.Tokens]string // the same styles in the row under the cursor
-	reversed [themes.Tokens]string // the same styles with text and background exchanged
+	reversed [themes.Tokens]string // the same styles with text and background colours exchanged
 	Glyphs   themes.Glyphs
 }
 
@@ -33,7 +33,7 @@ func NewStyles(t themes.Theme, g themes.Glyphs) Styles {
 }
 
 // selectedStyle returns the style of a token in the row under the cursor. A reversed row has one colour, because the
-// colours of its texts would be patches of background.
+// text colours would become patches of background.
 func selectedStyle(t themes.Theme, k themes.Token) lipgloss.Style {
 	row, own := t.Style(themes.Select), t.Style(k)
 	if row.Reverse {
@@ -92,8 +92,8 @@ func (l *Styles) Paint(k themes.Token, s string) string {
 type Line struct {
 	Text     []byte
 	Styles   *Styles
-	Selected bool // under the cursor: all pieces get that background
-	Reversed bool // all pieces exchange text and background
+	Selected bool // the row is under the cursor: all pieces get its background
+	Reversed bool // all pieces exchange text and background colours
 	Width    int  // columns so far
 }
 

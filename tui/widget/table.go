@@ -1,12 +1,12 @@
 package widget
 
-// named is a pointer to a row with a key that is unique among the rows.
+// named is the constraint for a pointer to a row. Key returns the unique key of the row.
 type named[R any] interface {
 	*R
 	Key() string
 }
 
-// Records are rows in display order, with the user's selection, marks and filter. Two tables may share records.
+// Records has rows in display order, with the user's selection, marks and filter. Two tables may share records.
 type Records[R any, P named[R]] struct {
 	Rows    []R
 	Order   Order
@@ -31,7 +31,7 @@ func (t *Records[R, P]) Find(key string) P {
 	return nil
 }
 
-// Table is records and a list that shows a part of them. The cursor stays on its row.
+// Table is Records with a list that shows some of the rows. The cursor stays on its row.
 type Table[R any, P named[R]] struct {
 	*Records[R, P]
 	List List
@@ -61,7 +61,7 @@ func (t *Table[R, P]) Choose() {
 	}
 }
 
-// Current returns the row under the cursor, nil if none is shown.
+// Current returns the row under the cursor, or nil if no row is shown.
 func (t *Table[R, P]) Current() P {
 	if i := t.List.Current(t); i >= 0 {
 		return &t.Rows[i]
@@ -69,7 +69,7 @@ func (t *Table[R, P]) Current() P {
 	return nil
 }
 
-// At returns the row under the cursor of a list of these records, nil if the list is empty.
+// At returns the row under the cursor of a list of these records, or nil if the list is empty.
 func (t *Records[R, P]) At(l *List) P {
 	if i := l.Current(t); i >= 0 {
 		return &t.Rows[i]

@@ -4,10 +4,10 @@ import (
 	"slices"
 )
 
-// ShortTabs shortens the titles of panels that share one place to w columns. The visible panel keeps its name, its
-// search and its counts, and every other panel its key as long as there is room. The rest is shown as far as it fits,
-// near the visible panel first: names, cut if necessary, what needs attention, counts and notes. So the titles scroll
-// with the visible panel. The number of hidden rows may replace a name, but nothing else.
+// ShortTabs shortens the titles of panels that share one place to w columns. The visible panel keeps its name, search
+// and counts. Other panels keep their keys as long as there is room. Names, notes and counts of the other panels are
+// added if they fit, the panels nearest to the visible one first. So the titles scroll with the visible panel. The
+// number of hidden rows may replace a name, but nothing else.
 func ShortTabs(all []Tab, w int, more string) []Tab {
 	if TabsWidth(all) <= w {
 		return all
@@ -28,7 +28,7 @@ func ShortTabs(all []Tab, w int, more string) []Tab {
 // beginning is the minimum width of a cut name or search.
 const beginning = 6
 
-// shortest returns the titles with nothing but their keys, and the name, search and count of the visible panel.
+// shortest returns the titles with only their keys, but with the name, search and count of the visible panel.
 func shortest(all []Tab) []Tab {
 	all = slices.Clone(all)
 	for i := range all {
@@ -41,7 +41,7 @@ func shortest(all []Tab) []Tab {
 	return all
 }
 
-// grown returns the shortest titles with as much as fits into w columns, except the numbers of hidden rows.
+// grown returns the shortest titles, extended by as much as fits into w columns, except the numbers of hidden rows.
 func grown(all []Tab, w int, more string) []Tab {
 	short, near := shortest(all), farFirst(all)
 	slices.Reverse(near)
@@ -78,7 +78,7 @@ func grown(all []Tab, w int, more string) []Tab {
 	return short
 }
 
-// withHidden adds the numbers of hidden rows if they fit, or if they can replace names of panels without trouble.
+// withHidden adds the numbers of hidden rows if they fit, or if they can replace names of panels that have no problem.
 func withHidden(short, all []Tab, w int, more string) []Tab {
 	with := slices.Clone(short)
 	for i := range with {
@@ -98,8 +98,8 @@ func withHidden(short, all []Tab, w int, more string) []Tab {
 	return with
 }
 
-// farFirst returns the indices of the titles except the active one, the farthest from it first. Of two equally far
-// ones the right one comes first.
+// farFirst returns the indices of all titles except the active one, the farthest from it first. Of two titles at the
+// same distance, the right one comes first.
 func farFirst(all []Tab) []int {
 	at := slices.IndexFunc(all, func(t Tab) bool { return t.Active })
 	var order []int

@@ -23,8 +23,8 @@ func TalliesWidth(all []Tally) int {
 	return n
 }
 
-// FitTallies returns the tallies in at most w columns, the urgent ones first. Tallies that do not fit are summed up,
-// and urgent ones are always counted.
+// FitTallies returns the tallies that fit into w columns, the urgent tallies first. It sums up the other tallies. If
+// the urgent tallies do not fit, it sums them up or returns nil.
 func FitTallies(urgent, rest []Tally, w int) []Tally {
 	all := slices.Concat(urgent, rest)
 	others, ill := 0, 0

@@ -41,7 +41,7 @@ func Width(s string) int {
 	return ansi.StringWidth(s)
 }
 
-// Cut shortens plain text to w columns; more marks the cut.
+// Cut shortens plain text to w columns; more is the sign for omitted text.
 func Cut(s string, w int, more string) string {
 	if w <= 0 {
 		return ""
@@ -149,7 +149,8 @@ func Age(d time.Duration) string {
 // Tenth is the shortest duration that is shown.
 const Tenth = time.Second / 10
 
-// Elapsed formats a finished duration, short ones in tenths: "0.8s", "12s", "3h12".
+// Elapsed formats the duration of something that has ended, in tenths of a second if it is short: "0.8s", "12s",
+// "3h12".
 func Elapsed(d time.Duration) string {
 	if d < 10*time.Second {
 		return fmt.Sprintf("%.1fs", d.Truncate(Tenth).Seconds())
@@ -200,7 +201,7 @@ func Times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// Number formats a number, with a dash for 0.
+// Number formats a number, or returns a dash for 0.
 func Number(n int) string {
 	if n == 0 {
 		return "-"

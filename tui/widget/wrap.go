@@ -9,7 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// WrapAll wraps the lines that are wider than w.
+// WrapAll wraps lines to w columns.
 func WrapAll(lines []string, w int) []string {
 	var out []string
 	for _, s := range lines {
@@ -18,8 +18,7 @@ func WrapAll(lines []string, w int) []string {
 	return out
 }
 
-// WrapHanging wraps a line. The following rows are indented to the start of its text, after a label, a time or a
-// sign.
+// WrapHanging wraps a line. It indents the following rows to the start of the text after a label, a time or a sign.
 func WrapHanging(s string, w int) []string {
 	in := textBegins(ansi.Strip(s))
 	if in == 0 || in > w/2 || Width(s) <= w {
@@ -33,7 +32,7 @@ func WrapHanging(s string, w int) []string {
 	return lines
 }
 
-// textBegins returns the column after the first gap in a line if labels and times end there, otherwise the column
+// textBegins returns the column after the first gap if a label or time can end there. Otherwise it returns the column
 // after the leading blanks or sign.
 func textBegins(s string) int {
 	const furthest = 18
@@ -60,11 +59,11 @@ func textBegins(s string) int {
 	return max(0, begin)
 }
 
-// Wrap breaks a text at blanks, and within a word only if the word is wider than a line. Styles continue in the
-// next line.
+// Wrap breaks a text at blanks. It breaks a word only if the word is wider than a line. Styles continue in the next
+// line.
 func Wrap(s string, w int) []string {
 	if Width(s) > w && w >= 4 {
-		const whole = "\u2011" // a hyphen within a name, at which lines are not wrapped
+		const whole = "\u2011" // a hyphen at which lipgloss does not break lines
 		s = lipgloss.Wrap(strings.ReplaceAll(s, "-", whole), w, "")
 		s = strings.ReplaceAll(s, whole, "-")
 	}
@@ -74,8 +73,8 @@ func Wrap(s string, w int) []string {
 // NBSP is a blank at which no line breaks.
 const NBSP = "\u00a0"
 
-// Hints returns key hints in one line of w columns. Hints that do not fit are dropped from the end, but never the
-// last one, which leaves the dialog.
+// Hints returns key hints in one line of w columns. Hints that do not fit are dropped from the end. The last hint,
+// which leaves the dialog, is never dropped.
 func Hints(w int, all ...string) string {
 	const between = "   "
 	text := func() string { return strings.Join(all, between) }
@@ -85,7 +84,7 @@ func Hints(w int, all ...string) string {
 	return text()
 }
 
-// Hanging wraps a text after lead with a hanging indent.
+// Hanging wraps a text that follows lead, with a hanging indent.
 func Hanging(lead, text string, w int) []string {
 	in := Width(lead)
 	lines := Wrap(text, max(10, w-in))
