@@ -8,16 +8,16 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// bookmark is a place in an agent's output that a user has marked. It is drawn as a rule that scrolls with the
-// lines around it.
+// bookmark is a place in an agent's output that the user has marked. It is drawn as a rule that scrolls with the lines
+// around it.
 type bookmark struct {
 	agent, session string
 	rule           string
-	// screen that contains the bookmark; on another screen of the same session, the lines above it identify its
-	// place
+	// screen that contains the bookmark; on another screen of the same session, its place is found by the lines above
+	// it
 	screen Screen
-	line   uint64   // number of the line below it, in the numbering of a shot
-	above  []string // unstyled lines above it, which identify its place
+	line   uint64   // number of the line below the bookmark, as numbered in a shot
+	above  []string // unstyled lines above the bookmark
 }
 
 const (
@@ -26,7 +26,7 @@ const (
 	remembered = 6
 )
 
-// Bookmark puts a rule after the newest line, or removes the one there. It returns why it cannot.
+// Bookmark puts a rule after the newest line, or removes the rule that is there. It returns why it cannot, or "".
 func (p *Pane) Bookmark(rule string) string {
 	n := &p.News
 	switch {
@@ -38,7 +38,7 @@ func (p *Pane) Bookmark(rule string) string {
 	shot := n.Screen.Shot(remembered)
 	shown := shot.Lines[:used(shot.Lines, shot.Y)]
 	if k := len(shown); k > 0 && k-1 == shot.Y && blankText(shown[k-1]) {
-		shown = shown[:k-1] // the empty line in which the next output begins
+		shown = shown[:k-1] // leave out the empty line in which the next output begins
 	}
 	at := shot.Gone + uint64(len(shown))
 	p.Version++
@@ -57,7 +57,7 @@ func (p *Pane) Bookmark(rule string) string {
 	return ""
 }
 
-// place searches a new screen for the bookmarks of the session, by the lines above them.
+// place finds the bookmarks of the session on a new screen by the lines above them.
 func (p *Pane) place() {
 	n := &p.News
 	if n.Screen == nil {

@@ -9,8 +9,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// fitted compacts the screen of a full-screen program if Fit is set. It removes empty rows and columns next to
-// other empty ones, and parts of rules and bars, until the screen fits w and h.
+// fitted compacts the screen of a full-screen program if Fit is set. It removes blank rows, and columns that repeat the
+// column on their left, until the screen fits w and h.
 func (p *Pane) fitted(s Picture, w, h int) Picture {
 	if !p.Fit {
 		return s
@@ -32,8 +32,8 @@ func (p *Pane) fitted(s Picture, w, h int) Picture {
 	return s
 }
 
-// squeezeRows removes blank rows from the bottom until h are left: first those next to other blank ones, then any.
-// The row of the cursor stays.
+// squeezeRows removes blank rows from the bottom until h rows are left: first blank rows next to other blank rows, then
+// any blank rows. The row of the cursor stays.
 func squeezeRows(s Picture, h int) Picture {
 	for _, any := range []bool{false, true} {
 		excess := len(s.Lines) - h
@@ -56,7 +56,8 @@ func squeezeRows(s Picture, h int) Picture {
 	return s
 }
 
-// idle contains the characters of empty areas, rules and bars. Removing repetitions of these loses no information.
+// idle contains the characters of empty areas, rules and bars. Removing a repetition of such a character loses no
+// information.
 const idle = " ─━═╌▔▁▀▄█-_="
 
 // idleColumns selects up to n columns, from the right, that repeat the column on their left in every line.
@@ -87,7 +88,7 @@ func idleColumns(lines []PaneLine, widest, n int) []bool {
 	return drop
 }
 
-// without returns a line without some of its columns. Every removed column has only single-column characters.
+// without returns a line without some of its columns. The removed columns must have only single-column characters.
 func without(s string, drop []bool) string {
 	if ansi.StringWidth(s) == 0 {
 		return s

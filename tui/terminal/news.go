@@ -7,15 +7,15 @@ type Screen interface {
 	Write(p []byte) (int, error)
 	Resize(cols, rows int)
 	Size() (cols, rows int)
-	Lines(w, h int) []string // h lines, cut to w columns; they contain only text and SGR
+	Lines(w, h int) []string // returns h lines, cut to w columns, with only text and SGR
 	Cursor() (x, y int, visible bool)
-	Shot(past int) screen.Shot // a consistent state of the screen
+	Shot(past int) screen.Shot // returns a consistent state of the screen
 	Alt() bool
 	Version() uint64
 	Close()
 }
 
-// News is the state of the terminal being watched.
+// News is the state of the terminal that is being watched.
 type News struct {
 	Agent, Session string
 	// ID of a run that is shown instead of Agent and Session; its output is in Text
@@ -35,7 +35,7 @@ type ScreenMaker func(cols, rows, scrollback int) Screen
 func NewScreen(cols, rows, scrollback int) Screen { return screen.New(cols, rows, scrollback) }
 
 const (
-	UsualCols  = 120 // size until the first frame arrives
+	UsualCols  = 120 // columns and rows until the first frame arrives
 	UsualRows  = 40
 	Scrollback = 500
 	// LogLines is the maximum number of lines in the logs. The ring buffer of a session usually has fewer.

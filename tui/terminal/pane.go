@@ -10,7 +10,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Pane is the pane: an agent's terminal or a run's output, live or frozen when scrolling began.
+// Pane is the state of the pane: an agent's terminal or a run's output, live or frozen when scrolling began.
 type Pane struct {
 	News    News
 	Version uint64
@@ -18,17 +18,17 @@ type Pane struct {
 	Wrap    bool // wrap lines wider than the pane
 	Fit     bool // fit as much of the terminal as possible
 
-	older     []PaneLine // output of earlier sessions of the agent, seen while watching
-	fedOlder  uint64     // number of those lines
+	older     []PaneLine // output of earlier sessions of the agent, received while watching
+	fedOlder  uint64     // number of lines in earlier sessions
 	bookmarks []bookmark
 
-	Past  *Picture // frozen content; nil = the pane follows the output
+	Past  *Picture // the frozen content; nil = the pane follows the output
 	Top   spot     // first visible row of Past, unless it is a full-screen program
-	FedAt uint64   // number of lines when it was frozen
+	FedAt uint64   // number of received lines when the content was frozen
 
 	X      int  // number of columns hidden on the left
 	Y      int  // number of rows of a full-screen program hidden at the top
-	Pinned bool // Y was chosen by the user; otherwise it follows the cursor
+	Pinned bool // the user has chosen Y; otherwise it follows the cursor
 
 	Seek Lookup
 
@@ -81,7 +81,7 @@ func (p *Pane) Take(n News, born string) {
 	p.Version++
 }
 
-// Fed returns how many lines were received since watching began.
+// Fed returns the number of lines received since watching began.
 func (p *Pane) Fed() uint64 { return p.fedOlder + p.News.Fed }
 
 func (p *Pane) Frozen() bool { return p.Past != nil }
@@ -104,7 +104,7 @@ func (p *Pane) All() Picture {
 }
 
 // recent returns the current content: the last n lines, or the screen of a full-screen program, with the cursor if
-// wanted.
+// cursor is set.
 func (p *Pane) recent(n int, cursor bool) Picture {
 	if p.News.Screen == nil {
 		lines := make([]PaneLine, 0, len(p.News.Text))
@@ -138,8 +138,8 @@ func (p *Pane) recent(n int, cursor bool) Picture {
 	return Picture{Lines: Tail(lines, n), cursor: at}
 }
 
-// isFullScreen reports whether a screen belongs to a full-screen program. A screen does if it is the alternate
-// screen, if its cursor is far above most of the content, or if it is full, has no cursor and never scrolled.
+// isFullScreen reports whether a screen belongs to a full-screen program. That is the alternate screen, a screen with a
+// cursor far above the end of the content, or a full screen without a cursor that never scrolled.
 func isFullScreen(s *screen.Shot) bool {
 	n := used(s.Lines, s.Y)
 	return s.Alt || n-1-s.Y >= max(2, len(s.Lines)/2) || !s.Cursor && s.Gone == 0 &&
@@ -149,7 +149,7 @@ func isFullScreen(s *screen.Shot) bool {
 // Inverse is the style of the cursor and of matches.
 const Inverse = "\x1b[7m"
 
-// used returns the number of lines up to the last one with content or the cursor.
+// used returns the number of lines up to the last line that has content or the cursor.
 func used(lines []string, cursor int) int {
 	n := len(lines)
 	for n > 0 && n-1 > cursor && blankText(lines[n-1]) {
@@ -220,7 +220,7 @@ func (p *Pane) Scroll(n, w, h int) {
 
 func (a spot) before(b spot) bool { return a.line < b.line || a.line == b.line && a.row < b.row }
 
-// moved returns the spot n rows after another one, limited to the lines.
+// moved returns the spot n rows after another spot. It stays within the lines.
 func (p *Pane) moved(lines []PaneLine, at spot, n, w int) spot {
 	for ; n < 0 && at != (spot{}); n++ {
 		if at.row--; at.row < 0 {
@@ -306,8 +306,8 @@ func (p *Pane) panned(rows []PaneLine) []PaneLine {
 	return out
 }
 
-// firstRow returns the first visible row of a full-screen program: the chosen one, or the top if the cursor is
-// visible then.
+// firstRow returns the first visible row of a full-screen program: the row chosen by the user, or the first row for
+// which the cursor is visible.
 func (p *Pane) firstRow(s Picture, h int) int {
 	most := max(0, len(s.Lines)-h)
 	if p.Pinned {
@@ -344,7 +344,7 @@ func (p *Pane) Back() bool {
 	return true
 }
 
-// Output returns the output in the picture as lines of text, with colours if colour is set.
+// Output returns the lines of the picture as one text, with styles if colour is set.
 func (s Picture) Output(colour bool) string {
 	var b strings.Builder
 	for _, l := range s.Lines {

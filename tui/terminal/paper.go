@@ -53,8 +53,7 @@ func (p *Paper) line(text string) {
 	p.Fed++
 }
 
-// Plain returns cleaned lines, which never change. A line is cleaned once, and again after more text was added to
-// it.
+// Plain returns cleaned lines, which never change. A line is cleaned again only after more text was added to it.
 func (p *Paper) Plain() []string {
 	for _, text := range p.Lines[len(p.clean):] {
 		p.clean = append(p.clean, widget.Plain(text))

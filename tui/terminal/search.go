@@ -22,11 +22,11 @@ type Lookup struct {
 // Hit is a match: a line and a range of its columns.
 type Hit struct{ Line, From, To int }
 
-// MaxHits is the maximum number of matches. The newest are kept.
+// MaxHits is the maximum number of matches. The newest matches are kept.
 const MaxHits = 9999
 
-// NewLookup compiles the typed text as a regular expression if it is valid, and otherwise literally. Text in lower
-// case matches both cases.
+// NewLookup compiles the typed text as a regular expression if it is valid, and as literal text otherwise. Text in
+// lower case matches upper and lower case.
 func NewLookup(text string) Lookup {
 	if text == "" {
 		return Lookup{}
@@ -81,7 +81,7 @@ func (s *Lookup) In(text string) []Hit {
 	return hits
 }
 
-// columnsOf maps byte offsets of character boundaries in a line to columns, including its end.
+// columnsOf maps byte offsets of character boundaries in a line, including its end, to columns.
 type columnsOf []struct{ at, col int }
 
 func divided(s string) columnsOf {
@@ -135,7 +135,7 @@ func (p *Pane) painted(lines []PaneLine, first int) []PaneLine {
 // here is the style of the current match.
 const here = "\x1b[1;4;7m"
 
-// Nearest selects the last match at or above a line, or else the first match.
+// Nearest selects the last match at or above a line. If there is none, it selects the first match.
 func (s *Lookup) Nearest(line int) {
 	s.At = 0
 	for i, h := range s.Hits {
@@ -145,7 +145,7 @@ func (s *Lookup) Nearest(line int) {
 	}
 }
 
-// Next moves on by n matches and wraps around.
+// Next selects the match that is n matches further, and wraps around.
 func (s *Lookup) Next(n int) {
 	if k := len(s.Hits); k > 0 {
 		s.At = ((s.At+n)%k + k) % k
