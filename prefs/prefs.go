@@ -1,6 +1,6 @@
-// Package prefs reads the preferences of the user at the terminal, which do not belong to a city: the appearance of
-// the control room, keys, confirmations. Invalid preferences never prevent work: they are reported with their
-// position, and all others apply.
+// Package prefs reads the preferences of the user at the terminal. They do not belong to a city: examples are the
+// appearance of the control room, keys and confirmations. Invalid preferences never prevent work. They are reported
+// with their position, and all other preferences apply.
 package prefs
 
 import (
@@ -21,26 +21,26 @@ const MaxSize = 256 << 10
 
 // Prefs are a user's preferences. They are immutable.
 type Prefs struct {
-	Theme         string   // "" = not set; Auto; otherwise one of Themes
+	Theme         string   // Auto, or the name of one of Themes; "" = not set
 	Columns       []string // columns of the list of agents, from left to right; nil = the default
 	ReducedMotion bool
 	MouseOff      bool  // the terminal keeps the mouse
 	ASCII         *bool // nil = determined by the locale
-	FPS           int   // maximum of frames a second; 0 = the default
+	FPS           int   // maximum frames per second; 0 = the default
 	Confirm       string
 	OnHangup      string
 	Detach        detach.Key
 	Keys          []Binding // key bindings in the order of the file
-	TrustFolders  []string  // cities in or below these folders are trusted: absolute, or below ~/
+	TrustFolders  []string  // cities in or below these folders are trusted
 
-	Themes   []themes.Theme // built-in themes and the user's own, by name
-	Problems []string       // what could not be read, with positions and advice
+	Themes   []themes.Theme // built-in themes and the user's own themes, by name
+	Problems []string       // invalid settings, with positions and advice
 }
 
 // Auto selects a dark or light theme to match the terminal's background.
 const Auto = "auto"
 
-// Values of Confirm and OnHangup. The first one of each is the default.
+// Values of Confirm and OnHangup. The first value of each is the default.
 const (
 	AskUsual  = "normal" // ask before actions that are harmful or cannot be undone
 	AskAlways = "always" // ask before every action
@@ -64,7 +64,7 @@ func Columns() []string {
 		"restarts", "mail", "provider", "pid"}
 }
 
-// Files are the locations of preferences. The zero value has none.
+// Files are the locations of preferences. The zero value has no locations.
 type Files struct {
 	Config string // the file; it may be missing
 	Themes string // the folder of the user's themes; it may be missing
@@ -85,8 +85,8 @@ func Find(getenv func(string) string) Files {
 		filepath.Join(base, "gcity", "themes")}
 }
 
-// Load reads the files. If the file is not valid TOML, it returns the values of last and reports the problem. The
-// zero value is a valid last.
+// Load reads the files. If the file is not valid TOML, it returns the values of last and reports the problem. last may
+// be the zero value.
 func Load(f Files, last Prefs) Prefs {
 	p := Prefs{Confirm: AskUsual, OnHangup: GoHeadless}
 	own, problems := ownThemes(f.Themes)
@@ -127,7 +127,7 @@ func lines(all toml.Problems) []string {
 	return out
 }
 
-// ownThemes returns all themes. A user's theme replaces a built-in one of the same name.
+// ownThemes returns all themes. A user's theme replaces a built-in theme of the same name.
 func ownThemes(dir string) (all []themes.Theme, problems []string) {
 	for _, name := range themes.Names() {
 		t, err := themes.Load(name)

@@ -58,7 +58,7 @@ func (p *Prefs) themeNames() []string {
 	return names
 }
 
-// oneOf returns a word of a list, or fallback if the key is not set or invalid.
+// oneOf returns the value of a key if it is in a list, or fallback if the key is not set or invalid.
 func oneOf(t toml.Table, key, fallback string, known []string) string {
 	text := t.Text(key)
 	switch {
@@ -124,7 +124,7 @@ func bindings(t toml.Table, above string) []Binding {
 		case "a list":
 			b.Keys = t.Texts(name)
 			if len(b.Keys) == 0 && !t.Empty(name) {
-				continue // the list has items that are not strings; that is already reported
+				continue // the list has items that are not strings; they are already reported
 			}
 		case "a string", "a whole number": // the key 5 may be written as a number
 			if text, _ := t.Scalar(name); text != "" {
