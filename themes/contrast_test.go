@@ -8,8 +8,8 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// A theme for a certain background is readable on it, and in the row under the cursor. Text has a contrast of at least
-// 4.5 to 1, as accessibility guidelines require. Dimmed text has at least 3 to 1.
+// A theme for a certain background is readable on that background, and in the row under the cursor. Text has a contrast
+// of at least 4.5 to 1, as accessibility guidelines require. Dimmed text has at least 3 to 1.
 func TestContrast(t *testing.T) {
 	for name, ground := range map[string]string{"dark": "#1e1e1e", "light": "#ffffff", "colour-blind": "#1e1e1e"} {
 		th, err := Load(name)

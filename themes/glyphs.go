@@ -10,16 +10,17 @@ type Glyphs struct {
 	// signs before the number of further rows above or below
 	Above, Below string
 
-	// Horizontal lines: thin, and heavy for the focused panel.
+	// Thin and Heavy are horizontal lines; Heavy is for the focused panel. Bar is a vertical line.
 	Thin, Heavy, Bar string
-	// Join is the sign where the vertical bar meets the lines at its left and right: 0 none, 1 thin, 2 heavy. Top
-	// is the same without a bar above.
+	// Join has the signs where the vertical bar meets the lines at its left and right: 0 none, 1 thin, 2 heavy. Top has
+	// the signs for a bar that begins there.
 	Join, Top [3][3]string
 	Foot      [3]string // sign where the bar ends on a line: no line, a thin or a heavy one
 	// HeavyBar and Corner frame dialogs: top left, top right, bottom left, bottom right.
 	HeavyBar string
 	Corner   [4]string
-	// Spark holds two neighbouring bars of a small chart, by their heights: 0 nothing, 1 the base line, up to 4.
+	// Spark has the signs for two neighbouring bars of a small chart, by their heights: 0 nothing, 1 the base line, up
+	// to 4.
 	Spark [5][5]string
 	// Blocks are the bars of a chart, by their heights.
 	Blocks [8]string

@@ -11,8 +11,8 @@ import (
 type Style struct {
 	Bold, Faint, Italic, Underline, Reverse bool
 
-	// Text and Ground are colours: "0" to "15" for the terminal's own, up to "255" for the palette, or "#rrggbb";
-	// "" = none.
+	// Text and Ground are colours: "0" to "15" for the terminal's own colours, up to "255" for the palette, or
+	// "#rrggbb"; "" = none.
 	Text, Ground string
 }
 
@@ -20,7 +20,7 @@ type Style struct {
 // the 256-colour palette, or #rrggbb.
 func parse(style string) (Style, error) {
 	var s Style
-	paint := &s.Text // the word "on" switches to s.Ground
+	paint := &s.Text // paint points to s.Ground after the word "on"
 	for _, word := range strings.Fields(style) {
 		if word == "on" {
 			paint = &s.Ground
@@ -40,7 +40,7 @@ func parse(style string) (Style, error) {
 	return s, nil
 }
 
-// attribute returns the field that a word sets, nil if the word is not an attribute.
+// attribute returns the field that a word sets, or nil if the word is not an attribute.
 func (s *Style) attribute(word string) *bool {
 	switch word {
 	case "bold":

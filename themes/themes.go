@@ -1,5 +1,5 @@
-// Package themes holds the appearance of the control room: a dozen styles, named by meaning and not by place, and
-// the glyphs. A theme is a small TOML file; the built-in ones are embedded.
+// Package themes holds the appearance of the control room: a dozen styles, which are named by their meaning, and the
+// glyphs. A theme is a small TOML file. The built-in themes are embedded.
 package themes
 
 import (
@@ -13,7 +13,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// Token is the meaning of a piece of the screen.
+// Token is the meaning of a part of the screen.
 type Token int
 
 const (
@@ -22,7 +22,7 @@ const (
 	Accent              // the single accent colour: focus and cursor
 	Title               // names of panels and dialogs
 	Rule                // thin lines
-	Good                // running as wanted
+	Good                // running as configured
 	Busy                // in transition: starting, stopping, draining, waiting
 	Warn                // a problem that gcity handles
 	Bad                 // a problem that needs a person
@@ -49,8 +49,8 @@ type Theme struct {
 // Style returns the style of a token.
 func (t *Theme) Style(k Token) Style { return t.styles[k] }
 
-// Default is the theme that uses the terminal's own sixteen colours. It has no background of its own: the selected row
-// is reversed.
+// Default is the theme that uses the terminal's own sixteen colours. It sets no background. The selected row is
+// reversed.
 const Default = "terminal"
 
 //go:embed *.toml
@@ -68,7 +68,7 @@ func Names() []string {
 	return found
 }
 
-// Load returns an embedded theme; "" is Default.
+// Load returns an embedded theme. Load("") returns Default.
 func Load(name string) (Theme, error) {
 	if name == "" {
 		name = Default
@@ -87,7 +87,7 @@ func Load(name string) (Theme, error) {
 // MaxSize bounds a theme file, in bytes.
 const MaxSize = 64 << 10
 
-// Parse parses a theme file. name is used in errors as NAME.toml. Tokens that are not set have no style.
+// Parse parses a theme file. name is used in errors as NAME.toml. Tokens that are not in the file have no style.
 func Parse(name string, data []byte) (Theme, error) {
 	return read(name, toml.Read(name+".toml", data, MaxSize))
 }
@@ -124,8 +124,8 @@ func read(name string, doc *toml.Doc) (Theme, error) {
 	return t, nil
 }
 
-// Colourless returns the theme without colours: only bold, faint and reversed text. Everything that it
-// distinguishes, except the selected row, is also visible in words or glyphs.
+// Colourless returns the theme without colours: only bold, faint and reversed text. Except for the selected row, all
+// its distinctions are also visible in words or glyphs.
 func Colourless() Theme {
 	t := Theme{Name: "colourless", Description: "bold, faint and reversed text only"}
 	t.styles[Select].Reverse = true
