@@ -6,11 +6,11 @@ import (
 	"image/draw"
 )
 
-// arms are the strokes of a line-drawing character from the middle of its cell: up, right, down, left; 0 = none,
-// else the width.
+// arms has the widths of the strokes of a line-drawing character, from the middle of its cell: up, right, down, left; 0
+// = no stroke.
 type arms [4]int
 
-// lineSigns are line-drawing characters that this program draws, so that they meet between cells. A font's own
+// lineSigns are line-drawing characters that this program draws, so that they join between cells. A font's own
 // characters leave gaps if lines have extra spacing.
 func lineSigns() map[string]arms {
 	return map[string]arms{

@@ -9,7 +9,7 @@ import (
 	"gcity/city"
 )
 
-// cityList is a directory of cities: the recorded city and some invented ones.
+// cityList is a directory of cities: the recorded city and some invented cities.
 type cityList struct{ tape *player }
 
 // Cities implements city.Directory.

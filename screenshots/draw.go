@@ -235,7 +235,8 @@ func (s *style) simple(n int, pal palette) {
 	}
 }
 
-// extended parses one of 256 or 16 million colours, and returns the number of parameters.
+// extended parses a colour from a palette of 256 or 16 million colours. It returns the colour and the number of
+// parameters.
 func extended(codes []string, pal palette) (*color.RGBA, int) {
 	num := func(i int) int {
 		if i >= len(codes) {

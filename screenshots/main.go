@@ -1,6 +1,6 @@
-// Command screenshots takes pictures of the control room: it shows a recorded city in the real control room in a
-// real terminal, types the keys of a shot's script, and draws the screen. The time is the time in the recording, and
-// changes only when the script says so, so the same tape gives the same pictures. `make screenshots` calls it.
+// Command screenshots takes pictures of the control room. It shows a recorded city in the real control room in a real
+// terminal, types the keys of a shot's script, and draws the screen. The clock shows the time of the recording, and
+// changes only when the script says so. Therefore the same tape gives the same pictures. `make screenshots` calls it.
 //
 // The tape is a recorded run of the demo city; -record makes a new one.
 package main

@@ -9,11 +9,11 @@ import (
 // ink holds the SGR parameters of a cell.
 type ink struct{ fore, back, weight, line, reverse string }
 
-// seen reports whether a blank in this ink differs from an empty cell.
+// seen reports whether a blank with this ink looks different from an empty cell.
 func (i ink) seen() bool { return i.back != "" || i.line != "" || i.reverse != "" }
 
-// canonical returns a line in a normal form that looks the same. The earlier content of the screen determines which
-// blanks a program writes or skips, and in which ink.
+// canonical returns a normal form of a line that looks the same. Normal forms are needed because the earlier content of
+// the screen determines which blanks a program writes or skips, and with which ink.
 func canonical(line string) string {
 	var out strings.Builder
 	var now, set ink

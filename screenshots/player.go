@@ -159,7 +159,7 @@ func (p *player) Beads(_ context.Context, q beads.Query) ([]beads.Bead, error) {
 	return found, nil
 }
 
-// Watch implements city.Control. It yields the current screen of the running session at once, and later output as
+// Watch implements city.Control. It yields the current screen of the running session immediately, and later output as
 // time passes.
 func (p *player) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, error] {
 	return func(yield func(city.Frame, error) bool) {
@@ -193,7 +193,7 @@ func (p *player) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, 
 	}
 }
 
-// until returns how many elements are not later than a time.
+// until returns the number of elements that are not later than a time.
 func until[T any](all []T, at time.Time, when func(T) time.Time) int {
 	n := slices.IndexFunc(all, func(t T) bool { return when(t).After(at) })
 	if n < 0 {
@@ -202,7 +202,7 @@ func until[T any](all []T, at time.Time, when func(T) time.Time) int {
 	return n
 }
 
-// opening joins what a terminal has shown since its last start into one frame. open is false if it has closed.
+// opening joins the output of a terminal since its last start into one frame. open is false if the terminal has closed.
 func opening(all []sight) (f city.Frame, open bool) {
 	for _, s := range all {
 		switch {

@@ -20,7 +20,7 @@ func theTape(t *testing.T) *tape {
 	return kept
 }
 
-// The committed tape can be read, and shows the expected states at the album's moments.
+// The committed tape can be read, and shows the expected states at the times of the pictures.
 func TestTapeHasTheMomentsOfThePictures(t *testing.T) {
 	kept := theTape(t)
 	p := newPlayer(kept, kept.Began)
@@ -52,7 +52,7 @@ func TestTapeHasTheMomentsOfThePictures(t *testing.T) {
 	}
 }
 
-// A terminal that is opened late shows the same output as one that was open from the start.
+// A terminal that is opened late shows the same output as a terminal that was open from the start.
 func TestATerminalSeenLateIsTheSame(t *testing.T) {
 	kept := theTape(t)
 	for agent, all := range kept.Frames {

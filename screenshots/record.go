@@ -19,10 +19,10 @@ import (
 	"gcity/internal/disk"
 )
 
-// length of a recording.
+// length is how long a recording takes.
 const length = 110 * time.Second
 
-// cues are the actions of a user in the city during the recording, by the time since its start.
+// cues are the actions of a user in the recorded city, by the time since the start of the recording.
 var cues = []struct {
 	at time.Duration
 	do city.Command
@@ -122,7 +122,7 @@ func (r *recorder) listen(ctx context.Context) error {
 	return r.err
 }
 
-// note adds something to the tape, with the time.
+// note adds an entry to the tape, with the time.
 func (r *recorder) note(f func(t *tape, at time.Time)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -176,7 +176,7 @@ func (r *recorder) events(ctx context.Context) {
 			return
 		}
 		r.note(func(t *tape, _ time.Time) { t.Events = append(t.Events, e) })
-		// by now the log has the event, and an inspection shows it
+		// the log already has the event, so an inspection shows it
 		if strings.HasPrefix(e.Type, "agent.") {
 			r.wg.Go(func() { r.about(ctx, e.Subject) })
 		}
@@ -231,7 +231,7 @@ func (r *recorder) terminal(ctx context.Context, agent string) {
 func (r *recorder) about(ctx context.Context, agent string) {
 	a, err := r.city.Inspect(ctx, agent)
 	if err != nil {
-		return // it has been removed in the meantime
+		return // the agent has been removed in the meantime
 	}
 	r.note(func(t *tape, at time.Time) {
 		t.About[agent] = append(t.About[agent], heard[*about]{at, a})

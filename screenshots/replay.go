@@ -15,7 +15,7 @@ import (
 	"gcity/tui"
 )
 
-// project runs the control room on a tape in this process's terminal. Each line on descriptor 3 is a time to show
+// project runs the control room with a tape in this process's terminal. Each line on descriptor 3 is a time to show
 // next, in seconds since the start of the tape. It ends when the descriptor is closed.
 func project(ctx context.Context, file string, options string) error {
 	t, err := loadTape(file)
@@ -54,7 +54,7 @@ func project(ctx context.Context, file string, options string) error {
 	return errors.Join(err, lines.Err())
 }
 
-// follow reads one time, shows the tape at that time, and reports whether there was one.
+// follow reads one time, shows the tape at that time, and reports whether a line was read.
 func follow(p *player, lines *bufio.Scanner) bool {
 	if !lines.Scan() {
 		return false

@@ -17,14 +17,14 @@ type shot struct {
 	// "plain": without colours; "ascii": only ASCII; "fleet": all cities, including the one of the tape;
 	// "watchdogs": with watchdogs
 	as    string
-	light bool // on a light terminal
+	light bool // the terminal has a light background
 	steps []step
 }
 
 // Interesting times of the tape, in seconds since its start.
 const (
-	calm = 77.6 // one agent is in quarantine, two drain, an automation fails
-	busy = 49.9 // a run is in progress as well
+	calm = 77.6 // one agent is in quarantine, two agents drain, an automation fails
+	busy = 49.9 // a run is also in progress
 )
 
 // album returns all pictures.
@@ -63,7 +63,7 @@ func album() []shot {
 	}
 }
 
-// take makes the picture.
+// take takes the picture.
 func (s shot) take(ctx context.Context, tapeFile, folder string, p *pen) (err error) {
 	st, err := openStage(ctx, tapeFile, s)
 	if err != nil {

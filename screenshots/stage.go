@@ -21,8 +21,8 @@ import (
 
 const (
 	patience = 30 * time.Second // time limit for each wait
-	// a frame is complete after this time without output; it is longer than the control room's interval between two
-	// reads of a pane
+	// a frame is complete after this time without output; that is longer than the interval between two updates of a
+	// pane
 	quiet = 600 * time.Millisecond
 )
 
@@ -42,7 +42,7 @@ type stage struct {
 	gone   bool
 }
 
-// environ returns the same environment on every machine.
+// environ returns an environment that does not depend on the machine, except for PATH.
 func environ(more ...string) []string {
 	return append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "LANG=C.UTF-8", "TZ=UTC",
@@ -50,7 +50,7 @@ func environ(more ...string) []string {
 	}, more...)
 }
 
-// openStage starts to show a tape at a shot's time.
+// openStage starts the control room with a tape at the time of a shot.
 func openStage(ctx context.Context, tapeFile string, s shot) (*stage, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -142,7 +142,7 @@ func (s *stage) look() (lines []string, more chan struct{}, err error) {
 	return s.screen.Lines(s.cols, s.rows), s.more, err
 }
 
-// sees waits until the screen shows a text, and then until it has not changed for a moment.
+// sees waits until the screen shows a text and then does not change for a moment.
 func (s *stage) sees(want string) error {
 	late := time.After(patience)
 	rest := time.NewTimer(quiet)

@@ -15,7 +15,7 @@ import (
 	"gcity/events"
 )
 
-// tape is a recording of a city over a few minutes. Everything is stored with its time.
+// tape is a recording of a city over a few minutes. Every entry has its time.
 type tape struct {
 	Began  time.Time          `json:"began"`
 	Ended  time.Time          `json:"ended"`
@@ -23,12 +23,12 @@ type tape struct {
 	Events []events.Event     `json:"events"`
 	Work   []heard[[]work]    `json:"work"`
 	Frames map[string][]sight `json:"frames"` // by agent
-	// by agent: its last output when its terminal closed
+	// last output when the terminal closed, by agent
 	Words map[string][]words   `json:"words"`
-	Runs  map[string][]printed `json:"runs"` // by run
+	Runs  map[string][]printed `json:"runs"` // by ID of the run
 	Said  []said               `json:"said"`
 
-	About map[string][]heard[*about] `json:"about"` // by agent: its inspection
+	About map[string][]heard[*about] `json:"about"` // inspections, by agent
 }
 
 // state, about and work are results of calls to the recorded city.
@@ -43,10 +43,10 @@ type heard[T any] struct {
 	It T         `json:"it"`
 }
 
-// words are the last output of an agent.
+// words is the last output of an agent.
 type words = heard[string]
 
-// sight is a piece of a terminal's output, or its end.
+// sight is a piece of a terminal's output, or the end of the output.
 type sight struct {
 	At    time.Time  `json:"at"`
 	Frame city.Frame `json:"frame"`
@@ -54,14 +54,14 @@ type sight struct {
 	Why   string     `json:"why,omitempty"` // why the output ended
 }
 
-// printed is a piece of a run's output, or its end.
+// printed is a piece of a run's output, or the end of the output.
 type printed struct {
 	At    time.Time  `json:"at"`
 	Piece city.Piece `json:"piece"`
 	End   bool       `json:"end,omitempty"`
 }
 
-// said is a command with the city's response.
+// said is a command with the response of the city.
 type said struct {
 	At      time.Time       `json:"at"`
 	Verb    string          `json:"verb"`

@@ -17,7 +17,7 @@ type tourAction struct {
 	keys []string
 }
 
-// Start of the tour in seconds after the start of the tape, and its length.
+// Limits of the tour: its start, in seconds since the start of the tape, and its length in seconds.
 const (
 	tourFrom   = 12
 	tourLength = 60
@@ -26,7 +26,7 @@ const (
 // script returns the actions of the tour.
 func script() []tourAction {
 	return []tourAction{
-		{4, []string{"j"}}, {7, []string{"j"}}, {8, []string{"j"}}, // down the list
+		{4, []string{"j"}}, {7, []string{"j"}}, {8, []string{"j"}}, // move down the list
 		{10, []string{"d"}}, {13, []string{"\x1b"}}, // details
 		// filter
 		{14, []string{"/"}}, {15, []string{"l", "o", "a"}}, {16, []string{"\r"}},
@@ -38,13 +38,14 @@ func script() []tourAction {
 		{31, []string{"5"}}, {34, []string{"b"}}, {37, []string{"\x1b"}}, {38, []string{"1"}},
 		{39, []string{"?"}}, {42, []string{"\x1b"}}, {43, []string{":"}}, {44, []string{"r", "e"}},
 		{46, []string{"\x1b"}},
-		// release from quarantine, which the tape has at second 62
+		// release from quarantine; the tape has this command at second 62
 		{47, []string{"3"}}, {48, []string{"u"}}, {52, []string{"1"}},
 		{54, []string{"\r"}}, {57, []string{"q"}}, {59, []string{"\x1b"}},
 	}
 }
 
-// tour writes an animation in version 2 of asciinema's format: the changed lines of every step, at the tape's time.
+// tour writes an animation in version 2 of asciinema's format: the changed lines of every step, with the times of the
+// tape.
 func tour(ctx context.Context, tapeFile, file string) (err error) {
 	s := shot{cols: 120, rows: 36, at: tourFrom}
 	st, err := openStage(ctx, tapeFile, s)
@@ -121,7 +122,7 @@ func (c *cast) frame(st *stage, at float64) error {
 	}
 	for y, line := range lines {
 		if line != c.before[y] {
-			// the line is erased first: after a full line, erasing would remove the last character
+			// Erase the line first, because erasing after a full line would remove its last character.
 			fmt.Fprintf(&b, "\x1b[%d;1H\x1b[2K%s\x1b[m", y+1, line)
 		}
 	}
