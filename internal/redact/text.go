@@ -15,7 +15,7 @@ import (
 //   - the word after "Bearer", and the password after -u or --user
 //   - the user and password of URLs, and access tokens of known forms
 //
-// Text in quotes is treated in the same way. The rest does not change.
+// Text in quotes is treated in the same way. All other text does not change.
 func Text(s string) string {
 	s = withoutTokens(withoutUsers(s))
 	var r reader
@@ -48,13 +48,13 @@ func Args(args []string) []string {
 	return out
 }
 
-// following is what the word after the current one is.
+// following is the meaning of the word after the current one.
 type following uint8
 
 const (
 	nothing  following = iota
 	argument           // the value of an option, unless it is an option itself
-	value              // what follows "name:", "name =" or "Bearer"
+	value              // the value after "name:", "name =" or "Bearer"
 	login              // the value of -u or --user: USER:PASSWORD
 )
 
@@ -94,7 +94,7 @@ func spaceLength(s string) int {
 	return n
 }
 
-// wordLength returns the length of the first word. A quote without an end is an ordinary character.
+// wordLength returns the length of the first word. A quote character without a closing quote is an ordinary character.
 func wordLength(s string) int {
 	n := 0
 	for n < len(s) {
@@ -115,8 +115,8 @@ func wordLength(s string) int {
 	return len(s)
 }
 
-// quoteLength returns the length of the quoted text at the beginning of s, with both quotes; 1 if the quote has no
-// end.
+// quoteLength returns the length of the quoted text at the beginning of s, including both quotes. It returns 1 if the
+// closing quote is missing.
 func quoteLength(s string) int {
 	for n := 1; n < len(s); n++ {
 		switch {
@@ -129,7 +129,7 @@ func quoteLength(s string) int {
 	return 1
 }
 
-// schemes are the first words of an Authorization header that are not secrets.
+// schemes are words that may begin the value of an Authorization header and are not secrets.
 var schemes = []string{"bearer", "basic", "token", "digest", "negotiate", "apikey"}
 
 // word writes a word, or Hidden in its place.
@@ -195,8 +195,8 @@ func (r *reader) login(w string) {
 	r.out.WriteString(user + ":" + Hidden)
 }
 
-// within writes a word that is not a secret as a whole. It hides the values of parameters in the word and treats
-// quoted parts as text.
+// within writes a word that is not entirely a secret. It hides the values of parameters in the word and treats quoted
+// parts as text.
 func (r *reader) within(w string) {
 	for i := 0; i < len(w); i++ {
 		switch c := w[i]; c {
@@ -229,8 +229,8 @@ func (r *reader) within(w string) {
 	r.out.WriteString(w)
 }
 
-// quoted writes a word with n quoted bytes at i. The quotes may contain a value, as in {"name":"value"} and
-// name="value".
+// quoted writes a word in which n bytes from i on are quoted. The quotes may contain the name or the value, as in
+// {"name":"value"} and name="value".
 func (r *reader) quoted(w string, i, n int) {
 	inner, rest := w[i+1:i+n-1], w[i+n:]
 	r.out.WriteString(w[:i+1])
@@ -262,8 +262,8 @@ func valueLength(s string) int {
 	return len(s)
 }
 
-// gives reports whether the name of a secret precedes the "=" or ":" at i. Before ":" the name must be the
-// beginning of the word, because lists of paths also contain colons.
+// gives reports whether the name of a secret precedes the "=" or ":" at i. Before ":", the name must not contain a
+// slash, because lists of paths also contain colons.
 func gives(w string, i int) bool {
 	name := strings.TrimRight(w[:i], `"'\`)
 	if w[i] == ':' && strings.Contains(name, "/") {
@@ -279,8 +279,8 @@ func isProse(w string) bool {
 		"cookies", "private", "pin", "auth", "webhook", "webhooks", "signature"}, name)
 }
 
-// secretName reports whether a text ends in the name of a secret. Names of files that contain one do not count:
-// --token-file may be shown.
+// secretName reports whether a text ends in the name of a secret. The name of a file that contains a secret is not such
+// a name: --token-file may be shown.
 func secretName(text string) bool {
 	upper := strings.ToUpper(text)
 	for _, end := range []string{"_FILE", "-FILE", "_PATH", "-PATH", "_DIR", "-DIR"} {

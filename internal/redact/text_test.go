@@ -83,7 +83,7 @@ func FuzzText(f *testing.F) {
 			{`say "it" --api-key `, ` "x"`}, {"--token \\\n", " x"}, {`-e "API_KEY=`, `"`},
 		} {
 			if strings.Contains(secret, "&") && strings.HasSuffix(place.before, "=") {
-				continue // in the query of a URL, it ends the value
+				continue // in the query of a URL, "&" ends the value
 			}
 			text := place.before + planted + place.after
 			got := Text(text)

@@ -1,6 +1,6 @@
 // Package redact hides secrets in output: in values of variables, in command lines, and in messages. It recognises
-// names (API_KEY, --token, Authorization), the form of URLs, and known prefixes of access tokens. In doubt it hides
-// too much. Secrets without such a mark stay visible, for example mysql's -pPASSWORD.
+// names (API_KEY, --token, Authorization), URLs with a user, and known prefixes of access tokens. If it is uncertain,
+// it hides too much. Secrets without such a mark stay visible, for example -pPASSWORD of mysql.
 package redact
 
 import (
@@ -28,7 +28,7 @@ func Name(name string) bool {
 	case strings.HasSuffix(upper, "PASS"): // PGPASS, SMTPPASS
 		return true
 	case strings.HasSuffix(upper, "_SOCK"), upper == "PWD", upper == "OLDPWD":
-		// the variable has the name of a location, not of a secret
+		// the variable contains a location, not a secret
 		return false
 	}
 	return slices.ContainsFunc(words(name), func(word string) bool {
@@ -37,8 +37,8 @@ func Name(name string) bool {
 	})
 }
 
-// counts reports whether a name in capitals stands for a number of tokens of a language model, such as MAX_TOKENS
-// or max-output-tokens.
+// counts reports whether a name in capitals is the name of a number of language model tokens, such as MAX_TOKENS or
+// max-output-tokens.
 func counts(upper string) bool {
 	rest, ok := strings.CutSuffix(upper, "TOKENS")
 	return ok && (strings.HasPrefix(rest, "MAX") || strings.HasPrefix(rest, "MIN") ||
@@ -62,9 +62,9 @@ func words(name string) []string {
 	})
 }
 
-// Value returns the value of a variable without secrets, if the variable's name does not mark it as one. It hides
-// the user of a URL (which may be a token), access tokens, and the values of parameters with a secret's name, up to
-// the end of the value or an "&".
+// Value returns a variable's value without the secrets in it. It is for variables with names that do not mark the whole
+// value as a secret. It hides access tokens, the user of a URL (which may be a token), and the values of parameters
+// with a secret's name. Such a value ends at an "&" or at the end of the text.
 func Value(value string) string { return withoutTokens(withoutParameters(withoutUsers(value))) }
 
 // withoutUsers hides the part before the host in URLs: "postgres://…@db/x".
@@ -86,8 +86,8 @@ func withoutUsers(s string) string {
 	}
 }
 
-// userLength returns how many bytes after the slashes of a URL precede the @, or 0 if the URL has no user. A slash
-// in a password is invalid in a URL, but users write it: text that cannot be a port counts as a password.
+// userLength returns how many bytes after the slashes of a URL precede the @, or 0 if the URL has no user. A slash in a
+// password is invalid in a URL, but users write it. Therefore, text that cannot be a port is treated as a password.
 func userLength(s string) int {
 	if end := strings.IndexAny(s, " \t\r\n"); end >= 0 {
 		s = s[:end]
@@ -108,7 +108,7 @@ func userLength(s string) int {
 }
 
 // withoutParameters hides the values of parameters with a secret's name: "?user=me&password=…", "password=…",
-// `"token":…`, "Authorization: …". Only an & ends such a value; without one the rest of the text is hidden.
+// `"token":…`, "Authorization: …". Only an & ends such a value. Without an & the whole rest of the text is hidden.
 func withoutParameters(s string) string {
 	var out strings.Builder
 	for {
