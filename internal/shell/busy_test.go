@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The output of a line is read to its end, even if the reader is scheduled late.
+// All output of a line is read, even if the reader is scheduled late.
 func TestNothingIsLostOnABusyMachine(t *testing.T) {
 	stop := make(chan struct{})
 	var busy sync.WaitGroup

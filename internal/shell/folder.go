@@ -27,7 +27,7 @@ exec /bin/sh -c "$2" 3>&-`
 
 const inside = "inside"
 
-// command returns the command that runs the line's shell in a new process group.
+// command returns the command that runs the line in a shell, in a new process group.
 func (l *Line) command(ctx context.Context) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", l.Text)
 	if l.Dir != "" {
@@ -35,7 +35,7 @@ func (l *Line) command(ctx context.Context) *exec.Cmd {
 		if filepath.IsAbs(dir) {
 			cmd.Dir = "/"
 		} else {
-			dir = "./" + dir // prevents that the folder is read as an option or searched in CDPATH
+			dir = "./" + dir // the shell reads it neither as an option nor in CDPATH
 		}
 		cmd.Args = []string{"/bin/sh", "-c", enter, "/bin/sh", dir, l.Text, last(l.Env, "PWD="),
 			last(l.Env, "OLDPWD=")}
@@ -49,8 +49,8 @@ func (l *Line) command(ctx context.Context) *exec.Cmd {
 	return cmd
 }
 
-// outside returns the error if the shell could not enter its folder, or nil. said is the shell's report on
-// descriptor 3. late means that the shell was killed at the deadline.
+// outside returns an error if the shell could not enter its folder, otherwise nil. said is the shell's report on
+// descriptor 3. late reports whether the shell was killed at the deadline.
 func (l *Line) outside(said string, late bool) error {
 	why := map[string]string{
 		"gone":   "the folder does not exist, or a folder above it is not accessible",
@@ -68,8 +68,8 @@ func (l *Line) outside(said string, late bool) error {
 	return fmt.Errorf("cannot work in %s: %s", l.Dir, why)
 }
 
-// last returns the last entry of an environment with this prefix, or "". A process uses the last of several
-// entries.
+// last returns the last entry of an environment with a prefix, or "". If a variable has several entries, a process uses
+// the last one.
 func last(env []string, prefix string) string {
 	for i := len(env) - 1; i >= 0; i-- {
 		if strings.HasPrefix(env[i], prefix) {

@@ -111,7 +111,7 @@ func TestDrain(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	defer w.Close() // the write end stays open
+	defer w.Close() // keep the write end open
 	if _, err := w.WriteString(strings.Repeat("x", 50_000) + "end"); err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func (c *capture) take(p []byte) {
 	}
 }
 
-// first is a view of a capture for stdout, if stdout is also captured separately.
+// first is the stdout writer of a capture that also captures stdout separately.
 type first capture
 
 func (f *first) Write(p []byte) (int, error) {
@@ -54,7 +54,7 @@ func (c *capture) result() Result {
 	}
 }
 
-// tail keeps the last bytes that are written to it.
+// tail keeps the last bytes of the data written to it.
 type tail struct {
 	buf     []byte
 	max     int
@@ -63,7 +63,7 @@ type tail struct {
 
 func (t *tail) write(p []byte) {
 	t.buf = append(t.buf, p...)
-	if len(t.buf) > 2*t.max { // cutting at each write would copy too often
+	if len(t.buf) > 2*t.max { // cut rarely, because each cut copies the buffer
 		t.cut()
 	}
 }
@@ -80,8 +80,8 @@ func (t *tail) bytes() []byte {
 	return t.buf
 }
 
-// pipes are the pipes from a line's processes: one for stdout and stderr, which keeps their order, or one for each,
-// and one for descriptor 3.
+// pipes are the pipes from a line's processes. One pipe is for stdout and stderr together, which keeps their order, or
+// each has its own. Another pipe is for descriptor 3.
 type pipes struct {
 	readers, writers []*os.File
 	into             []io.Writer
@@ -128,7 +128,8 @@ func (p *pipes) open(into io.Writer) (*os.File, error) {
 	return w, nil
 }
 
-// begun closes the ends of the pipes that the command has inherited, and starts reading the other ends.
+// begun closes this process's copies of the pipe ends that the command has inherited, and starts reading the other
+// ends.
 func (p *pipes) begun() {
 	for i, w := range p.writers {
 		w.Close()
@@ -143,8 +144,8 @@ func (p *pipes) begun() {
 // mostInPipe is the maximum capacity of a pipe, in bytes.
 const mostInPipe = 1 << 20
 
-// drain reads the current content of a pipe. An expired read deadline would discard even that, and a read without a
-// deadline might never end, because a process may continue to write.
+// drain reads the current content of a pipe. After an expired read deadline the content could not be read. A read
+// without a deadline might never end, because a process may continue to write.
 func drain(into io.Writer, r *os.File) {
 	raw, err := r.SyscallConn()
 	if err != nil || r.SetReadDeadline(time.Time{}) != nil {
@@ -165,8 +166,8 @@ func drain(into io.Writer, r *os.File) {
 	}
 }
 
-// finish waits until everything has been read. After the grace period it abandons pipes that a process still holds
-// open.
+// finish waits until all pipes have been read to their end. After the grace period it abandons pipes that a process
+// still holds open.
 func (p *pipes) finish(grace time.Duration) {
 	for _, r := range p.readers {
 		r.SetReadDeadline(time.Now().Add(grace))

@@ -12,8 +12,8 @@ import (
 	"syscall"
 )
 
-// MaxAnswer is the default limit of a program's stdout, and maxComplaint the length of the kept end of its stderr,
-// in bytes.
+// MaxAnswer is the default limit of a program's stdout, in bytes. maxComplaint is the number of bytes kept from the end
+// of its stderr.
 const (
 	MaxAnswer    = 64 << 20
 	maxComplaint = 4 << 10
@@ -21,12 +21,12 @@ const (
 
 // Program is a program to call with arguments, without a shell.
 type Program struct {
-	Path  string // a path, or a name to search for on the PATH of this process
+	Path  string // a path, or a name that is searched for in the PATH of this process
 	Args  []string
-	Dir   string   // working folder; "" = that of this process
+	Dir   string   // working folder; "" = the folder of this process
 	Env   []string // the whole environment; nil = none
 	Stdin []byte
-	// maximum length of stdout in bytes; 0 = MaxAnswer. A program that prints more is killed
+	// maximum length of stdout in bytes; 0 = MaxAnswer. A program that prints more is killed.
 	Most int
 }
 
@@ -34,16 +34,15 @@ type Program struct {
 type Answer struct {
 	Code   int // exit code, -1 = killed by a signal
 	Stdout []byte
-	Stderr string // its last part, trimmed
+	Stderr string // its last part, without surrounding blanks
 }
 
 // ErrTooMuch means that a program was killed because it printed too much.
 var ErrTooMuch = errors.New("the program printed more than is allowed")
 
-// Call runs a program and waits until its whole process group has ended. A non-zero exit is an Answer, not an
-// error. An error means that the program could not start (exec.ErrNotFound, fs.ErrNotExist and similar errors are
-// wrapped), that it printed too much, or that ctx ended first. Like Run, Call may take some seconds longer than
-// ctx.
+// Call runs a program and waits until its whole process group has ended. A non-zero exit is an Answer, not an error. An
+// error means that the program could not start, that it printed too much, or that ctx ended first. Errors such as
+// exec.ErrNotFound and fs.ErrNotExist are wrapped. Like Run, Call may take some seconds longer than ctx.
 func Call(ctx context.Context, p Program) (Answer, error) {
 	path, err := exec.LookPath(p.Path)
 	if err != nil {
@@ -85,8 +84,8 @@ func Call(ctx context.Context, p Program) (Answer, error) {
 	return got, nil
 }
 
-// come is a shell script that changes to the folder $1 and then executes the program in the other arguments. See
-// enter for the reason.
+// come is a shell script that changes to the folder $1 and then executes the program in the other arguments. The
+// comment on enter explains why a shell does this.
 const come = `cd -P -- "$1" || exit 96
 shift
 exec "$@"`
@@ -109,7 +108,7 @@ func (p *Program) command(ctx context.Context, path string) *exec.Cmd {
 	return cmd
 }
 
-// bounded stores what is written up to a limit, and calls full once when the limit is exceeded.
+// bounded stores written data up to a limit, and calls full once if the limit is exceeded.
 type bounded struct {
 	buf  bytes.Buffer
 	most int

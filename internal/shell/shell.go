@@ -13,18 +13,18 @@ import (
 	"time"
 )
 
-// MaxOutput is the length of the kept end of a line's output, in bytes: of stdout and stderr together, and with
-// Line.Split also of stdout alone.
+// MaxOutput is the number of bytes kept from the end of a line's output. It applies to stdout and stderr together, and
+// with Line.Split also to stdout alone.
 const MaxOutput = 64 << 10
 
-// pipeGrace is how long a process that inherited stdout and could not be killed may delay the result. A busy
-// machine needs no extra time: the line's own output is already in the pipe and is read to its end.
+// pipeGrace is how long the result may be delayed by a process that inherited stdout and could not be killed. A busy
+// machine needs no extra time, because the line's own output is already in the pipe.
 const pipeGrace = 2 * time.Second
 
 // killGrace is how long a shell may take to exit after SIGKILL.
 const killGrace = 2 * time.Second
 
-// sweepTimeout limits the search for processes that left the line's process group.
+// sweepTimeout limits the search for processes that have left the line's process group.
 const sweepTimeout = 2 * time.Second
 
 // runPrefix is the beginning of a line's marker variable.
@@ -33,14 +33,14 @@ const runPrefix = "GC_RUN="
 // Line is a shell line and the settings for running it.
 type Line struct {
 	Text string
-	Dir  string // working folder; "" = that of this process
+	Dir  string // working folder; "" = the folder of this process
 
 	// Env is the whole environment; nil = none. If it contains GC_RUN, Run also kills the processes that left the
 	// line's process group: all processes with the same value. Therefore two lines that run at the same time must
 	// have different values, and no other process that starts after the line may have the same value.
 	Env []string
 
-	Split bool // fills Result.Stdout
+	Split bool // capture stdout also in Result.Stdout
 
 	// Tee receives stdout and stderr as they arrive, one Write at a time, in the order of Result.Output, from the
 	// goroutines that read the pipes. It receives nothing after Run has returned. It must not block, because it
@@ -86,7 +86,7 @@ func Run(ctx context.Context, l Line) (Result, error) {
 	ended := context.Cause(ctx)
 	_ = killGroup(cmd.Process)
 	if !over {
-		// kills the processes that it finds; the error already reports those that remain
+		// Kill the processes that are found. The error already reports the processes that remain.
 		_ = sweep(last(l.Env, runPrefix), cmd.Process.Pid, time.Since(began), 0)
 		pipes.finish(0)
 		res := out.result()
@@ -119,11 +119,11 @@ func Run(ctx context.Context, l Line) (Result, error) {
 	return res, nil
 }
 
-// await waits until a command has exited, at most killGrace longer than ctx. If over is false, the caller may use
-// only the command's process.
+// await waits until a command has exited, but at most killGrace longer than ctx. If over is false, the command may
+// still be running, and the caller may use only its Process.
 func await(ctx context.Context, cmd *exec.Cmd) (over bool, err error) {
 	result := make(chan error, 1)
-	// only this goroutine can reap the process, which may never exit
+	// Only this goroutine can reap the process, which may never exit.
 	go func() { result <- cmd.Wait() }()
 	select {
 	case err := <-result:

@@ -61,7 +61,7 @@ func TestTheEndIsThatOfTheGroup(t *testing.T) {
 	gone(t, file)
 }
 
-// A gigabyte of output needs at most twice as much memory as the limit.
+// A gigabyte of output needs at most twice the limit of memory.
 func TestFloodKeepsTheEnd(t *testing.T) {
 	size := 1_000_000_000
 	if testing.Short() {

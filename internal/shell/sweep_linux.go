@@ -19,7 +19,7 @@ func sweep(marker string, shell int, took, limit time.Duration) error {
 	}
 	ours := func(pid int) bool {
 		env := proc.Environ(pid)
-		// check the raw bytes first: nearly no process contains them
+		// Check the raw bytes first, because almost no process has the marker.
 		return bytes.Contains(env, []byte(marker)) && proc.HasEnv(env, marker, false)
 	}
 	var left []int

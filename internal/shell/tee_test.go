@@ -45,7 +45,7 @@ func TestTeeSeesOutputAsItArrives(t *testing.T) {
 		if err := unix.Mkfifo(path, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		fifo, err := os.OpenFile(path, os.O_RDWR, 0) // so that neither end waits for the other to open it
+		fifo, err := os.OpenFile(path, os.O_RDWR, 0) // neither end then waits for the other to open it
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +78,7 @@ func TestTeeThatFails(t *testing.T) {
 	}
 }
 
-// The tee receives all output, including what is not kept.
+// The tee receives all output, including output that the result does not keep.
 func TestTeeSeesAll(t *testing.T) {
 	o := &onlooker{}
 	res, err := Run(patient(t), Line{Text: "yes | head -c 1000000", Env: os.Environ(), Tee: o})
