@@ -45,7 +45,7 @@ func BenchmarkFrame(b *testing.B) {
 }
 
 func BenchmarkText(b *testing.B) {
-	raw := []byte(strings.Repeat("\x1b[32mok\x1b[0m  the quick brown fox jumps over the lazy dog\r\n", 4400)) // 256 KiB, a full ring
+	raw := []byte(strings.Repeat("\x1b[32mok\x1b[0m  the quick brown fox jumps over the lazy dog\r\n", 4400)) // 256 KiB: a full ring buffer
 	b.SetBytes(int64(len(raw)))
 	for b.Loop() {
 		Text(raw, 120, 40, 0)
@@ -60,7 +60,7 @@ func BenchmarkClean(b *testing.B) {
 	}
 }
 
-// BenchmarkPeek measures a peek at a full ring: the last lines of a busy agent's output.
+// BenchmarkPeek measures a peek at a full ring buffer: the last lines of a busy agent's output.
 func BenchmarkPeek(b *testing.B) {
 	raw := bytes.Repeat([]byte("\x1b[32m12:00:00\x1b[m something happened again, and nobody looked\r\n"), 4000)
 	b.Run("tail", func(b *testing.B) {

@@ -11,17 +11,17 @@ const maxLine = 4096
 
 const ellipsis = "…"
 
-// Clean returns any text as one line that is safe for a terminal: only printable characters and SGR, tabs expanded,
-// a reset at the end if a style is on, at most 4 KiB. Control characters are replaced by their pictures (␊).
-// Invisible characters, those that change the direction of text, and invalid UTF-8 are replaced by U+FFFD. Escape
-// sequences other than SGR and a line end at the end are dropped. Clean is idempotent.
+// Clean returns any text as one line that is safe for a terminal. The line has only printable characters and SGR,
+// expanded tabs, a reset at the end if a style is on, and at most 4 KiB. Control characters are replaced by their
+// pictures (␊). Invisible characters, characters that change the direction of text, and invalid UTF-8 are replaced by
+// U+FFFD. Escape sequences other than SGR are dropped, and so is a line end at the end. Clean is idempotent.
 func Clean(s string) string { return clean(s, true) }
 
 // Plain is like Clean but also drops SGR.
 func Plain(s string) string { return clean(s, false) }
 
-// Lead shortens a list with one item per line to one line. It returns the first item, cleaned like Plain, and " and
-// 3 more" if there are three others.
+// Lead shortens a list with one item per line to one line. It returns the first item, cleaned like Plain, and " and 3
+// more" if there are three more items.
 func Lead(s string) (one, others string) {
 	first, rest, _ := strings.Cut(strings.Trim(s, "\r\n"), "\n")
 	more := 0
@@ -72,7 +72,7 @@ type cleaner struct {
 	out     []byte
 	pending []byte // characters that are not yet divided into clusters
 	col     int
-	on      bool // a style is on
+	on      bool // whether a style is on
 	cut     int  // length of out that leaves space for an ellipsis and a reset
 	cutOn   bool
 }

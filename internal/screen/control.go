@@ -252,7 +252,7 @@ func (s *Screen) private(mode int, on bool) {
 	}
 }
 
-// switchTo selects the screen. The alternate one is blank each time.
+// switchTo selects the main or the alternate screen. The alternate screen is blank at each switch to it.
 func (s *Screen) switchTo(alt bool) {
 	if alt == (s.cur == &s.alt) {
 		return
@@ -273,7 +273,7 @@ func (s *Screen) switchTo(alt bool) {
 	s.alt.moveTo(x, y)
 }
 
-// pen passes an SGR sequence on and records whether it may set a background.
+// pen passes on an SGR sequence and records whether it may set a background.
 func (s *Screen) pen(params []byte) {
 	for _, c := range params {
 		if c > ';' {
@@ -297,11 +297,11 @@ func (s *Screen) pen(params []byte) {
 	p.out = append(p.out, params...)
 	p.out = append(p.out, 'm')
 	if p.painted != was {
-		s.flush() // later ones use the new pen
+		s.flush() // later scrolls use the new pen
 	}
 }
 
-// numbers returns the first two parameters, 0 if they are missing.
+// numbers returns the first two parameters, or 0 for missing parameters.
 func numbers(params []byte) (n, m int) {
 	i := 0
 	eachNumber(params, func(v int) {
@@ -316,7 +316,8 @@ func numbers(params []byte) (n, m int) {
 	return n, m
 }
 
-// eachNumber calls f for every parameter, sub-parameters included; missing ones are 0 and large ones 32767.
+// eachNumber calls f for every parameter, including sub-parameters. A missing parameter is 0, and a large one is
+// limited to 32767.
 func eachNumber(params []byte, f func(int)) {
 	n := 0
 	for _, c := range params {

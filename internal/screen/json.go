@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// EscapeJSON returns JSON with characters escaped that a terminal would interpret or that change how others are
-// displayed: DEL, C1 controls, invisible characters, and those that change the direction of text. Its values do not
-// change.
+// EscapeJSON escapes characters in JSON that a terminal would interpret, or that change how other characters are
+// displayed. These are DEL, C1 controls, invisible characters, and characters that change the direction of text. The
+// JSON values do not change.
 func EscapeJSON(b []byte) []byte {
 	out := b[:0:0]
 	for i := 0; i < len(b); {
@@ -28,8 +28,7 @@ func EscapeJSON(b []byte) []byte {
 	return out
 }
 
-// hides reports whether a character must be escaped. Joiners are part of some scripts and of emoji and are not
-// escaped.
+// hides reports whether a character must be escaped. Joiners are part of some scripts and of emoji and are not escaped.
 func hides(r rune) bool {
 	if r < 0x7f || r == 0x200c || r == 0x200d {
 		return false

@@ -6,12 +6,12 @@ import "unicode/utf8"
 type sink interface {
 	// printable ASCII, never empty; run is valid only during the call
 	ascii(run []byte)
-	wide(r rune)              // one other character; utf8.RuneError for invalid UTF-8
-	control(c byte)           // C0 except ESC, and DEL
+	wide(r rune)              // one character beyond ASCII; utf8.RuneError for invalid UTF-8
+	control(c byte)           // C0 controls except ESC, and DEL
 	escape(inter, final byte) // ESC [inter] final; inter 0 = none
-	// params with prefix, without intermediates; valid only during the call
+	// params includes a prefix but no intermediates; it is valid only during the call
 	csi(params []byte, final byte)
-	// CSI with an intermediate, such as CSI ! p: b2 is the intermediate; the final byte is dropped unless it is "p"
+	// CSI with an intermediate, such as CSI ! p. b2 is the intermediate. The final byte is dropped unless it is "p".
 	csiInter(params []byte, b2 byte)
 }
 
@@ -26,11 +26,11 @@ const (
 	inOSC    // like inString, but BEL also ends it
 )
 
-// maxCSI is the maximum length of the parameters of a control sequence; longer ones are dropped.
+// maxCSI is the maximum length of the parameters of a control sequence. Longer sequences are dropped.
 const maxCSI = 256
 
-// parser splits a byte stream into the elements of a sink, independent of how the stream is divided into writes. In
-// a UTF-8 terminal raw C1 bytes are invalid UTF-8 and not control characters.
+// parser splits a byte stream into the elements of a sink, independent of how the stream is divided into writes. In a
+// UTF-8 terminal, raw C1 bytes are invalid UTF-8, not control characters.
 type parser struct {
 	state  state
 	inter  byte
@@ -54,7 +54,7 @@ func (p *parser) feed(b []byte, to sink) {
 	}
 }
 
-// end is called at the end of the stream, and reports whether a sequence is incomplete.
+// end handles the end of the stream. It reports whether a sequence is incomplete.
 func (p *parser) end(to sink) (open bool) {
 	for range p.tail {
 		to.wide(utf8.RuneError)
@@ -86,7 +86,7 @@ func (p *parser) step(b []byte, to sink) int {
 	case c == 0x7f:
 		return 1
 	case c > 0x7f:
-		p.state = ground // not part of a sequence
+		p.state = ground // the byte is not part of a sequence
 		return p.text(b, to)
 	}
 	switch p.state {

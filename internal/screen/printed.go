@@ -8,9 +8,9 @@ import (
 // maxPrinted bounds the output that printedText accepts, so that its lines always fit into the history of a Screen.
 const maxPrinted = 1 << 20
 
-// printedText returns what replay returns, for output that only prints lines: text of characters that are one cell
-// wide, colours, and movements to the right and to the next line. ok is false for all other output. It costs a
-// hundredth of a replay, and needs no cells.
+// printedText returns the result of replay for output that only prints lines. Such output has only characters of one
+// cell, colours, and movements to the right and to the next line. ok is false for all other output. printedText costs a
+// hundredth of a replay and needs no cells.
 func printedText(raw []byte, cols, rows, lines int) (text string, ok bool) {
 	if len(raw) > maxPrinted {
 		return "", false
@@ -34,7 +34,7 @@ func printedText(raw []byte, cols, rows, lines int) (text string, ok bool) {
 // printed is the sink that collects lines. It handles the cursor as Screen does.
 type printed struct {
 	cols   int
-	text   []byte // of all rows
+	text   []byte // the text of all rows
 	starts []int  // where each row begins in text
 	width  int    // cells of the last row
 	x      int    // column of the cursor, which is always in the last row
@@ -88,8 +88,8 @@ func (p *printed) wide(r rune) {
 	}
 }
 
-// oneCell reports whether a character beyond ASCII is always one cell wide and never joins its neighbours. It
-// accepts only the most frequent of these.
+// oneCell reports whether a character beyond ASCII is always one cell wide and never joins its neighbours. It accepts
+// only the most frequent characters of this kind.
 func oneCell(r rune) bool {
 	switch {
 	case r > 0xa0 && r < 0x300: // Latin
@@ -104,7 +104,7 @@ func oneCell(r rune) bool {
 	return r >= 0x2190 && r <= 0x2193 || r == 0x2713 || r == 0x2717 // arrows, check marks
 }
 
-// space makes room for a character at the cursor. It reports false if the character would overwrite another.
+// space makes room for a character at the cursor. It returns false if the character would overwrite another.
 func (p *printed) space() bool {
 	if p.wrap {
 		p.x = 0

@@ -10,9 +10,9 @@ import (
 
 const sgrReset = "\x1b[m"
 
-// Lines returns at most h lines of the screen, each at most w cells wide: only text and SGR, without trailing
-// blanks, with a reset at the end of each line that uses a style. Of the alternate screen it returns the first
-// lines, otherwise the last lines in use, see Offset.
+// Lines returns at most h lines of the screen, each at most w cells wide. A line has only text and SGR, no trailing
+// blanks, and a reset at its end if it uses a style. On the alternate screen these are the first lines, otherwise the
+// last lines in use; see Offset.
 func (s *Screen) Lines(w, h int) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,8 +107,8 @@ func blank(c *uv.Cell) bool {
 	return c.Style.IsZero() && (c.Content == " " || c.Content == "" || c.Width == 0)
 }
 
-// Text returns the screen as plain text: lines joined by
-// , without trailing blanks and blank lines.
+// Text returns the screen as plain text. The lines are joined by line feeds, without trailing blanks and without blank
+// lines at the end.
 func (s *Screen) Text() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,14 +135,14 @@ func plainLine(styled string) string { return strings.TrimRight(ansi.Strip(style
 // maxReplay is the maximum number of lines that Text returns.
 const maxReplay = 10000
 
-// Text replays a program's stored output on a screen of this size and returns plain text: the final screen, or, if
-// lines > 0, the last lines (at most 10,000) of history and screen together.
+// Text replays a program's stored output on a screen of the given size and returns plain text. If lines is 0, that is
+// the final screen. Otherwise it is the last lines, at most 10,000, of history and screen together.
 func Text(raw []byte, cols, rows, lines int) string {
 	lines = min(lines, maxReplay)
 	return endText(tail(raw, rows, lines), cols, rows, lines)
 }
 
-// endText returns what replay returns, without a replay where possible.
+// endText returns the result of replay, without a replay if possible.
 func endText(raw []byte, cols, rows, lines int) string {
 	if text, ok := printedText(raw, cols, rows, lines); ok {
 		return text
@@ -150,9 +150,8 @@ func endText(raw []byte, cols, rows, lines int) string {
 	return replay(raw, cols, rows, lines)
 }
 
-// EndText is Text for raw output that contains only the end of the whole output. raw must begin outside any
-// sequence, with the main screen and the modes of a new terminal. ok is false if the text depends on earlier
-// output.
+// EndText is like Text for raw output that is only the end of a longer output. raw must begin outside any sequence,
+// with the main screen and the modes of a new terminal. ok is false if the text depends on earlier output.
 func EndText(raw []byte, cols, rows, lines int) (text string, ok bool) {
 	lines = min(lines, maxReplay)
 	end, ok := cutTail(raw, rows, lines)

@@ -39,9 +39,9 @@ type Screen struct {
 	mu         sync.Mutex
 	cols, rows int
 	keep       int      // maximum number of lines in history
-	history    []string // rendered; oldest first
-	held       int      // bytes of history
-	gone       uint64   // number of lines that were ever added to history
+	history    []string // rendered lines, oldest first
+	held       int      // size of history in bytes
+	gone       uint64   // number of lines that have been added to history
 	drawn      []string // buffer that is reused to avoid allocations
 	parse      parser
 	version    uint64
@@ -54,21 +54,21 @@ type Screen struct {
 	modes
 	// the newest characters, held back because a combining mark may follow; see text.go
 	pending []byte
-	last    []byte     // the newest cluster, for REP
+	last    []byte     // the newest cluster, which REP repeats
 	scratch []*uv.Cell // the row that is being drawn
 }
 
 // page is one of the two screens.
 type page struct {
 	em          *vt.Emulator
-	top, bottom int    // margins, inclusive
-	out         []byte // output for the emulator that is not written yet
-	x, y        int    // the cursor after out is written
+	top, bottom int    // margins of the scrolling region, inclusive
+	out         []byte // output that is not written to the emulator yet
+	x, y        int    // the cursor after out has been written
 	from        int    // row of the cursor before out is written
 	// number of lines that out scrolls; the screen is scrolled once before out is written
 	scroll  int
 	wrap    bool // the next character goes to the next line
-	painted bool // the pen may have a background, which scrolling spreads
+	painted bool // the pen may have a background, which scrolling extends
 }
 
 // modes are the modes that programs switch. Both screens share them.
@@ -76,7 +76,7 @@ type modes struct {
 	origin, insert, newline bool
 	noWrap, hidden, tabs    bool    // tabs: the program has changed the tab stops
 	special                 [2]bool // whether G0 and G1 are the line-drawing characters
-	shifted                 bool    // G1 is selected in place of G0
+	shifted                 bool    // G1 is used in place of G0
 }
 
 // New creates a blank screen with up to scrollback lines of history. A size below
@@ -103,7 +103,7 @@ func (p *page) init(cols, rows int) {
 
 func (p *page) write(s string) { _, _ = p.em.WriteString(s) }
 
-// Write processes output of a program, divided in any way. It always consumes all of p.
+// Write processes a program's output, regardless of how the output is divided. It always consumes all of p.
 func (s *Screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,7 +139,7 @@ func (s *Screen) rebuild() {
 	old := s.cur.em
 	s.cur.init(s.cols, s.rows)
 	s.parse, s.pending, s.modes, s.changed = parser{}, nil, modes{}, true
-	defer func() { _ = recover() }() // unreadable cells of the old one are lost
+	defer func() { _ = recover() }() // cells of the old emulator that cannot be read are lost
 	for y := range s.rows {
 		for x := range s.cols {
 			if c := old.CellAt(x, y); c != nil && c.Width == 1 {
@@ -149,8 +149,8 @@ func (s *Screen) rebuild() {
 	}
 }
 
-// Resize changes the size, with the limits of New. Lines that no longer fit move to the history from the top, so
-// that the cursor's line stays.
+// Resize changes the size, with the limits of New. Lines that no longer fit move to the history from the top, so that
+// the line of the cursor stays visible.
 func (s *Screen) Resize(cols, rows int) {
 	cols, rows = clamp(cols, 1, maxCols), clamp(rows, 1, maxRows)
 	s.mu.Lock()
@@ -205,7 +205,7 @@ func (s *Screen) Alt() bool {
 	return s.cur == &s.alt
 }
 
-// Version returns a number that grows when something visible may have changed.
+// Version returns a number that grows when the visible content may have changed.
 func (s *Screen) Version() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -219,7 +219,7 @@ func (s *Screen) HistoryLen() int {
 	return len(s.past())
 }
 
-// past returns the history. A little more is stored, so that trimming is rare.
+// past returns the history. Slightly more lines are stored, so that trimming is rare.
 func (s *Screen) past() []string { return s.history[max(0, len(s.history)-s.keep):] }
 
 // History returns up to n lines that have scrolled off the screen, starting with line from; line 0 is the oldest.

@@ -281,7 +281,7 @@ func FuzzScreen(f *testing.F) {
 	})
 }
 
-// bounded checks the guarantees of Lines, History and Cursor.
+// bounded checks the guarantees that Lines, History and Cursor give.
 func bounded(t *testing.T, s *Screen, w, h int) {
 	t.Helper()
 	lines := s.Lines(w, h)

@@ -7,7 +7,7 @@ type Shot struct {
 	Cols, Rows int
 	Lines      []string // all rows of the screen, in the form of Lines
 	Past       []string // the newest lines of the history, oldest first
-	// number of lines that have ever left a screen with history, which is the number of Lines[0], counted from 0
+	// number of lines that have scrolled off a screen with history; it is the number of Lines[0], counted from 0
 	Gone   uint64
 	X, Y   int  // cursor
 	Cursor bool // the cursor is visible
@@ -36,8 +36,8 @@ func (s *Screen) Shot(past int) Shot {
 	}
 }
 
-// maxHistory limits the bytes of the history, besides the number of its lines: a line may have a thousand cells,
-// each with its own colour.
+// maxHistory limits the size of the history in bytes, in addition to the number of its lines. A line may have a
+// thousand cells, each with its own colour.
 const maxHistory = 16 << 20
 
 // remember adds lines to the history and drops the oldest.

@@ -6,9 +6,9 @@ import (
 )
 
 // Stream makes text that arrives in pieces safe to display: its results contain only printable characters and line
-// ends. It treats each line like Plain, but without a limit on its length. A carriage return within a line starts a
-// new one, so that overwritten text remains readable. The joined result does not depend on how the text was
-// divided. The zero value is at the start of a line. Not for concurrent use.
+// ends. It treats each line like Plain, but without a limit on its length. A carriage return within a line starts a new
+// line, so that overwritten text remains readable. The joined result does not depend on how the text was divided. The
+// zero value is at the start of a line. A Stream must not be used concurrently.
 type Stream struct {
 	p    parser
 	flow flow
@@ -21,7 +21,7 @@ func (s *Stream) Clean(piece []byte) string {
 	return s.flow.take()
 }
 
-// End returns what is left at the end of the text, and resets the stream.
+// End returns the remaining text at the end of the input, and resets the stream.
 func (s *Stream) End() string {
 	if s.p.end(&s.flow) {
 		s.flow.wide(utf8.RuneError)
@@ -35,9 +35,9 @@ func (s *Stream) End() string {
 type flow struct {
 	out     []byte
 	pending []byte // characters that are not yet divided into clusters
-	last    []byte // the last cluster of out, to which following marks may belong; nil = none can
+	last    []byte // the last cluster of out, which a following mark may extend; empty = none
 	col     int
-	back    bool // a carriage return was the last character
+	back    bool // the last character was a carriage return
 }
 
 func (f *flow) take() string {

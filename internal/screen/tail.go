@@ -1,14 +1,15 @@
 package screen
 
-// tail returns the end of a program's output that gives the same last lines in a replay as the whole output. A
-// replay costs a hundred times as much as the scan for this position.
+// tail returns the end of a program's output that gives the same last lines in a replay as the whole output. A replay
+// costs a hundred times as much as the scan for this position.
 //
-// The position is the newest one that fulfils all of these conditions; without one, the whole output is returned:
+// The position is the newest one that fulfils all of these conditions. Without such a position, tail returns the whole
+// output:
 //   - It is after a carriage return and a line feed, outside any sequence.
 //   - The modes are those of a new terminal, and the main screen is active.
 //   - After it the modes do not change, and the cursor moves only within its row and by line feeds.
-//   - 2×rows line feeds and one for each wanted line follow. The first rows of them scroll away everything that was on
-//     the screen before. Up to rows blank rows below the last line are not part of the text.
+//   - It is followed by 2×rows line feeds, and by one more for each wanted line. The first rows of these scroll away
+//     everything that was on the screen before. Up to rows blank rows below the last line are not part of the text.
 func tail(raw []byte, rows, lines int) []byte {
 	if end, ok := cutTail(raw, rows, lines); ok {
 		return end
@@ -16,7 +17,7 @@ func tail(raw []byte, rows, lines int) []byte {
 	return raw
 }
 
-// cutTail is like tail. ok is false without such a position.
+// cutTail is like tail. ok is false if there is no such position.
 func cutTail(raw []byte, rows, lines int) (end []byte, ok bool) {
 	need := max(0, lines) + 2*clamp(rows, 1, maxRows)
 	s := scout{rows: clamp(rows, 1, maxRows)}
@@ -55,14 +56,14 @@ type scout struct {
 	ended bool
 }
 
-// lasting is the state of a terminal that persists beyond a line, except cursor, pen and cells. The zero value is
-// that of a new terminal.
+// lasting is the state of a terminal that persists beyond a line, except cursor, pen and cells. The zero value is the
+// state of a new terminal.
 type lasting struct {
 	alt, region, origin, insert, newline, noWrap, tabs, shifted bool
 	special                                                     [2]bool
 }
 
-// forget drops the places, because none of them fulfils the conditions any more.
+// forget drops the places, because they no longer fulfil the conditions.
 func (s *scout) forget() { s.places = s.places[:0] }
 
 // set changes a mode.
@@ -136,7 +137,7 @@ func (s *scout) csi(params []byte, final byte) {
 	}
 }
 
-// margins sets the scrolling region. Doing so also moves the cursor. A region set on the alternate screen is lost
+// margins sets the scrolling region, which also moves the cursor. A region that is set on the alternate screen is lost
 // with that screen.
 func (s *scout) margins(top, bottom int) {
 	s.forget()

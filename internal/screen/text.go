@@ -12,13 +12,13 @@ import (
 
 const (
 	placeholder = "\uFFFD" // replaces unsafe characters; one cell wide
-	maxCluster  = 64       // bytes of one character with all its marks; longer ones are replaced
+	maxCluster  = 64       // maximum bytes of a character with its marks; longer ones are replaced
 	maxPending  = 1024
 )
 
-// Characters are held back in pending until it is certain that no mark, joiner or selector follows, because the
-// emulator takes only whole clusters. Where they are split depends only on the stream, never on how it is divided
-// into writes. Reading the screen (settle) ends the wait.
+// Characters are held in pending until no mark, joiner or selector can follow, because the emulator takes only whole
+// clusters. The split depends only on the stream, not on how it is divided into writes. Reading the screen (settle)
+// ends the wait.
 
 func (s *Screen) ascii(run []byte) {
 	s.changed = true
@@ -77,9 +77,9 @@ func cluster[T []byte | string](b T) (head, rest T, show string, width int) {
 
 const joiner, pictured = 0x200d, 0xfe0f
 
-// definite returns the part of a cluster that has the same width in all terminals. Joined, shaded or selected emoji
-// are one picture in some terminals and several in others, which would shift everything after them: only the first
-// is kept.
+// definite returns the part of a cluster that has the same width in all terminals. Joined, shaded or selected emoji are
+// one picture in some terminals and several in others, which would shift everything after them. Therefore only the
+// first emoji is kept.
 func definite(head string, width int) (string, int) {
 	for i, r := range head {
 		if i == 0 {
@@ -176,8 +176,8 @@ func (s *Screen) wrapLine() {
 	s.lineFeed()
 }
 
-// lineFeed moves the cursor one line down, and scrolls at the bottom. Scrolls of the whole screen are counted and
-// done at once before the lines are written, unless one of these lines would itself be scrolled away.
+// lineFeed moves the cursor one line down, and scrolls at the bottom. Scrolls of the whole screen are counted and done
+// in one step before the lines are written. That is not possible if it would scroll away one of these lines.
 func (s *Screen) lineFeed() {
 	p := s.cur
 	p.wrap = false
@@ -195,7 +195,7 @@ func (s *Screen) lineFeed() {
 	}
 	p.out = append(p.out, '\n')
 	if s.rows == 1 || p.painted || !whole {
-		s.flush() // scroll one line at a time, otherwise the history would overflow
+		s.flush() // scroll one line at a time, because otherwise the history would overflow
 	}
 }
 
