@@ -1,4 +1,4 @@
-// Package colour parses the colours of a terminal as users write them.
+// Package colour parses terminal colours as users write them.
 package colour
 
 import (
@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Parse parses one of the sixteen names ("red", "bright-red", …), a number of the 256 colour palette, or #rrggbb.
-// The result is a number from "0" to "255", or "#rrggbb" in lower case.
+// Parse parses a colour: one of the sixteen names ("red", "bright-red", …), a number of the 256-colour palette, or
+// #rrggbb. The result is a number from "0" to "255", or "#rrggbb" in lower case.
 func Parse(word string) (string, error) {
 	if hex, ok := strings.CutPrefix(word, "#"); ok {
 		if _, err := strconv.ParseUint(hex, 16, 32); err != nil || len(hex) != 6 {
@@ -37,7 +37,7 @@ func Parse(word string) (string, error) {
 		word, strings.Join(Names(), ", "))
 }
 
-// Names returns the eight names, in the order of their numbers.
+// Names returns the names of the eight basic colours, in the order of their numbers.
 func Names() []string {
 	return []string{"black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"}
 }
