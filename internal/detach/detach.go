@@ -13,8 +13,8 @@ type Key struct{ letter byte }
 const Usual = "ctrl+q"
 
 // Parse parses a key such as "ctrl+q". Letters and \ ] ^ _ are valid, except for keys that a terminal cannot
-// distinguish from another key, and keys that every program needs. The error says what to write instead. "" is
-// Usual.
+// distinguish from other keys, and keys that every program needs. The error says what to write instead. Parse("")
+// returns Usual.
 func Parse(text string) (Key, error) {
 	if text == "" {
 		text = Usual

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Scanner searches what a user types for a Key. It recognizes the key as a byte, 0x11 for ctrl+q, and in the forms
-// that terminals use if a program has requested more exact keys (CSI 113;5u and CSI 27;5;113~). A paste may contain
-// the key without effect. Scanner passes all other bytes unchanged. It holds back only the beginning of an escape
-// sequence, until its end has arrived or Flush is called. It must not be used concurrently.
+// Scanner searches typed input for a Key. It recognizes the key as a byte (0x11 for ctrl+q). It also recognizes the
+// forms that terminals use if a program has requested more exact keys: CSI 113;5u and CSI 27;5;113~. A paste may
+// contain the key without effect. Scanner passes all other bytes unchanged. It holds back only the beginning of an
+// escape sequence, until the sequence is complete or Flush is called. It must not be used concurrently.
 type Scanner struct {
 	Key Key
 
@@ -20,8 +20,8 @@ type Scanner struct {
 // maxHeld is longer than the sequence of any key. A longer sequence is not a key.
 const maxHeld = 48
 
-// Feed takes typed bytes. It returns the bytes to pass on, and whether the key was pressed; it drops the bytes
-// after the key.
+// Feed takes typed bytes. It returns the bytes to pass on and whether the key was pressed. It drops the bytes after the
+// key.
 func (s *Scanner) Feed(p []byte) (out []byte, leave bool) {
 	for _, b := range p {
 		s.follow(b)
@@ -56,15 +56,16 @@ func (s *Scanner) Feed(p []byte) (out []byte, leave bool) {
 	return out, false
 }
 
-// Flush returns the bytes that are held back: nothing has followed them, so they are a key by themselves.
+// Flush returns the bytes that are held back. The caller calls it if no byte has followed them, so they are a key by
+// themselves.
 func (s *Scanner) Flush() []byte {
 	out := s.held
 	s.held = nil
 	return out
 }
 
-// follow searches everything that is typed for the marks around a paste, including bytes that Flush has returned.
-// On a slow line a mark may arrive in pieces.
+// follow searches all typed bytes for the marks around a paste, including bytes that Flush has returned. On a slow line
+// a mark may arrive in pieces.
 func (s *Scanner) follow(b byte) {
 	mark := "\x1b[200~"
 	if s.pasting {
@@ -100,7 +101,7 @@ func (s *Scanner) isLeave() bool {
 	return false
 }
 
-// onlyCtrl parses "modifiers:event". It reports whether ctrl is the only modifier except for the lock keys, and the
+// onlyCtrl parses "modifiers:event". It reports whether ctrl is the only modifier, apart from the lock keys, and the
 // event is not a key release.
 func onlyCtrl(param string) bool {
 	const ctrl, locks = 4, 64 | 128

@@ -30,7 +30,7 @@ func TestScannerFindsTheKey(t *testing.T) {
 		{"\x1bx\x1bOP", "\x1bx\x1bOP", false},
 		{"\x1b\x11", "\x1b", true},
 		{"\x1b\x1b[113;5u", "\x1b", true},
-		{"\x1b[200~a\x11b\x1b[113;5uc\x1b[201~d", "\x1b[200~a\x11b\x1b[113;5uc\x1b[201~d", false}, // a paste may hold anything
+		{"\x1b[200~a\x11b\x1b[113;5uc\x1b[201~d", "\x1b[200~a\x11b\x1b[113;5uc\x1b[201~d", false}, // a paste may contain any bytes
 		{"\x1b[200~a\x11\x1b[201~\x11", "\x1b[200~a\x11\x1b[201~", true},
 		{"\x1b[1\x11", "\x1b[1", true},
 	} {
