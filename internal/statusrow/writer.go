@@ -1,8 +1,8 @@
-// Package statusrow shows a line of text in the last row of a terminal while a program draws in the rows above it.
-// The program's terminal must have one row less than the real one.
+// Package statusrow shows a line of text in the last row of a terminal while a program draws in the rows above it. The
+// program's terminal must have one row less than the real terminal.
 //
-// The real terminal scrolls only within the rows of the program (its margins). The package changes no sequence of the
-// program except those that would reach the last row: resets of the margins, absolute positions below the program's
+// The real terminal scrolls only within the rows of the program (its margins). The package changes only the sequences
+// of the program that would reach the last row. These are resets of the margins, absolute positions below the program's
 // rows, and reports of the real terminal's size. It draws the line again after a program has erased the screen.
 package statusrow
 
@@ -33,8 +33,8 @@ type Writer struct {
 	tail        []byte // the newest bytes of text
 	out         []byte
 	top, bottom int // the program's margins
-	// whether the program has saved its cursor, on the main and on the alternate screen. The line is drawn with the
-	// same memory of the terminal.
+	// Whether the program has saved its cursor, on the main and on the alternate screen. Drawing the line uses the same
+	// memory of the terminal.
 	saved  [2]bool
 	alt    int  // index in saved
 	origin bool // positions count from the top margin
@@ -46,7 +46,7 @@ type state uint8
 
 const (
 	ground state = iota
-	escape       // after an ESC and its intermediate bytes
+	escape       // an ESC and its intermediate bytes have been read
 	csi
 	str // a string, such as a title or an image
 )
@@ -63,7 +63,7 @@ func New(to io.Writer, cols, rows int, text func(cols int) string) *Writer {
 	return &Writer{to: to, text: text, cols: cols, rows: rows - 1, top: 1, bottom: rows - 1}
 }
 
-// Begin clears the terminal and draws the line. The cursor goes to the first row.
+// Begin clears the terminal and draws the line. The cursor moves to the first row.
 func (w *Writer) Begin() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -73,8 +73,8 @@ func (w *Writer) Begin() error {
 	return w.flush()
 }
 
-// Resize adapts to a new size of the real terminal. If a write is in progress, that write does it, so Resize does not
-// wait for a terminal that accepts no output.
+// Resize adapts to a new size of the real terminal. If a write is in progress, that write applies the size, so Resize
+// does not wait for a terminal that accepts no output.
 func (w *Writer) Resize(cols, rows int) error {
 	w.size.Store(&[2]int{cols, max(2, rows)})
 	if !w.mu.TryLock() {
@@ -95,10 +95,10 @@ func (w *Writer) fit() {
 	w.cols, w.rows, w.dirty = size[0], size[1]-1, true
 	w.top, w.bottom = 1, w.rows
 	if w.state != ground || partial(w.tail) {
-		return // the next write draws the line
+		return // The next write draws the line.
 	}
 	w.keepCursor(w.margins)
-	// a cursor in the last row goes up, because it would not scroll there
+	// Move a cursor in the last row up, because that row does not scroll.
 	w.out = append(w.out, "\x1b[A\x1b[B"...)
 	w.paint()
 }
@@ -123,7 +123,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 		w.step(rest[0])
 		rest = rest[1:]
 	}
-	// below its margins a program can reach the last row
+	// Below its margins, a program can reach the last row.
 	w.dirty = w.dirty || w.bottom < w.rows
 	if w.dirty && w.state == ground && !w.saved[w.alt] && !partial(w.tail) {
 		w.paint()
@@ -147,7 +147,7 @@ func (w *Writer) flush() error {
 	return err
 }
 
-// plain passes bytes without an ESC. A BEL ends a string.
+// plain passes bytes that contain no ESC. A BEL ends a string.
 func (w *Writer) plain(p []byte) {
 	w.out = append(w.out, p...)
 	if w.state == str && bytes.IndexByte(p, 0x07) >= 0 {
@@ -157,7 +157,7 @@ func (w *Writer) plain(p []byte) {
 	w.tail = w.tail[max(0, len(w.tail)-utf8.UTFMax):]
 }
 
-// partial reports whether text ends within a character.
+// partial reports whether text ends within a UTF-8 character.
 func partial(text []byte) bool {
 	for n := 1; n <= min(len(text), utf8.UTFMax-1); n++ {
 		if last := text[len(text)-n:]; utf8.RuneStart(last[0]) {
@@ -193,7 +193,7 @@ func (w *Writer) step(b byte) {
 	}
 }
 
-// abandon passes a sequence that is incomplete.
+// abandon passes an incomplete sequence.
 func (w *Writer) abandon() {
 	switch w.state {
 	case csi:
@@ -238,7 +238,7 @@ func (w *Writer) escape(b byte) {
 	}
 }
 
-// reset restores the margins after a sequence that has reset them and moved the cursor to the first row.
+// reset sets the margins again after a sequence that has reset them. That moves the cursor to the first row.
 func (w *Writer) reset() {
 	w.top, w.bottom, w.dirty = 1, w.rows, true
 	w.margins()
@@ -255,8 +255,8 @@ func (w *Writer) keepCursor(f func()) {
 	w.out = append(w.out, "\x1b8"...)
 }
 
-// restore follows a sequence of n bytes that restores the cursor. If the program has saved none, the terminal may have
-// one of the Writer, so the sequence is replaced by its effect on a terminal without one.
+// restore follows a sequence of n bytes that restores the cursor. If the program has saved no cursor, the terminal may
+// have saved one for the Writer. The sequence is then replaced by its effect on a terminal without a saved cursor.
 func (w *Writer) restore(n int) {
 	if !w.saved[w.alt] {
 		w.origin = false
@@ -266,7 +266,8 @@ func (w *Writer) restore(n int) {
 	w.cursorIsSaved()
 }
 
-// cursorIsSaved follows a sequence that saves or restores the cursor. At this point, saving it again has no effect.
+// cursorIsSaved follows a sequence that saves or restores the cursor. At this point, the Writer can save the cursor
+// again without an effect.
 func (w *Writer) cursorIsSaved() {
 	w.saved[w.alt] = true
 	if w.dirty {
@@ -280,13 +281,13 @@ func (w *Writer) paint() {
 	w.keepCursor(func() {
 		w.out = fmt.Appendf(w.out, "\x1b[?6l\x1b[%d;1H\x1b(B\x0f\x1b[0m%s", w.rows+1,
 			w.text(w.cols))
-		if w.origin { // not all terminals restore it with the cursor
+		if w.origin { // not all terminals restore the origin mode with the cursor
 			w.out = append(w.out, "\x1b[?6h"...)
 		}
 	})
 }
 
-// control passes a CSI sequence. It changes one that would reach the last row.
+// control passes a CSI sequence. It changes a sequence that would reach the last row.
 func (w *Writer) control(body []byte) {
 	final, params := body[len(body)-1], string(body[:len(body)-1])
 	private := strings.HasPrefix(params, "?")
@@ -312,7 +313,7 @@ func (w *Writer) control(body []byte) {
 		w.top, w.bottom, w.saved[w.alt], w.origin = 1, w.rows, false, false
 		w.keepCursor(w.margins)
 	case final == 'p' && params == "?2048$":
-		// without an answer the program learns its size from the kernel
+		// Do not pass the query. Without an answer, the program gets its size from the kernel.
 	case private && (final == 'h' || final == 'l'):
 		w.modes(body, strings.Split(params[1:], ";"), final == 'h')
 	case final == 's' && params == "":
@@ -326,15 +327,15 @@ func (w *Writer) control(body []byte) {
 	}
 }
 
-// setMargins sets the margins that the program has requested. Without a bottom margin, or below its rows, its last
-// row is the margin.
+// setMargins sets the margins that the program has requested. If the bottom margin is missing or below the program's
+// rows, the last of these rows is the margin.
 func (w *Writer) setMargins(params string) {
 	first, last, _ := strings.Cut(params, ";")
 	top, bottom := max(1, number(first)), number(last)
 	if bottom == 0 || bottom > w.rows {
 		bottom = w.rows
 	}
-	if top < bottom { // others have no effect
+	if top < bottom { // other margins have no effect
 		w.top, w.bottom = top, bottom
 		w.margins()
 	}

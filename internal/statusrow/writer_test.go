@@ -32,7 +32,7 @@ func shows(t *testing.T, out string, pieces []int) {
 		rest = rest[n:]
 	}
 	write(t, w, rest)
-	write(t, w, "\x1b7\x1b[0m") // a point at which the line can be drawn, whatever the program has saved
+	write(t, w, "\x1b7\x1b[0m") // a point at which the line can be drawn, even if the program has saved its cursor
 	write(t, alone, "\x1b7\x1b[0m")
 	want := strings.Join(alone.Lines(cols, rows-1), "\n")
 	got := real.Lines(cols, rows)
@@ -81,9 +81,9 @@ func TestTheLastRowIsKept(t *testing.T) {
 	}
 }
 
-// Random programs, in random pieces. A program below margins that end above its last row is not tested: a line feed
-// there moves its cursor into the row of the line. No line is full, because the test screen does not save that with the
-// cursor.
+// Random programs, in random pieces. A program that moves below its margins is not tested, because a line feed there
+// moves its cursor into the row of the line. No line is full, because the test screen does not save a pending wrap with
+// the cursor.
 func TestRandomPrograms(t *testing.T) {
 	words := []string{"a", "\rword ", "\r\n", "\n", "\r", "\b", "\r\t", "\u754c", "\x1b[J", "\x1b[2J", "\x1b[1J", "\x1b[K", "\x1b[r", "\x1b[2;7r", "\x1b[3r", "\x1b[H", "\x1b[99;9H", "\x1b[99d",
 		"\x1b[4;7f", "\x1b7", "\x1b[?6l\x1b8", "\x1b[s", "\x1b[?6l\x1b[u", "\x1b[L", "\x1b[2M", "\x1bM", "\x1bD", "\x1b[S", "\x1b[T", "\x1b[7m", "\x1b[m", "\x1b[B", "\x1b[A", "\x1b[r\x1b[20B", "\x1b[!p\x1b7", "\x1bc",
