@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// verdict is the class of a string, as far as the beginning of its body determines it.
+// verdict is the class of a string, if the beginning of its body determines the class.
 type verdict struct {
 	class Set // class of the string; 0 means that it passes every filter
 	known bool
 }
 
-// more is the verdict if the class depends on bytes that have not arrived yet.
+// more is the verdict if the class depends on bytes that have not arrived.
 var more = verdict{}
 
 func is(class Set) verdict { return verdict{class, true} }
@@ -108,8 +108,8 @@ func dcsClass(body []byte) verdict {
 	return is(DCS)
 }
 
-// drawing lists the OSC numbers that draw, describe what is drawn, or query a colour: colours, working folder,
-// link, pointer, notification, prompt marks, application ID, context, and the stack of colours.
+// drawing lists the OSC numbers that draw, describe what is drawn, or query a colour. They are for colours, working
+// folder, link, pointer, notification, prompt marks, application ID, context, and the colour stack.
 var drawing = [...]int{4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21, 22, 66, 99, 104,
 	105, 106, 110, 111, 112, 113, 114,
 	115, 116, 117, 118, 119, 133, 176, 633, 3008, 30001, 30101}

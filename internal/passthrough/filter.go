@@ -5,18 +5,18 @@ import (
 	"unicode/utf8"
 )
 
-// Filter removes from a stream of terminal output the sequences that its Set does not allow. The result does not
-// depend on how the stream is divided into pieces. It also drops sequences that are incomplete or interrupted by
-// control characters: a terminal would not execute them, but the bytes that follow could complete them. It must not
-// be used concurrently.
+// Filter removes from a stream of terminal output the sequences that its Set does not allow. The result does not depend
+// on how the stream is divided into pieces. It also drops sequences that are incomplete or interrupted by control
+// characters. A terminal would not execute such a sequence, but the bytes after it could complete it. It must not be
+// used concurrently.
 type Filter struct {
 	Allow Set
 
 	state state
-	held  []byte // bytes of a character or sequence that is not decided yet
+	held  []byte // bytes of a character or sequence that may still be dropped
 	body  int    // index in held at which the sequence's body begins, after its introducer
 	long  bool   // the CSI sequence is longer than the limit of held
-	bell  bool   // a BEL, too, ends the string that is being dropped
+	bell  bool   // a BEL also ends the string that is being dropped
 	end   bool   // the last held byte is an ESC that may begin the end of a string
 }
 
@@ -24,7 +24,7 @@ type Filter struct {
 type state uint8
 
 const (
-	ground state = iota // text, or the payload of a string that passes
+	ground state = iota // text, or the rest of a string that passes
 	escape              // an ESC and its intermediate bytes
 	csi
 	osc  // an OSC string that is not decided yet
@@ -32,7 +32,7 @@ const (
 	drop // the rest of a string that is dropped
 )
 
-// Maximum lengths of what is held back. Longer ESC, OSC and DCS headers and longer CSI sequences are dropped.
+// Maximum numbers of bytes that are held back. Longer ESC, OSC and DCS headers and longer CSI sequences are dropped.
 const (
 	maxEscape = 16
 	maxCSI    = 1 << 10
@@ -49,7 +49,7 @@ const (
 	st  = 0x9c
 )
 
-// Append appends to dst the part of the stream up to p that passes, as far as it is decided.
+// Append appends to dst the bytes of the stream up to p that pass, and holds back the bytes that are not decided yet.
 func (f *Filter) Append(dst, p []byte) []byte {
 	for len(p) > 0 {
 		if f.state == ground && len(f.held) == 0 {
@@ -122,8 +122,8 @@ func (f *Filter) step(dst []byte, b byte) []byte {
 	return f.inText(dst, b)
 }
 
-// inText processes a byte of text. A character is held until its last byte: a byte from 0x80 to 0x9f is a control
-// character unless it belongs to a longer character.
+// inText processes a byte of text. A character is held until it is complete. A byte from 0x80 to 0x9f is a control
+// character unless it is part of a longer character.
 func (f *Filter) inText(dst []byte, b byte) []byte {
 	if len(f.held) == 0 && b == esc {
 		f.start(escape, b)
@@ -140,7 +140,7 @@ func (f *Filter) inText(dst []byte, b byte) []byte {
 		}
 		return f.character(dst, r)
 	}
-	// the first byte does not begin a character, so each byte is a character by itself
+	// The first byte does not begin a character, so each byte is a character of its own.
 	rest := [utf8.UTFMax]byte{}
 	n = copy(rest[:], f.held[1:])
 	f.held = f.held[:1]
@@ -231,8 +231,8 @@ func (f *Filter) inCSI(dst []byte, b byte) []byte {
 // admits reports whether sequences of a class pass. Class 0 always passes.
 func (f *Filter) admits(class Set) bool { return class&^f.Allow == 0 }
 
-// inString processes a byte of the header of an OSC or DCS string. Once the string is known to pass, the rest of it
-// is treated as text, because it contains no ESC except the one that ends it.
+// inString processes a byte of the header of an OSC or DCS string. As soon as the string is known to pass, the rest of
+// it is treated as text. It contains no ESC except the one that ends it.
 func (f *Filter) inString(dst []byte, b byte) []byte {
 	if f.end {
 		return f.inEnd(dst, b)
@@ -272,9 +272,8 @@ func (f *Filter) inString(dst []byte, b byte) []byte {
 	return f.step(dst, b)
 }
 
-// inEnd processes the byte after an ESC in the header of an OSC string. Only ESC \ ends the string. With any other
-// byte a new sequence begins, and the header is dropped, because the bytes after that sequence must not complete
-// it.
+// inEnd processes the byte after an ESC in the header of an OSC string. Only ESC \ ends the string. With any other byte
+// a new sequence begins, and the header is dropped, because the bytes after that sequence must not complete the string.
 func (f *Filter) inEnd(dst []byte, b byte) []byte {
 	body := f.held[f.body : len(f.held)-1]
 	switch {
@@ -300,7 +299,7 @@ func (f *Filter) inDropped(b byte) {
 	}
 }
 
-// Reader filters what it reads from another reader.
+// Reader filters the bytes that it reads from another reader.
 type Reader struct {
 	r    io.Reader
 	f    Filter

@@ -115,8 +115,8 @@ func TestOrdinaryOutputPasses(t *testing.T) {
 	}
 }
 
-// forbidden matches what the filtered output must not contain, for a terminal that ignores control characters within
-// sequences.
+// forbidden matches sequences that the filtered output must not contain, for a terminal that ignores control characters
+// within sequences.
 var forbidden = regexp.MustCompile(`(\x1b\]|\x9d)0*52[;\x07\x1b\x9c]|(\x1b\[|\x9b)[?>=]?0*2[01]([;:][0-9;:]*)?t|(\x1b\[|\x9b)[0-?]*[ -/]*i|(\x1bP|\x90)[0-?]*[$+]q|\x05`)
 
 // narrow converts control characters, in both encodings, to single bytes. It removes all other characters, and the
@@ -138,7 +138,7 @@ func narrow(b []byte) []byte {
 	return out
 }
 
-// The result does not depend on how a stream is divided. It contains nothing forbidden, and filtering it again changes
+// The result does not depend on how a stream is divided. It does not match forbidden, and filtering it again changes
 // nothing.
 func FuzzFilter(f *testing.F) {
 	for _, s := range ordinary {

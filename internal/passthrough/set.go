@@ -18,7 +18,7 @@ import (
 	"strings"
 )
 
-// Set is a set of classes of sequences that pass although they do more than draw. The zero value allows none.
+// Set is a set of classes of sequences that pass although they do more than draw. The zero value allows no class.
 type Set uint16
 
 // Classes of sequences.
@@ -30,7 +30,7 @@ const (
 	DCS          // every DCS except requests, images and synchronized updates: keys, macros, fonts
 	DCSRequest   // DECRQSS and XTGETTCAP: the terminal types a setting
 	MediaCopy    // CSI i: prints the screen, or all output
-	OSC          // every OSC in no other class that is not known to be harmless
+	OSC          // every OSC that is in no other class and not known to be harmless
 	ScreenReport // DECRQCRA: the terminal types a checksum of what is on the screen
 	TitleReport  // CSI 20 t and 21 t, OSC 0 to 2 with "?": the terminal types its title
 
