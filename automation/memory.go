@@ -242,7 +242,7 @@ func (r *Runs) See(e events.Event) {
 			depth = Depth(e)
 		}
 		if depth >= MaxDepth {
-			// this is an event about an earlier skip, so report no further skip
+			// an event about an earlier skip causes no further report
 			if e.Type != events.AutomationSkipped {
 				it.tooDeep++
 			}

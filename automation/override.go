@@ -134,7 +134,8 @@ func (f found) override(all []Override, local *time.Location) found {
 }
 
 // follow resolves on_failure to an automation of the same rig, or else of the city. An automation is broken if its
-// on_failure does not exist or cannot run, or if a chain of on_failure leads back to the automation.
+// on_failure does not exist, or if a chain of on_failure leads back to the automation. If its on_failure cannot
+// run, follow adds a warning.
 func (c *Catalog) follow(all map[string]found) {
 	at := map[string]int{}
 	for i, d := range c.Automations {

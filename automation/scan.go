@@ -75,8 +75,8 @@ type found struct {
 func (f found) scoped() string { return Scoped(f.name, f.layer.Rig) }
 
 // Scan reads layers, ordered from lowest to highest. In the city, and in each rig, an automation of a higher layer
-// replaces an automation with the same name in a lower layer. Scan returns after o.Patience at the latest. It does
-// not wait again for a layer that has not answered yet.
+// replaces an automation with the same name in a lower layer. Scan waits at most o.Patience for the layers, and
+// then at most o.Patience for their formulas. It does not wait again for a layer that has not answered yet.
 func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog {
 	if o.Local == nil {
 		o.Local = time.UTC
