@@ -83,8 +83,8 @@ func OpenCity(ctx context.Context, e *env.Env, o CityOptions) (*City, error) {
 	return &City{parts: p, Dir: o.Dir, Logger: o.Logger, Done: make(chan struct{})}, nil
 }
 
-// Host runs the city until it is stopped. It calls ready once, when the socket accepts requests. It returns after
-// the loop, the socket and everything else that it started have ended and the city's lock is released.
+// Host runs the city until it is stopped. It calls ready once, when the loop responds. It returns after the loop,
+// the socket and everything else that it started have ended and the city's lock is released.
 func (h *City) Host(ctx context.Context, ready func()) error {
 	defer h.ReleaseAll()
 	loopCtx, stop := context.WithCancel(ctx)
@@ -162,12 +162,12 @@ func GivenUp(e *env.Env, h *City) {
 	}
 }
 
-// killLimit is the timeout after all sessions are killed: first until none is left, and then until the loop has
-// ended.
+// killLimit is the time from killing all sessions until Obey gives up on them, and from then until the loop must
+// have ended.
 const killLimit = 10 * time.Second
 
-// stopMargin is how long before its deadline the loop kills all sessions. After that the loop would leave agents
-// running. If the loop hangs, this process kills them instead.
+// stopMargin is how long before the stop limit Obey kills all sessions. At the limit the loop would leave agents
+// running.
 const stopMargin = killLimit
 
 // Obey handles signals until the loop has ended. TERM and INT stop the city, and a second signal kills its agents
@@ -219,7 +219,7 @@ func (h *City) Leave() error {
 	return err
 }
 
-// killAll kills every session. The loop notices that they have ended.
+// killAll kills every session, even if the loop hangs. The loop notices that the sessions have ended.
 func (h *City) killAll() {
 	h.Loop.Hurry()
 	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Second)

@@ -57,7 +57,7 @@ func controllerLog(dir string) (_ *slog.Logger, closeLog func()) {
 	}
 }
 
-// spillDepth is how many lines are queued for a blocked stderr before lines are dropped.
+// spillDepth is how many lines are queued for a blocked stream before lines are dropped.
 const spillDepth = 1024
 
 // spill is a writer that never blocks its caller. A goroutine writes the queued lines. Lines that do not fit in the
