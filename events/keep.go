@@ -93,7 +93,8 @@ func (l *Log) pollDue(now time.Time, next *time.Time) bool {
 	return true
 }
 
-// pollOthers reads complete lines of other processes. It needs no lock, because complete lines do not change.
+// pollOthers reads complete lines of other processes. It does not take the lock of the file, because complete lines
+// do not change.
 func (l *Log) pollOthers(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
