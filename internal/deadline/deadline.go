@@ -32,8 +32,8 @@ func New[T any](limit int) *Calls[T] {
 	return &Calls[T]{limit: limit, pending: map[string]*call[T]{}}
 }
 
-// Start starts a call unless a call of that name is pending. f runs in its own goroutine for as long as it takes,
-// so other goroutines must not write to anything that f reads.
+// Start starts a call unless a call of that name, or the maximum number of calls, is pending. f runs in its own
+// goroutine for as long as it takes, so other goroutines must not write to anything that f reads.
 func (c *Calls[T]) Start(name string, f func() T) { c.start(name, f) }
 
 func (c *Calls[T]) start(name string, f func() T) *call[T] {
@@ -60,8 +60,9 @@ func (c *Calls[T]) start(name string, f func() T) *call[T] {
 	return k
 }
 
-// Do returns the result of a call of that name that started at since or later. It starts one if necessary. ok is
-// false if the call does not return within limit of its start (0 = no limit) or before ctx ends.
+// Do returns the result of a call of that name that started at since or later. It starts a call if necessary. ok is
+// false if too many calls are pending, or if the call does not return within limit of its start (0 = no limit) or
+// before ctx ends.
 func (c *Calls[T]) Do(
 	ctx context.Context, name string, since time.Time, limit time.Duration, f func() T,
 ) (_ T, ok bool) {
