@@ -31,7 +31,7 @@ func Real(path string) string {
 	return filepath.Join(to, below)
 }
 
-// Held is an open folder. The paths below it stay valid if the folder is moved.
+// Held is an open folder. Paths below Via stay valid if the folder is moved.
 type Held struct {
 	f    *os.File
 	path string

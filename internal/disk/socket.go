@@ -75,7 +75,8 @@ func ownFolder(dir string) error {
 	return err
 }
 
-// Own returns an error if a path is not a folder of this user: a link, or a folder of another user.
+// Own returns an error unless the path is a folder of this user. It refuses a link, a file, and a folder of another
+// user.
 func Own(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {

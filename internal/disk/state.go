@@ -100,13 +100,14 @@ func replace(path string, data []byte, perm fs.FileMode, durable bool) error {
 	return nil
 }
 
-// MkdirAll creates a folder and its parents, except a folder named .gc or .beads and its parents: a city that was
-// moved or removed is not created again at its old path. An existing folder keeps its permissions; a link is
-// refused. For a path with neither name in it, all parents are created, as os.MkdirAll does.
+// MkdirAll creates a folder and its parents below .gc or .beads. It creates a .gc or .beads only if path ends with
+// it, and no folder above: a city that was moved or removed is not created again at its old path. An existing
+// folder keeps its permissions; a link is refused. For a path with neither name in it, all parents are created, as
+// os.MkdirAll does.
 func MkdirAll(path string, perm fs.FileMode) error { return mkdirAll(path, perm, false) }
 
-// MkdirState is MkdirAll that also creates the .gc or .beads. The caller must ensure that the city's folder was not
-// moved.
+// MkdirState is MkdirAll that also creates a missing .gc or .beads above path. The caller must ensure that the
+// city's folder was not moved.
 func MkdirState(path string, perm fs.FileMode) error { return mkdirAll(path, perm, true) }
 
 func mkdirAll(path string, perm fs.FileMode, state bool) error {
@@ -119,7 +120,7 @@ func mkdirAll(path string, perm fs.FileMode, state bool) error {
 		return err
 	}
 	for i, name := range below {
-		// for the other names, an existing folder is entered, and a missing folder is an error
+		// a .gc or .beads above path is only entered, so a missing one is an error
 		if !isState(name) || i == len(below)-1 || state {
 			if err = root.Mkdir(name, perm); err != nil && !errors.Is(err, fs.ErrExist) {
 				at := filepath.Join(append([]string{base}, below[:i+1]...)...)
