@@ -72,7 +72,8 @@ func (e *refresher) poke() {
 	}
 }
 
-// ask registers a channel, which is closed after a read that starts after this call.
+// ask registers a channel, which is closed after a read that starts after this call. If the read in progress is
+// late, ask closes the channel immediately.
 func (e *refresher) ask(done chan<- struct{}) {
 	if e.late {
 		close(done)
