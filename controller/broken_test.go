@@ -23,13 +23,13 @@ import (
 	"gcity/session/pty"
 )
 
-// house is a city with real sessions whose controllers crash.
+// house is a city with real sessions and with controllers that crash.
 type house struct {
 	t   *testing.T
 	dir string
 }
 
-// run runs a controller until it ends or ctx is canceled. It calls settled once both agents run.
+// run runs a controller until it ends or ctx is canceled. It calls settled when both agents are running.
 func (h *house) run(ctx context.Context, between func(any) bool, faults chan error,
 	settled func(*Controller, map[string]int)) error {
 	h.t.Helper()
@@ -86,7 +86,7 @@ func (h *house) run(ctx context.Context, between func(any) bool, faults chan err
 	return <-ended
 }
 
-// pidsOf returns the pids of the running agents.
+// pidsOf returns the PIDs of the running agents.
 func pidsOf(s *city.Snapshot) map[string]int {
 	pids := map[string]int{}
 	for _, a := range s.Agents {
@@ -97,7 +97,8 @@ func pidsOf(s *city.Snapshot) map[string]int {
 	return pids
 }
 
-// A panic anywhere ends the controller and is reported, but ends no agent. The next controller has the same processes.
+// A panic in any goroutine ends the controller and is reported, but ends no agent. The next controller has the same
+// agent processes.
 func TestAPanicEndsTheControllerAlone(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -176,7 +177,7 @@ patrol_interval = "100ms"
 				if at.step == nil {
 					faults <- recovery.Catch(func() { panic("nobody thought of this") })
 				}
-				// Do returns an error, at the latest when the controller ends. It does not block forever.
+				// Do returns an error when the controller ends, at the latest. It does not block forever.
 				if _, err := c.Do(t.Context(), city.Release{Agent: "nobody"}); err == nil {
 					t.Error("released")
 				}

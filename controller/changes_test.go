@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 )
 
-// A platform that is lost or answers again changes the states of its agents without a patrol.
+// A platform that becomes unreachable or answers again changes the states of its agents without a patrol.
 func TestLossNeedsNoPatrol(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)

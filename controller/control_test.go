@@ -10,7 +10,7 @@ import (
 	"gcity/city"
 )
 
-// A command is carried out even if its client gave up before the controller read it.
+// A command is performed even if its client gave up before the controller read it.
 func TestGivenUpCommand(t *testing.T) {
 	const agents = 20
 	var text strings.Builder
@@ -24,7 +24,7 @@ func TestGivenUpCommand(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		for i := range agents {
-			_, _ = w.Do(ctx, city.Suspend{Agent: fmt.Sprintf("a%d", i)}) // may fail: it races with the cancellation
+			_, _ = w.Do(ctx, city.Suspend{Agent: fmt.Sprintf("a%d", i)}) // may fail, because it races with the cancellation
 		}
 		synctest.Wait()
 		s, err := w.Snapshot(t.Context())

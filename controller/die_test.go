@@ -20,8 +20,8 @@ import (
 	"gcity/internal/eventually"
 )
 
-// moments returns the steps of a run at which its controller is killed, in order. A step with "after" has been carried
-// out, but the controller has not received the result.
+// moments returns the steps of a run at which its controller is killed, in order. At a step with "after", the
+// effect was performed, but the controller has not received the result.
 func moments() []string {
 	return []string{
 		"before it is opened", "after it is opened", "before it is remembered",
@@ -95,11 +95,11 @@ func (k *killer) both() {
 	}
 }
 
-// bar is a test case: a city with one automation whose controller is killed during a run.
+// bar is a test case: a city with one automation and with a controller that is killed during a run.
 type bar struct {
 	gate, moment string
 	retry        int
-	bitter       bool // the previous run and its retry failed
+	bitter       bool // the previous run and its retry have failed
 }
 
 func (b bar) String() string {
@@ -135,7 +135,8 @@ exec sleep 1000`
 	return dir
 }
 
-// TestCutSessionRecord is the controller that is killed. The test below starts it in a separate process.
+// TestCutSessionRecord is the main function of the controller that is killed. TestCutAtEachStep runs it in a
+// separate process.
 func TestCutSessionRecord(t *testing.T) {
 	dir, moment, gate := os.Getenv("GCITY_CUT_CITY"), os.Getenv("GCITY_CUT_AT"),
 		os.Getenv("GCITY_CUT_GATE")
@@ -166,10 +167,11 @@ func TestCutSessionRecord(t *testing.T) {
 	<-w.ended
 }
 
-// TestCutAtEachStep kills a city's controller at each step of a run and waits until the next controller is idle. The
-// controller is a process with the real store, log and shell. A due run is executed at most once, or at least once with
-// retry. Each event is handled by one opened run and its retries. No record stays open, no process is left, and the
-// next run succeeds (A6, L4).
+// TestCutAtEachStep kills a city's controller at each step of a run and waits until the next controller is idle.
+// The controller is a process with the real store, log and shell.
+//
+// A due run is executed at most once, or at least once with retry. Each event is handled by one opened run and its
+// retries. No record stays open, no process is left, and the next run succeeds (L4).
 func TestCutAtEachStep(t *testing.T) {
 	var bars []bar
 	for _, moment := range moments() {
@@ -231,8 +233,8 @@ func (b bar) cut(t *testing.T) {
 	w.nothingLeft(t)
 }
 
-// recorded checks that the log has one start and one end for each run record. The newest end is logged after its record
-// is written.
+// recorded checks that the log has exactly one start and one end for each run record. The newest end is logged
+// after its record is written.
 func (w *life) recorded(t *testing.T, runs []city.Run) {
 	t.Helper()
 	var wrong []string
@@ -272,7 +274,7 @@ func (w *life) misrecorded(t *testing.T, runs []city.Run) (wrong []string) {
 	return wrong
 }
 
-// judge checks the outcome of the run against the guarantees. runs are its records, newest first.
+// judge checks the result of the run against the guarantees. runs are its records, newest first.
 func (b bar) judge(t *testing.T, dir string, runs []city.Run, executed []string) {
 	t.Helper()
 	first, retries := 0, 0

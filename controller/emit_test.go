@@ -15,8 +15,8 @@ import (
 	"gcity/events"
 )
 
-// On a full disk an event of a client is refused and is never written. Events of the controller wait, the snapshot says
-// how many, and they are written when there is space again.
+// On a full disk, an event of a client is refused and never written. Events of the controller wait, the snapshot
+// contains their number, and they are written when the disk has space again.
 func TestEmitOnAFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)
@@ -52,7 +52,7 @@ func TestEmitOnAFullDisk(t *testing.T) {
 			syscall.ENOSPC) {
 			t.Fatal(err)
 		}
-		for err := error(nil); err == nil; { // uses up the reserve
+		for err := error(nil); err == nil; { // fill the reserved space of the log
 			_, err = w.o.Log.Append(events.Event{Type: "test.big",
 				Payload: json.RawMessage(`"` + strings.Repeat("x", 60_000) + `"`)})
 		}

@@ -43,7 +43,7 @@ func (s *unheard) Stop(ctx context.Context, name string, grace time.Duration) er
 	return s.Provider.Stop(ctx, name, grace)
 }
 
-// newUnheardTown returns a town whose agent "slow" is run by a provider that can be made to hang.
+// newUnheardTown returns a town with an agent "slow" at a provider that can be made to hang.
 func newUnheardTown(t *testing.T) (*town, *unheard) {
 	w := newTown(t, quickAndSlow)
 	s := &unheard{Provider: fake.New()}
@@ -51,8 +51,8 @@ func newUnheardTown(t *testing.T) (*town, *unheard) {
 	return w, s
 }
 
-// Stopping a city takes a bounded time even if its sessions do not end. Meanwhile the snapshot shows what the city
-// waits for, and its deadline. A second shutdown command removes the grace period (L14).
+// Stopping a city takes a bounded time even if its sessions do not end. In the meantime, the snapshot shows the
+// deadline of the stop and the reasons for the wait (L14). A second shutdown command ends the grace period.
 func TestAStopIsBounded(t *testing.T) {
 	for _, asked := range []int{1, 2} {
 		synctest.Test(t, func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestAStopIsBounded(t *testing.T) {
 				if time.Now().After(by.Add(Farewell)) {
 					t.Fatalf("it has not ended after %s: %+v", time.Since(began), snap.Ending)
 				}
-				if len(answers) > 0 { // the command has been answered; the snapshot may be the final one
+				if len(answers) > 0 { // the command was answered, so the snapshot may be the final one
 					continue
 				}
 				e := snap.Ending
@@ -118,7 +118,7 @@ func TestAStopIsBounded(t *testing.T) {
 	}
 }
 
-// If no agent is known to run, a stop still waits for a list of the sessions, and the snapshot says so.
+// If no agent is known to be running, a stop still waits for a list of the sessions, and the snapshot says so.
 func TestStopCannotListSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, s := newUnheardTown(t)
@@ -129,7 +129,7 @@ func TestStopCannotListSessions(t *testing.T) {
 		if _, err := w.Do(t.Context(), city.Suspend{Agent: "slow"}); err != nil {
 			t.Fatal(err)
 		}
-		synctest.Wait() // a list in progress could still show that no agent runs
+		synctest.Wait() // a list in progress could still show that no agent is running
 		s.hangs.Store(true)
 		go func() { _, _ = w.Do(t.Context(), city.Shutdown{}) }()
 		time.Sleep(20 * time.Second)
@@ -146,7 +146,7 @@ func TestStopCannotListSessions(t *testing.T) {
 	})
 }
 
-// If a stop of one agent takes longer than its grace period, the snapshot shows no deadline in the past.
+// If the stop of one agent takes longer than its grace period, the snapshot does not show a deadline in the past.
 func TestAStoppingAgentShowsNoPast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, s := newUnheardTown(t)
@@ -165,7 +165,7 @@ func TestAStoppingAgentShowsNoPast(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		s.hangs.Store(false)
-		w.Hurry() // has no effect: only one agent is being stopped, not the city
+		w.Hurry() // has no effect, because the city is not being stopped
 		time.Sleep(2 * time.Hour)
 		end()
 	})

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// If the limit on open files is too low for the agents, the configuration gets a warning with the number needed.
+// If the limit of open files is too low for the agents, the configuration gets a warning with the required number.
 func TestFewFiles(t *testing.T) {
 	for _, c := range []struct {
 		limit  uint64
@@ -16,7 +16,7 @@ func TestFewFiles(t *testing.T) {
 			"328`, or set LimitNOFILE=328 in its service"},
 		{163, 25, "may open at most 163 files"},
 		{164, 25, ""},
-		{0, 25, ""}, // limit unknown
+		{0, 25, ""}, // unknown limit
 	} {
 		if got := FewFiles(c.limit, c.agents); c.want == "" && got != "" ||
 			!strings.Contains(got, c.want) {

@@ -10,7 +10,7 @@ import (
 	"gcity/city"
 )
 
-// A pending configuration in a real file goes through the whole loop: held, shown, refused, confirmed.
+// A pending configuration in a real file passes through the whole loop: it is held, shown, refused and confirmed.
 func TestHeldUntilConfirmed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)

@@ -47,8 +47,8 @@ func (a *countedStore) Version(ctx context.Context) (uint64, error) {
 
 func (a *countedStore) Probe(ctx context.Context) error { a.note(); return a.Store.Probe(ctx) }
 
-// S11: a city keeps working while its store hangs. Agents restart at once, status shows the problem, the store gets few
-// requests, and pools keep their size. Everything recovers with the store.
+// A city keeps working while its store hangs. Agents restart immediately, the status shows the problem, the store
+// gets few requests, and pools keep their size. When the store recovers, all of this recovers.
 func TestCityWithAHungStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, yard := &countedStore{Store: fake.New("tw")}, fake.New("ya")
@@ -93,7 +93,7 @@ func TestCityWithAHungStore(t *testing.T) {
 		release := store.Hang()
 		before := store.calls()
 		time.Sleep(time.Hour)
-		if n := store.calls() - before; n > 70 { // three, and one probe per minute
+		if n := store.calls() - before; n > 70 { // three calls, and one probe per minute
 			t.Errorf("a store that hangs was asked %d times within an hour", n)
 		}
 		s, _ := w.Snapshot(t.Context())
@@ -125,7 +125,7 @@ func TestCityWithAHungStore(t *testing.T) {
 			t.Errorf("somebody waited %v for a store that was known to hang", took)
 		}
 		time.Sleep(time.Minute)
-		if n := pool(); n != 1 { // the last count of the hung store still applies
+		if n := pool(); n != 1 { // the last count of the hung store is still used
 			t.Errorf("the pool wants %d", n)
 		}
 		release()

@@ -32,7 +32,7 @@ watches = "worker"
 every = "10m"
 `
 
-// A week in which nothing happens writes no events, and starts exactly one triage per beat.
+// In a week without activity, the controller writes no events and starts exactly one triage session per beat.
 func TestAnIdleWeek(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, chained)
@@ -63,7 +63,7 @@ func TestAnIdleWeek(t *testing.T) {
 	})
 }
 
-// lives writes an agent's heartbeats and answers for its triage that all is well, until ctx is canceled.
+// lives writes an agent's heartbeats and decides "nothing" for its triage agent, until ctx is canceled.
 func (w *town) lives(ctx context.Context, agent, scout string) {
 	path := filepath.Join(w.dir, config.HeartbeatFile(agent))
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -18,8 +18,8 @@ import (
 	"gcity/session"
 )
 
-// No secret leaves the controller, neither as a variable nor as a difference. Differences are reported field by field.
-// Values of the running session come only from its own process.
+// No secret leaves the controller, neither in a variable nor in a difference. Differences are reported per field.
+// Values of the running session are read only from its own process.
 func TestInspect(t *testing.T) {
 	const id, hidden = "life-1", "hunter2"
 	running := []string{"GC_SESSION_ID=" + id, "COLOUR=red", "API_TOKEN=" + hidden, "OLD=gone",
@@ -74,7 +74,7 @@ func TestInspect(t *testing.T) {
 	if err != nil || strings.Contains(string(data), hidden) {
 		t.Errorf("%s, %v", data, err)
 	}
-	st.ID = "life-2" // the pid belongs to another session
+	st.ID = "life-2" // the process belongs to another session
 	if d := s.Inspect(time.Unix(1, 0)).Drift[2]; !d.RunsUnknown || d.Runs != "" {
 		t.Errorf("%+v", d)
 	}
@@ -130,7 +130,7 @@ func TestInspectNamesKeptFilesOnly(t *testing.T) {
 	}
 }
 
-// The overlay, the hooks and the prompt mode of an agent are shown even if it gets no prompt.
+// An inspection shows the overlay, the hooks and the prompt mode of an agent, even if the agent gets no prompt.
 func TestInspectTellsOfTheOutfit(t *testing.T) {
 	w := agent.Want{Name: "worker", Program: "claude", Found: true, Overlay: "/c/overlays/x",
 		Hooks: []string{"claude", "gemini"}}
@@ -143,7 +143,7 @@ func TestInspectTellsOfTheOutfit(t *testing.T) {
 		mode, flag string
 	}{
 		{agent.Prompt{}, "", ""},
-		{agent.Prompt{Mode: "arg"}, "", ""}, // has no prompt
+		{agent.Prompt{Mode: "arg"}, "", ""}, // the agent has no prompt
 		{agent.Prompt{File: "p.md", Draft: &prompt.Draft{Template: template}}, "none", ""},
 		{agent.Prompt{File: "p.md", Draft: &prompt.Draft{Template: template}, Mode: "flag",
 			Flag: "--say"}, "flag", "--say"},

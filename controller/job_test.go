@@ -21,7 +21,7 @@ import (
 )
 
 // TestEventsAcrossRotation rotates the log while an automation waits for events, during its run, and without a
-// controller. Each event is handled exactly once, even if there are more events than fit on a page (S8).
+// controller. Each event is handled exactly once, even if there are more events than fit on a page.
 func TestEventsAcrossRotation(t *testing.T) {
 	dir := jobCity(t, "gate = \"event\"\non = \"deploy.*\"\nexec = '''echo "+
 		"$GC_EVENT_COUNT >>counts; "+
@@ -162,7 +162,7 @@ func lives(t *testing.T, text string) bool {
 // failing is a store in which one change fails.
 type failing struct {
 	*sqlite.Store
-	at    int32 // the number of the update that fails
+	at    int32 // number of the update that fails
 	count atomic.Int32
 }
 
@@ -173,8 +173,8 @@ func (f *failing) Update(ctx context.Context, id string, p beads.Patch) (beads.B
 	return f.Store.Update(ctx, id, p)
 }
 
-// TestSweepIsBrokenOff lets a store fail while the controller closes the open records of its predecessor. Each end is
-// still reported exactly once.
+// TestSweepIsBrokenOff lets a store fail while the controller closes the records that its predecessor left open.
+// Each end is still reported exactly once.
 func TestSweepIsBrokenOff(t *testing.T) {
 	dir := jobCity(t, "gate = \"manual\"\nexec = \"true\"\n")
 	s, err := sqlite.Open(dir, "to")

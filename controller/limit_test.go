@@ -10,7 +10,7 @@ import (
 	"gcity/controller/machine"
 )
 
-// The time limit of a stop follows the active configuration, before the loop runs and after a reload.
+// The time limit of a stop is that of the configuration in force, before the loop runs and after a reload.
 func TestStopLimit(t *testing.T) {
 	const chain = "[daemon]\nshutdown_timeout = \"7s\"\n" +
 		"[[agents]]\nname = \"a\"\nstart_command = \"x\"\n[[agents]]\nname = \"b\"\n" +

@@ -8,7 +8,7 @@ import (
 	"gcity/city"
 )
 
-// begin fires an automation as soon as it is idle, and returns the id of its run.
+// begin fires an automation as soon as it is idle, and returns the ID of its run.
 func begin(t *testing.T, ctx context.Context, c city.Control, name string) string {
 	t.Helper()
 	for s, err := range c.Snapshots(ctx) {
@@ -42,8 +42,8 @@ func ended(t *testing.T, ctx context.Context, c city.Control, name, run string) 
 	return city.Run{}
 }
 
-// A run with much output and one reader that never reads is not slowed down. The other reader receives the end. The
-// slow reader learns how many bytes it has missed.
+// A reader that never reads does not slow down a run with much output. Another reader receives the end of the
+// output. The slow reader learns how many bytes it has missed.
 func TestFloodDelaysNoOtherAgent(t *testing.T) {
 	const flood = 30_000_000
 	c := openWith(t, map[string]string{"flood": "gate = \"manual\"\nexec = \"yes | head -c " +
@@ -67,7 +67,7 @@ func TestFloodDelaysNoOtherAgent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !held { // until the run has ended
+		if !held { // wait until the run has ended
 			held = true
 			if r := ended(t, ctx, c, "flood", run); r.Outcome != "ok" {
 				t.Errorf("%+v", r)
@@ -88,7 +88,7 @@ func TestFloodDelaysNoOtherAgent(t *testing.T) {
 	}
 }
 
-// The output of a run ends with the controller, even if the run would have continued.
+// The output of a run ends with the controller, even if the run has not ended.
 func TestOutputEndsWithController(t *testing.T) {
 	c := openWith(t, map[string]string{"endless": "gate = \"manual\"\nexec = \"echo here; exec " +
 		"sleep 1000\"\ntimeout = \"1h\"\n"})
@@ -120,7 +120,7 @@ func TestOutputEndsWithController(t *testing.T) {
 	}
 }
 
-// The record of a run that exceeds its timeout says that it timed out.
+// The record of a run that exceeds its timeout shows that the run timed out.
 func TestRunTimesOut(t *testing.T) {
 	c := openWith(t, map[string]string{"slow": "gate = \"manual\"\nexec = \"echo here; exec " +
 		"sleep 1000\"\ntimeout = \"100ms\"\nretry = 2\noverlap = \"queue\"\n" +
@@ -131,7 +131,7 @@ func TestRunTimesOut(t *testing.T) {
 	if r := ended(t, ctx, c, "slow", run); !r.TimedOut || r.Outcome != "failed" || r.Code != nil {
 		t.Errorf("%+v", r)
 	}
-	for p, err := range c.RunOutput(ctx, run) { // until the run is recorded
+	for p, err := range c.RunOutput(ctx, run) { // wait until the run is recorded
 		if err != nil {
 			t.Errorf("%+v, %v", p, err)
 		}

@@ -16,8 +16,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// A second controller is refused with the first one's pid (C5). This holds even if the runtime folder is removed: the
-// first controller creates it again and locks it.
+// A second controller is refused, and the error contains the PID of the first controller. This also applies if the
+// runtime folder is removed: the first controller creates the folder again and locks it.
 func TestHold(t *testing.T) {
 	dir := t.TempDir()
 	first, err := Acquire(dir)
@@ -52,8 +52,8 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// If a city's folder is moved, the controller keeps its lock at the new place and creates nothing at the old one. The
-// same holds for the runtime folder.
+// If a city's folder is moved, the controller keeps its lock at the new path and creates nothing at the old path.
+// The same applies to the runtime folder.
 func TestHoldOfAMovedCity(t *testing.T) {
 	for _, what := range []string{"", ".gc"} {
 		dir := filepath.Join(t.TempDir(), "city")
@@ -91,8 +91,8 @@ func TestHoldOfAMovedCity(t *testing.T) {
 	}
 }
 
-// Acquire waits for a lock that the last child of a killed controller still holds. It does not wait for the lock of a
-// running controller.
+// Acquire waits for a lock that the last child of a killed controller still holds. It does not wait for the lock of
+// a running controller.
 func TestTheLockOfADeadControllerIsWaitedFor(t *testing.T) {
 	dir := t.TempDir()
 	first, err := Acquire(dir)
@@ -130,7 +130,7 @@ func remove(t *testing.T, dir string) {
 	}
 }
 
-// A controller that loses its city to another controller exits without touching the agents. It does not exit if the
+// A controller that loses its city to another controller exits without stopping the agents. It does not exit if the
 // lock cannot be checked.
 func TestLosingTheCityLeavesTheAgents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -165,7 +165,8 @@ func TestLosingTheCityLeavesTheAgents(t *testing.T) {
 	})
 }
 
-// The pid file is optional: if it cannot be written, as on a full or read-only disk, the city can still be locked.
+// The pid file is optional. If it cannot be written, for example on a full or read-only disk, the city can still be
+// locked.
 func TestHoldWithoutAPidFile(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, ".gc/daemon.pid/full"), 0o700); err != nil {

@@ -31,7 +31,7 @@ func (p deliberate) List(ctx context.Context) ([]session.Status, error) {
 	}
 }
 
-// Looked is closed only after the first answer to a list of sessions. Clients of the socket therefore never see a
+// Looked is closed only after the first answer to a list of sessions. Therefore clients of the socket never see a
 // running agent as absent.
 func TestLooked(t *testing.T) {
 	for name, answer := range map[string]error{"who runs is known": nil,

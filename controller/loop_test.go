@@ -105,7 +105,8 @@ func (w *town) types() string {
 	return strings.Join(out, "\n")
 }
 
-// expect compares the log with want, subject by subject. Concurrent events of two agents have no fixed order.
+// expect compares the log with want, separately for each subject. Concurrent events of two agents have no fixed
+// order.
 func (w *town) expect(want ...string) {
 	w.t.Helper()
 	got := strings.Split(w.types(), "\n")
@@ -131,7 +132,7 @@ name = "b"
 start_command = "run b"
 `
 
-// The whole sequence works: start, exit, replacement without a patrol, stop (L9, L10).
+// The whole sequence works: start, exit, restart without a patrol, and stop (L9, L10).
 func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)
@@ -141,7 +142,7 @@ func TestRun(t *testing.T) {
 			t.Fatalf("a is %s", s)
 		}
 		w.fake.Crash("a", 3, "")
-		synctest.Wait() // no time passes: the replacement needs no patrol
+		synctest.Wait() // no time passes, so the restart needs no patrol
 		if n := w.fake.Started("a"); n != 2 {
 			t.Errorf("a was started %d times", n)
 		}
@@ -156,7 +157,7 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// The last output of a crashed agent is kept in the event and in a file.
+// The last output of a crashed agent is stored in the event and in a file.
 func TestCrashKeepsTheLastOutput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)
@@ -168,7 +169,7 @@ func TestCrashKeepsTheLastOutput(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.fake.Crash("a", 1, "")
-			time.Sleep(time.Hour) // on the bubble's clock: past any backoff
+			time.Sleep(time.Hour) // on the bubble's clock; longer than any backoff
 			synctest.Wait()
 		}
 		all, err := w.History(t.Context(), events.Query{Types: []string{events.AgentCrashed},
@@ -188,7 +189,8 @@ func TestCrashKeepsTheLastOutput(t *testing.T) {
 	})
 }
 
-// L6: an invalid configuration changes nothing, five saves in a row cause one reload, and only changed agents restart.
+// An invalid configuration changes nothing, five quick saves cause one reload, and only changed agents restart
+// (L6).
 func TestReload(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)
@@ -234,7 +236,7 @@ func TestRenameIsRefused(t *testing.T) {
 	})
 }
 
-// Suspending an agent changes only its setting in the file and keeps comments. Resuming restores the file.
+// Suspending an agent changes only the agent's setting in the file and keeps comments. Resuming restores the file.
 func TestSuspendAndResume(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, "# my city\n"+two)
@@ -311,7 +313,7 @@ func TestSettle(t *testing.T) {
 	})
 }
 
-// A command is answered when it is done, with the event that proves it. A refusal says what to do instead.
+// A command is answered when its action is done, with the event that proves it. A refusal says what to do instead.
 func TestCommands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)
@@ -350,7 +352,7 @@ func TestCommands(t *testing.T) {
 // slow makes patrols rare enough to simulate ninety days in a test.
 const slow = "[daemon]\npatrol_interval = \"1h\"\n"
 
-// After ninety days of random crashes, vanished sessions, failing starts and edits, the laws hold in the loop too.
+// After ninety days of random crashes, lost sessions, failed starts and edits, the laws also hold in the loop.
 // Nothing leaks, and all agents run again when the faults end (L1–L8, L10).
 func TestNinetyDays(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
@@ -368,7 +370,7 @@ func TestNinetyDays(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, a := range s.Agents { // L14
+			for _, a := range s.Agents { // every state has a reason and a start (L14)
 				if a.Reason == "" || a.Since.IsZero() || a.State == "" {
 					t.Fatalf("%+v has no reason or since", a)
 				}
@@ -379,12 +381,12 @@ func TestNinetyDays(t *testing.T) {
 		w.write(slow + two)
 		time.Sleep(3 * time.Hour)
 		synctest.Wait()
-		if w.state("a") != "running" || w.state("b") != "running" { // L7
+		if w.state("a") != "running" || w.state("b") != "running" { // the city is stable again (L7)
 			t.Errorf("a is %s, b is %s", w.state("a"), w.state("b"))
 		}
 		before := w.Controller.o.Log.Last()
 		time.Sleep(24 * time.Hour)
-		if after := w.Controller.o.Log.Last(); after != before { // L5
+		if after := w.Controller.o.Log.Last(); after != before { // a stable city causes no events (L5)
 			t.Errorf("%d events in a quiet day", after-before)
 		}
 		end()
@@ -433,7 +435,7 @@ func (w *town) gapless() {
 	w.t.Logf("%d events", seq)
 }
 
-// No result is lost if more results arrive at once than one turn of the loop handles.
+// No result is lost if more results arrive at the same time than one turn of the loop handles.
 func TestManyAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const n = 3 * batch

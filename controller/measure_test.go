@@ -42,8 +42,9 @@ func (p *metered) Usage(ctx context.Context) (map[string]session.Usage, error) {
 	return out, err
 }
 
-// Usage is measured every two seconds while a client watches. Otherwise it is measured once a minute while an agent
-// prints, and every eight minutes while the city is idle. Measuring an unchanged city publishes nothing (L5).
+// Usage is measured every two seconds while a client watches. Otherwise, it is measured once a minute while an
+// agent prints, and every eight minutes while the city is idle. Measuring an unchanged city publishes no snapshot
+// (L5).
 func TestMeasuring(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)

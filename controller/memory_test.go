@@ -15,7 +15,7 @@ import (
 	"gcity/controller/memory"
 )
 
-// keepOnDisk replaces the town's controller with one that saves crash histories, as a restart would.
+// keepOnDisk replaces the town's controller with one that saves crash histories, like a restart.
 func (w *town) keepOnDisk(maxRestarts int) {
 	w.t.Helper()
 	cfg, err := config.Load(w.dir)
@@ -36,8 +36,8 @@ func (w *town) degraded() string {
 	return strings.Join(s.Degraded, "\n")
 }
 
-// The history file is readable by its owner only and is written at once after a crash. The next controller loads it. A
-// clean shutdown writes changes that were delayed by the pause between two writes.
+// Only its owner can read the history file. The file is written immediately after a crash. The next controller
+// loads it. A clean shutdown writes changes that were delayed by the minimum interval between two writes.
 func TestHistoryOutlivesTheController(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)
@@ -50,7 +50,7 @@ func TestHistoryOutlivesTheController(t *testing.T) {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 			t.Fatal(info, err)
 		}
-		w.fake.Crash("a", 4, "") // within the pause after the previous write
+		w.fake.Crash("a", 4, "") // within the minimum interval after the previous write
 		synctest.Wait()
 		end()
 		w.keepOnDisk(1)
@@ -80,7 +80,7 @@ func TestHistoryOutlivesTheController(t *testing.T) {
 	})
 }
 
-// An unusable file loses only the histories. It is reported until it is replaced.
+// If the file is unusable, only the histories are lost. The problem is reported until the file is replaced.
 func TestUnusableHistory(t *testing.T) {
 	for content, want := range map[string]string{
 		"{\"version\":1,\"ci": "damaged",
@@ -115,8 +115,8 @@ func TestUnusableHistory(t *testing.T) {
 	}
 }
 
-// If the histories cannot be written, that is reported and agents continue. Once writing works again, nothing has been
-// lost.
+// If the histories cannot be written, this is reported and agents continue. When writing works again, nothing has
+// been lost.
 func TestHistoryThatCannotBeWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)

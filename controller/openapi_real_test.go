@@ -48,7 +48,7 @@ func (a *asker) ask(method, path, body string) (int, http.Header, string) {
 	}
 	defer resp.Body.Close()
 	text := ""
-	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") { // reads only the first item
+	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") { // read only the first item
 		for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
 			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
 				text = data
@@ -69,7 +69,7 @@ func (a *asker) ask(method, path, body string) (int, http.Header, string) {
 // secret must not occur in any response of a city.
 const secret = controllertest.Secret
 
-// Responses of a city match the schemas of its own OpenAPI document in every field. They contain no secret (N13).
+// Responses of a city match the schemas of its own OpenAPI document in every field. They contain no secret.
 func TestAnswersHaveTheirShapes(t *testing.T) {
 	t.Setenv("CANARY_API_KEY", secret)
 	t.Setenv("CANARY_URL", "https://me:"+secret+"@example.org/x?access_token="+secret)
@@ -91,7 +91,7 @@ func TestAnswersHaveTheirShapes(t *testing.T) {
 	}
 	names := map[string]string{"city": "town", "agent": citytest.Worker,
 		"automation": citytest.Drip, "watchdog": "care"}
-	for snap, err := range c.Snapshots(t.Context()) { // until the worker runs and the automation is known
+	for snap, err := range c.Snapshots(t.Context()) { // wait until the worker runs and the automation is known
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -211,7 +211,8 @@ func at(v any, path ...string) any {
 	return v
 }
 
-// check returns the places where a value does not match its schema. Fields that the schema does not have are wrong too.
+// check returns the places where a value does not match its schema. Fields that are not in the schema are also
+// wrong.
 func check(doc map[string]any, shape map[string]any, v any, where string) (wrong []string) {
 	if ref, ok := shape["$ref"].(string); ok {
 		shape = at(doc, strings.Split(strings.TrimPrefix(ref, "#/"), "/")...).(map[string]any)
@@ -289,7 +290,7 @@ func kindOf(v any) string {
 	return "object"
 }
 
-// direct is a machine with one city, which City returns unwrapped.
+// direct is a machine with one city, which City returns without a wrapper.
 type direct struct {
 	*citytest.Machine
 	only city.Control
@@ -297,7 +298,7 @@ type direct struct {
 
 func (d direct) City(string) (city.Control, error) { return d.only, nil }
 
-// The API of all cities reveals no secret of a city (N13).
+// The API of all cities reveals no secret of a city.
 func TestFleetHidesSecrets(t *testing.T) {
 	t.Setenv("CANARY_API_KEY", secret)
 	t.Setenv("CANARY_URL", "https://me:"+secret+"@example.org/x?access_token="+secret)

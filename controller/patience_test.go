@@ -38,7 +38,7 @@ func after(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// brisk makes List faster, for the end of a test: a stopping city does not wait as long for a list.
+// brisk makes List faster for the end of a test, because a stopping city does not wait that long for a list.
 func (s *tardy) brisk() { s.looks.Store(int64(time.Second)) }
 
 func (s *tardy) List(ctx context.Context) ([]session.Status, error) {
@@ -73,7 +73,7 @@ start_command = "run slow"
 session = "tmux"
 `
 
-// newMixedTown returns a town in which the agent "slow" is run by a slow provider and the others by a fast one.
+// newMixedTown returns a town with an agent "slow" at a slow provider and with other agents at a fast provider.
 func newMixedTown(t *testing.T, toml string) (*town, *tardy) {
 	w := newTown(t, toml)
 	s := &tardy{Provider: fake.New(), takes: 25 * time.Second}
@@ -82,7 +82,7 @@ func newMixedTown(t *testing.T, toml string) (*town, *tardy) {
 	return w, s
 }
 
-// runBy makes the provider other run the agents whose session is "tmux".
+// runBy makes the provider other run the agents with session = "tmux".
 func (w *town) runBy(other session.Provider) {
 	w.t.Helper()
 	p, err := mixed.New(mixed.Options{Dir: filepath.Join(w.dir, ".gc"), Home: "pty",
@@ -103,7 +103,7 @@ func (w *town) runBy(other session.Provider) {
 	}
 }
 
-// A slow provider gets the time that it asks for. Agents of other providers are not delayed.
+// A slow provider gets the time that it requests. Agents of other providers are not delayed.
 func TestASlowProviderHasItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, s := newMixedTown(t, quickAndSlow)
@@ -145,7 +145,7 @@ func TestASlowProviderHasItsTime(t *testing.T) {
 		if err != nil || len(all) != 0 {
 			t.Errorf("left behind: %+v, %v", all, err)
 		}
-		// the vanished session and the stop at the end
+		// the lost session, and the stop at the end
 		if n := strings.Count(w.types(), events.AgentStopped+" slow"); n != 2 {
 			t.Errorf("it ended %d times:\n%s", n, w.types())
 		}
@@ -161,8 +161,8 @@ func (s *tardy) name(t *testing.T) string {
 	return all[0].Name
 }
 
-// A provider that does not answer is reported after its own timeout. Agents of other providers are still restarted
-// meanwhile.
+// A provider that does not answer is reported after its own timeout. In the meantime, agents of other providers are
+// restarted.
 func TestOneThatNeverAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, s := newMixedTown(t, quickAndSlow)
@@ -171,7 +171,7 @@ func TestOneThatNeverAnswers(t *testing.T) {
 		s.looks.Store(int64(time.Hour))
 		time.Sleep(3 * time.Minute)
 		synctest.Wait()
-		for range 60 { // stays true while further lists start and time out
+		for range 60 { // this stays true while further lists start and time out
 			snap, err := w.Snapshot(t.Context())
 			if err != nil || len(snap.Degraded) != 1 ||
 				!strings.Contains(snap.Degraded[0], "tmux: context deadline exceeded") {
@@ -201,8 +201,8 @@ func TestOneThatNeverAnswers(t *testing.T) {
 	})
 }
 
-// Agents of a slow provider become known late. Until then, no agent is started that might already run there (L11). A
-// controller that settles the city waits for the list.
+// Agents of a slow provider become known late. Until then, no agent is started that might already run at that
+// provider (L11). A controller in one-shot mode waits for the list.
 func TestTheSlowAreAdopted(t *testing.T) {
 	for _, settle := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

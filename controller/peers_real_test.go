@@ -87,7 +87,7 @@ func TestEventsOfPeers(t *testing.T) {
 	}
 }
 
-// A request that a session helper forwards is attributed to the agent whose session it names.
+// A request that a session helper forwards is attributed to the agent of the session that the request names.
 func TestEventsOfForwardedAgents(t *testing.T) {
 	c := openWith(t, nil)
 	path := filepath.Join(t.TempDir(), "s")

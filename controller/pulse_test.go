@@ -10,7 +10,7 @@ import (
 	"gcity/config"
 )
 
-// An idle loop turns rarely unless a client watches. The age in a snapshot is still current.
+// An idle loop turns rarely, unless a client watches. The age in a snapshot is still current.
 func TestPulse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)
@@ -63,11 +63,11 @@ func TestPulse(t *testing.T) {
 	})
 }
 
-// The snapshot of a hung loop shows the loop's true age, after a bounded wait.
+// The snapshot of a hung loop shows the loop's true age, after a wait with a limit.
 func TestSnapshotOfAHangingLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)
-		w.o.Pulse = time.Second // the loop does not run
+		w.o.Pulse = time.Second // the loop is not running
 		time.Sleep(time.Minute) // on the bubble's clock
 		begun := time.Now()
 		s, err := w.Snapshot(t.Context())

@@ -14,8 +14,8 @@ import (
 	"gcity/session"
 )
 
-// A text that waits for a draft is answered within two seconds and typed once after the draft is gone. No timer is left
-// over afterwards.
+// The command for a text that waits for a draft is answered within two seconds. The text is typed once after the
+// draft is deleted. No timer is left over afterwards.
 func TestTextThatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)
@@ -55,7 +55,7 @@ func TestTextThatWaits(t *testing.T) {
 	})
 }
 
-// Texts still queued when the controller ends are dropped. The drop is reported in the log and to the waiting client.
+// When the controller ends, texts that are still queued are dropped. The log and the waiting client get the reason.
 func TestTextsOfAnEndingCity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)

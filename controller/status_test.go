@@ -6,8 +6,8 @@ import (
 	"gcity/city"
 )
 
-// The status line for the service manager says if the city does not follow its file. A reload by the service manager
-// succeeds even then.
+// The status line for the service manager shows that the configuration in force differs from the file. A reload by
+// the service manager succeeds even then.
 func TestStatusLine(t *testing.T) {
 	agents := []city.Agent{{Name: "a", State: city.Running}, {Name: "b", State: city.Quarantined}}
 	for want, c := range map[string]city.ConfigInfo{

@@ -11,7 +11,8 @@ import (
 	"gcity/city"
 )
 
-// Work assigned to a suspended agent is reported after a while, and no longer once it is given back.
+// Work that is assigned to a suspended agent is reported after a while. It is no longer reported when it has been
+// returned.
 func TestStrandedWorkIsShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := fake.New("tw")

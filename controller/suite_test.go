@@ -35,7 +35,8 @@ func TestMain(m *testing.M) {
 
 func open(t *testing.T) city.Control { return openWith(t, nil) }
 
-// openWith returns a running city with additional automations. Each maps a name to the lines below [automation].
+// openWith returns a running city with additional automations. The map contains the lines below [automation], by
+// name.
 func openWith(t *testing.T, automations map[string]string) *controller.Controller {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -85,7 +86,7 @@ func openWith(t *testing.T, automations map[string]string) *controller.Controlle
 	t.Cleanup(func() {
 		sctx, sc := context.WithTimeout(context.Background(), eventually.Timeout)
 		defer sc()
-		// the test may have ended the controller already
+		// the test may have already ended the controller
 		if _, err := c.Do(sctx, city.Shutdown{}); err != nil &&
 			err.Error() != "the controller has ended" {
 			t.Error(err)

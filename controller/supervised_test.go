@@ -9,8 +9,8 @@ import (
 	"gcity/config"
 )
 
-// A city under a supervisor does not listen. Its [api] settings are ignored; this is logged once and shown as a
-// warning.
+// A city under a supervisor does not listen. Its [api] settings are ignored. A log message and a warning say so
+// once.
 func TestSupervisedCityDoesNotListen(t *testing.T) {
 	var logs strings.Builder
 	logger := slog.New(slog.NewTextHandler(&logs, nil))

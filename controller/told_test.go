@@ -8,7 +8,7 @@ import (
 	"gcity/events"
 )
 
-// The text log has failed runs and configuration changes, and no other events.
+// The text log contains failed runs and configuration changes, and no other events.
 func TestLogNamesWhatFailed(t *testing.T) {
 	var text strings.Builder
 	c := &Controller{o: Options{Logger: slog.New(slog.NewTextHandler(&text, nil))}}
