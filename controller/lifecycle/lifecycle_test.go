@@ -24,7 +24,7 @@ var events = map[string]func(*Phase){
 	"FoundUnready": func(p *Phase) { p.Found(false) },
 }
 
-// reach returns every phase that some sequence of events leads to.
+// reach returns every phase that a sequence of events can reach.
 func reach() []Phase {
 	known := map[Phase]bool{{}: true}
 	for queue := []Phase{{}}; len(queue) > 0; queue = queue[1:] {
@@ -60,7 +60,7 @@ func TestEveryPhaseIsConsistent(t *testing.T) {
 	}
 }
 
-// TestOneStartOrStopAtATime checks L1: a start or stop can begin only in Absent or while a session runs.
+// TestOneStartOrStopAtATime checks that a start or stop can begin only in Absent or while a session runs (L1).
 func TestOneStartOrStopAtATime(t *testing.T) {
 	for _, p := range reach() {
 		for _, begin := range []string{"Start", "Resume", "Stop"} {
@@ -92,7 +92,7 @@ func TestPaths(t *testing.T) {
 		// a failed stop returns to the state before it
 		{[]string{"FoundUnready", "Stop", "StopEnds", "Doubt", "Listed"}, Unready},
 		{[]string{"Found", "Stop", "StopEnds", "Doubt", "Listed"}, Running},
-		// an exit does not resolve the doubt after a failed stop
+		// an exit does not end the doubt after a failed stop
 		{[]string{"Found", "Stop", "StopEnds", "Doubt", "Ends"}, Unclear},
 		{[]string{"Found", "Stop", "StopEnds", "Doubt", "Ends", "Listed"}, Absent},
 	} {
@@ -114,7 +114,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestEarlierCancelHasNoEffect checks that a new wait for a found session can be canceled after an earlier start was
+// TestEarlierCancelHasNoEffect checks that a wait for a found session can be canceled even if an earlier start was
 // canceled.
 func TestEarlierCancelHasNoEffect(t *testing.T) {
 	var p Phase
