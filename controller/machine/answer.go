@@ -36,14 +36,15 @@ func (cs *commands) refuse(a *record, code city.Code, msg string) {
 	cs.m.texts.Refuse(a.out, code, msg)
 }
 
-// resolve answers the commands that wait for an agent and have one of these verbs. It records no event.
+// resolve answers the commands with one of these verbs that wait for an agent. It records no event.
 func (cs *commands) resolve(a *record, msg string, verbs ...string) {
 	for _, w := range a.take(verbs...) {
 		cs.m.step.Reply(w.id, msg)
 	}
 }
 
-// answersFor removes the commands that wait for an agent with these verbs. It returns their answers, for an event.
+// answersFor removes the commands with one of these verbs that wait for an agent. It returns their answers, for an
+// event.
 func (cs *commands) answersFor(a *record, msg string, verbs ...string) []effect.Answer {
 	var out []effect.Answer
 	for _, w := range a.take(verbs...) {

@@ -13,7 +13,7 @@ import (
 	"gcity/controller/effect"
 )
 
-// Without its saved state, a controller continues from the run records and handles the events since then.
+// Without its saved state, a controller continues from the run records and handles the events since the last run.
 func TestRunRecordsReplaceAutomationState(t *testing.T) {
 	w := newWorld()
 	w.stuck["scan"] = true
@@ -48,7 +48,7 @@ func TestRunRecordsReplaceAutomationState(t *testing.T) {
 	}
 }
 
-// A failure to read events is reported. The machine follows them again from the last handled event (L7).
+// A failure to read events is reported. The machine subscribes again, starting after the last handled event (L7).
 func TestTheEndOfEventsIsNoticed(t *testing.T) {
 	w := newWorld()
 	if err := w.automate([]string{"a", "gate=event", "on=job.done"}); err != nil {

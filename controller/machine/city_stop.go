@@ -13,8 +13,8 @@ import (
 	"gcity/controller/lifecycle"
 )
 
-// HurryLimit is how long a stopping city waits for killed agents, after their grace period or after a request to
-// hurry.
+// HurryLimit is the time for which a stopping city waits for killed agents. It starts when their grace period ends
+// or when a user hurries the stop.
 const HurryLimit = 10 * time.Second
 
 // cityStop is the state of a city that is being stopped.
@@ -22,26 +22,26 @@ type cityStop struct {
 	m *Machine
 
 	leaving []effect.Answer // answers to the shutdown commands
-	hurried bool            // agents are stopped without the grace period
+	hurried bool            // agents are stopped without a grace period
 	// the newest list of sessions was requested while effects were in flight
 	early  bool
-	relook time.Time // when listing the sessions is retried
+	relook time.Time // time at which listing the sessions is retried
 	gaveUp bool      // some agents could not be stopped in time
 	since  time.Time
-	hurry  time.Time // when the grace period was ended early; zero = it was not
-	by     time.Time // when the controller gives up
-	waits  []string  // what else the stop waits for
-	giveUp string    // what may still run after the controller has given up
+	hurry  time.Time // time at which the grace period was ended early; zero = it was not
+	by     time.Time // time at which the controller gives up
+	waits  []string  // what the stop waits for besides agents
+	giveUp string    // what may still be running after the controller has given up
 }
 
-// begin starts the stop of the city. by is the time when the controller gives up waiting.
+// begin starts the stop of the city. by is the time at which the controller gives up waiting.
 func (fn *cityStop) begin(now, by time.Time) {
 	fn.since, fn.by = now, by
 	fn.hurry, fn.waits, fn.giveUp = time.Time{}, nil, ""
 }
 
-// hurryAt returns when the grace period of the remaining agents ends. Zero = it has ended, or the city is not
-// stopping.
+// hurryAt returns the end of the remaining agents' grace period. It returns zero if the grace period has been
+// ended, or if the city is not stopping.
 func (fn *cityStop) hurryAt() time.Time {
 	if fn.m.ending != stopAgents || fn.hurried {
 		return time.Time{}
@@ -69,7 +69,7 @@ func (fn *cityStop) hurryUp(now time.Time) {
 	}
 }
 
-// stopUntil returns when a stop with this grace period ends, or zero if that is unknown.
+// stopUntil returns the time at which a stop with this grace period ends, or zero if that is unknown.
 func (fn *cityStop) stopUntil(now time.Time, grace time.Duration) time.Time {
 	switch {
 	case grace > 0:
@@ -88,7 +88,7 @@ func (fn *cityStop) overdue(now time.Time, a *record) {
 	}
 }
 
-// noteWaits updates the list of what a stopping city waits for besides its agents.
+// noteWaits updates the list of things besides agents that a stopping city waits for.
 func (fn *cityStop) noteWaits() {
 	if waits := fn.awaited(); !slices.Equal(waits, fn.waits) {
 		fn.waits, fn.m.step.Changed = waits, true
@@ -114,7 +114,7 @@ func (fn *cityStop) awaited() []string {
 	return out
 }
 
-// unlistedReason returns why it is unknown whether sessions still run.
+// unlistedReason returns the reason why it is unknown whether sessions are still running.
 func (fn *cityStop) unlistedReason() string {
 	if len(fn.m.looks.unknown) == 0 {
 		return "listing the sessions, to confirm that all have ended"
@@ -139,7 +139,7 @@ func (fn *cityStop) snapshotStop() *city.Ending {
 // namedAtMost is the maximum number of agents that GiveUpAgents names.
 const namedAtMost = 10
 
-// GiveUpAgents ends the stop of a city although agents may still be running, and names them.
+// GiveUpAgents ends the stop of a city although agents may still be running. It names these agents.
 func (m *Machine) GiveUpAgents(now time.Time) []effect.Effect {
 	m.step.Begin()
 	if m.ending == ended {
@@ -179,22 +179,22 @@ func (m *Machine) GiveUpAgents(now time.Time) []effect.Effect {
 	return m.step.Effects
 }
 
-// StopLimit returns how long a shutdown may take. Agents that depend on each other stop one after the other.
+// StopLimit returns the maximum duration of a shutdown. Agents that depend on each other stop one after the other.
 func (m *Machine) StopLimit() time.Duration {
 	return time.Duration(max(1, m.deps.depth))*m.conf.Grace + StopSlack
 }
 
-// StopLimit returns how long the stop of these agents may take, if each has this grace period. Agents that depend
-// on each other stop one after the other.
+// StopLimit returns the maximum duration of the stop of these agents, if each has this grace period. Agents that
+// depend on each other stop one after the other.
 func StopLimit(wants []agent.Want, grace time.Duration) time.Duration {
 	return time.Duration(max(1, agent.Depth(wants)))*grace + StopSlack
 }
 
-// LookFor is the advice to a user when sessions may still be running.
+// LookFor is advice to a user if sessions may still be running.
 const LookFor = "`gcity doctor` finds sessions that still run; `gcity stop` tries to " +
 	"stop them again"
 
-// StopSlack is how long a shutdown may take beyond the grace period of its agents.
+// StopSlack is the maximum duration of a shutdown beyond the grace period of its agents.
 const StopSlack = 30 * time.Second
 
 // due reports whether it is time to list the sessions again.
@@ -202,7 +202,7 @@ func (fn *cityStop) due(now time.Time) bool {
 	return !fn.relook.IsZero() && !now.Before(fn.relook)
 }
 
-// hurryInTime ends the grace period when it is over.
+// hurryInTime kills the remaining agents when their grace period is over.
 func (fn *cityStop) hurryInTime(now time.Time) {
 	if at := fn.hurryAt(); !at.IsZero() && !now.Before(at) {
 		fn.hurryUp(now)

@@ -14,7 +14,7 @@ import (
 	"gcity/events"
 )
 
-// If a run record is gone or invalid for its store, closing it is reported once and not retried.
+// If a run record is missing or invalid for its store, the failure to close it is reported once and not retried.
 func TestMissingRunRecordIsGivenUp(t *testing.T) {
 	for _, err := range []error{beads.ErrNotFound,
 		&beads.Invalid{Field: "title", Reason: "is odd"}} {
@@ -44,10 +44,10 @@ func TestMissingRunRecordIsGivenUp(t *testing.T) {
 	}
 }
 
-// A run waits until the end of the previous run is saved (L4). Otherwise the next controller would treat both as
+// A run waits until the end of the previous run is saved (L4). Otherwise, the next controller would treat both as
 // interrupted.
 func TestTheEndIsOnRecordBeforeTheNextRun(t *testing.T) {
-	// a record that cannot be closed for now does not block the next run
+	// a record that currently cannot be closed does not block the next run
 	for _, problem := range []string{"", "disk full"} {
 		w := newWorld()
 		if err := w.automate([]string{"a", "gate=manual"}); err != nil {
@@ -69,7 +69,7 @@ func TestTheEndIsOnRecordBeforeTheNextRun(t *testing.T) {
 	}
 }
 
-// The bead that a run created is reported before the end of the run. Its event has the run's depth.
+// The event of a bead that a run created precedes the event of the run's end. It has the run's depth.
 func TestCreatedBeadsOfARunAreShown(t *testing.T) {
 	w := newWorld()
 	if err := w.automate([]string{"brew", "gate=manual"}); err != nil {

@@ -15,7 +15,7 @@ import (
 // commands handles the commands of clients and answers them.
 type commands struct{ m *Machine }
 
-// takeFrom handles a command and notes the address of its client.
+// takeFrom handles a command and records the address of its client.
 func (cs *commands) takeFrom(now time.Time, in effect.Command) {
 	if in.Peer.Remote {
 		cs.m.step.TakeFrom(in.ID, in.Peer.From)
@@ -24,7 +24,7 @@ func (cs *commands) takeFrom(now time.Time, in effect.Command) {
 	cs.m.step.Taken()
 }
 
-// take handles a command. It is answered when it is done (see waiter), or refused at once.
+// take handles a command. The command is answered when its action is done (see waiter), or refused immediately.
 func (cs *commands) take(now time.Time, id uint64, cmd city.Command) {
 	if cs.m.ending != alive {
 		if c, ok := cmd.(city.Shutdown); ok && !c.Leave {
@@ -145,7 +145,7 @@ func (cs *commands) restart(now time.Time, id uint64, a *record) {
 	cs.startAgain(now, a)
 }
 
-// noRestart returns why an agent cannot be restarted now, or "" if it can.
+// noRestart returns the reason why an agent cannot be restarted now, or "" if it can.
 func (cs *commands) noRestart(a *record) string {
 	switch {
 	case a.want == nil:

@@ -7,7 +7,7 @@ import (
 	"gcity/controller/effect"
 )
 
-// If work changes while it is being counted, it is counted again at once, not at the next patrol.
+// If work changes during a count, it is counted again immediately, not at the next patrol.
 func TestCountOfWhatChangesMeanwhile(t *testing.T) {
 	m := newMachine()
 	m.conf = &effect.Configuration{}

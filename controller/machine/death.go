@@ -14,8 +14,8 @@ import (
 	"gcity/session"
 )
 
-// exited handles an exit that the provider reported. A provider may report an exit several times; the session ID
-// ensures that it is handled once.
+// exited handles an exit that the provider reported. A provider may report an exit several times. The session ID
+// ensures that the exit is handled only once.
 func (m *Machine) exited(now time.Time, e session.Exit) {
 	a, ok := m.agents[e.Agent]
 	if !ok || e.ID == a.sess.lastEnd {
@@ -31,7 +31,7 @@ func (m *Machine) exited(now time.Time, e session.Exit) {
 	switch {
 	case !a.phase.Alive() || a.sess.life.ID != e.ID:
 		return
-	case e.Asked: // an earlier stop that reported an error has succeeded after all
+	case e.Asked: // an earlier stop that reported an error has succeeded in the end
 		m.endedAsAsked(now, a, e.ID)
 	default:
 		m.died(now, a, e)
@@ -39,7 +39,7 @@ func (m *Machine) exited(now time.Time, e session.Exit) {
 	m.decide(now, a)
 }
 
-// endedAsAsked handles the exit of a session that gcity stopped, if the stop itself did not report it.
+// endedAsAsked handles the exit of a session that gcity stopped, if the stop itself did not report the exit.
 func (m *Machine) endedAsAsked(now time.Time, a *record, id string) {
 	a.phase.Ends()
 	a.sess.drift, a.act.stopFrom = nil, time.Time{}
@@ -65,7 +65,7 @@ func (m *Machine) died(now time.Time, a *record, e session.Exit) {
 		m.drains.afterDrain(a, "exited 0", drained.by == byOperator, drained.final)
 		return
 	}
-	if a.act.intent.kind == causeRequest { // it exited before it was stopped
+	if a.act.intent.kind == causeRequest { // the agent exited before it was stopped
 		asked := a.act.intent
 		a.act.intent = cause{}
 		m.afterStop(now, a, asked)
@@ -79,7 +79,7 @@ func (m *Machine) died(now time.Time, a *record, e session.Exit) {
 	a.policy.died(now, a, e, drained)
 }
 
-// died applies the restart policy.
+// died applies the restart policy to an exit.
 func (p always) died(now time.Time, a *record, e session.Exit, drained *drain) {
 	m, d := p.m, effect.Death(&e)
 	v := a.rest.history.Died(now, d, a.want.Policy)
@@ -140,7 +140,7 @@ func (a *record) sessionName() string {
 	return a.want.Spec.Name
 }
 
-// pace limits how often an agent can request its own restart. Such a request never counts as a crash.
+// pace limits how often an agent can request its own restart. A requested restart never counts as a crash.
 func (a *record) pace(now time.Time, why string) {
 	if at := a.want.Policy.Paced(now, now.Sub(a.sess.life.Started)); at.After(now) {
 		a.rest.wait(city.Backoff, why, at)
@@ -154,7 +154,7 @@ func (m *Machine) flushAcks(a *record) {
 	a.act.acks, a.act.ackTurn = a.act.acks[:0], m.turn
 }
 
-// ended handles the end of a session. It is called exactly once per session.
+// ended handles the end of a session. It is called exactly once for each session.
 func (m *Machine) ended(now time.Time, a *record, id string) {
 	a.sess.lastEnd, a.finish.drain, a.silence.idleAt = id, nil, time.Time{}
 	if len(a.waiters) > 0 {
@@ -194,8 +194,8 @@ func (m *Machine) stopped(now time.Time, in effect.Stopped) {
 	m.decide(now, a)
 }
 
-// again returns the intent that retries a failed stop. It is empty for causes that follow from the configuration,
-// because whyStop finds those again.
+// again returns the cause for a retry of a failed stop. For a cause that results from the configuration, it returns
+// the zero value, because whyStop finds that cause again.
 func (c cause) again() cause {
 	switch c.kind {
 	case causeRestart, causeKill, causeRequest, causeFellow, causeWatch:

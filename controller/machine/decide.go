@@ -11,11 +11,11 @@ import (
 	"gcity/events"
 )
 
-// typedRecently is how long a restart for a changed configuration waits after a user has typed.
+// typedRecently is the time for which a restart for a changed configuration waits after a user has typed.
 const typedRecently = time.Minute
 
-// viewersFresh is the maximum age of the list of sessions when the machine relies on it to stop an agent. The list
-// shows attached viewers and activity.
+// viewersFresh is the maximum age of a list of sessions that the machine relies on to stop an agent. The list shows
+// attached viewers and activity.
 const viewersFresh = time.Second
 
 // stopRetry is the wait before a failed stop is retried.
@@ -27,8 +27,8 @@ func (m *Machine) decideAll(now time.Time) {
 	}
 }
 
-// decide brings one agent one step closer to the wanted state. It is level-triggered: it depends on the current
-// facts only, and a second call changes nothing (L5).
+// decide brings an agent one step closer to the wanted state. It is level-triggered: it depends only on the current
+// facts, and a second call changes nothing (L5).
 func (m *Machine) decide(now time.Time, a *record) {
 	if !m.looks.listed || m.ending == leaveAgents || m.ending == ended {
 		return
@@ -49,7 +49,7 @@ func (m *Machine) decide(now time.Time, a *record) {
 	}
 }
 
-// mayCancel cancels a start that is no longer wanted. The result of the start is still awaited (L1).
+// mayCancel cancels a start that is no longer wanted. The start still returns a result (L1).
 func (m *Machine) mayCancel(a *record) {
 	idle := m.ending == stopAgents || a.unwanted() || a.want.Suspended.On() ||
 		a.act.intent.kind != causeNone || a.policy.obsolete(a)
@@ -87,11 +87,12 @@ func (m *Machine) decideAlive(now time.Time, a *record) {
 	m.drifts.running(now, a)
 }
 
-// wide reports whether a cause can stop many agents at once. They then stop in the order of their dependencies.
+// wide reports whether a cause can stop many agents at the same time. These agents stop in the order of their
+// dependencies.
 func (k causeKind) wide() bool { return k == causeEnd || k == causeOrphan || k == causeSuspend }
 
-// whyStop returns the most important reason to stop a running session. The order is documented in the operator's
-// guide.
+// whyStop returns the most important cause to stop a running session. The order of the cases is the order of
+// importance.
 func (m *Machine) whyStop(now time.Time, a *record) cause {
 	switch {
 	case m.ending == stopAgents:
@@ -143,7 +144,7 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 	switch {
 	case m.ending == stopAgents:
 		m.set(now, a, city.Exited, "the city is being stopped", time.Time{})
-	case a.unwanted(): // the record is removed once no list shows the session
+	case a.unwanted(): // the record is removed when no list shows the session
 		why := "no longer declared"
 		if a.want != nil {
 			why = a.surplusReason()
@@ -183,7 +184,7 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 func (m *Machine) stop(now time.Time, a *record, c cause) {
 	a.phase.Stop(m.turn)
 	killed := c.kind == causeKill || a.act.intent.kind == causeKill
-	c.force = c.force || a.act.intent.force // also if another cause precedes the kill
+	c.force = c.force || a.act.intent.force // also if an earlier cause precedes the kill
 	a.act.stopping, a.act.intent = c, cause{}
 	grace := m.conf.Grace
 	if killed || m.cityStop.hurried {
@@ -201,8 +202,8 @@ func (m *Machine) stop(now time.Time, a *record, c cause) {
 		Force: c.force})
 }
 
-// stuckness finds an agent that has work and has printed nothing for too long. The time starts when it got the
-// work, or after a stall of the whole program. An agent that waits for a gate is not stuck.
+// stuckness determines whether an agent has work and has printed nothing for too long. The time starts when the
+// agent got the work, or after a stall of the whole program. An agent that waits for a gate is not stuck.
 func (m *Machine) stuckness(now time.Time, a *record) {
 	a.silence.stuckAt = time.Time{}
 	if a.want == nil || a.want.StuckAfter == 0 { // a former member of a pool has no declaration

@@ -37,7 +37,8 @@ func (ds *dependencies) index() {
 	}
 }
 
-// missing returns which dependencies an agent waits for, or "" if all are up.
+// missing describes the dependencies that an agent waits for. It returns "" if all of them are running or have
+// succeeded.
 func (ds *dependencies) missing(a *record) string {
 	var out []string
 	for _, need := range a.want.DependsOn {
@@ -51,7 +52,7 @@ func (ds *dependencies) missing(a *record) string {
 	return "waits for " + strings.Join(out, ", ")
 }
 
-// standing reports whether a dependency is up. If it is not, how is its name and state.
+// standing reports whether an agent's dependents may start. If not, how is the agent's name and state.
 func (ds *dependencies) standing(name string) (how string, up bool) {
 	if p := ds.m.pools.Get(name); p != nil {
 		return ds.poolStanding(p)
@@ -81,7 +82,7 @@ func (ds *dependencies) poolStanding(p *pools.Pool) (how string, up bool) {
 	return fmt.Sprintf("pool %s (no member runs)", p.Name()), false
 }
 
-// ripple decides again about the dependents and dependencies of agents that started or stopped.
+// ripple decides again about the dependents and dependencies of agents that have started or stopped.
 func (ds *dependencies) ripple(now time.Time) {
 	for again := true; again; {
 		again = false
@@ -102,7 +103,7 @@ func (ds *dependencies) ripple(now time.Time) {
 				ds.decideNamed(now, need)
 			}
 		}
-		for _, p := range ds.m.pools.All() { // a pool of size 0 counts as up
+		for _, p := range ds.m.pools.All() { // a pool with size 0 does not block its dependents
 			if p.EmptyChanged() {
 				again = true
 				for _, d := range ds.dependents(p.Name()) {
@@ -113,8 +114,8 @@ func (ds *dependencies) ripple(now time.Time) {
 	}
 }
 
-// decideNamed decides again about an agent, or about the members of a pool. It skips agents that do not wait to be
-// stopped.
+// decideNamed decides again about an agent, or about the members of a pool. It skips agents that do not wait for a
+// stop.
 func (ds *dependencies) decideNamed(now time.Time, name string) {
 	ds.index()
 	for _, a := range ds.named[name] {
@@ -124,8 +125,8 @@ func (ds *dependencies) decideNamed(now time.Time, name string) {
 	}
 }
 
-// leavesLater returns the name of an agent that has to stop before this one: it depends on this one and is being
-// stopped too. It returns "" if there is none.
+// leavesLater returns the name of an agent that must stop before this one, or "". That agent depends on this one
+// and is being stopped too.
 func (ds *dependencies) leavesLater(a *record) string {
 	if !ds.ordered || ds.m.cityStop.hurried {
 		return ""
@@ -135,7 +136,7 @@ func (ds *dependencies) leavesLater(a *record) string {
 		if d == a || !going || d.phase.Idle() {
 			continue
 		}
-		// a cycle, because the dependencies of a removed agent still count
+		// a cycle: it is possible because the dependencies of a removed agent are kept
 		if d.want == nil && ds.needsAny(a, d.names()) {
 			continue
 		}
@@ -178,8 +179,8 @@ func (ds *dependencies) spread(now time.Time, a *record) {
 	}
 }
 
-// fellows returns the agents that restart together with an agent according to its strategy, itself included. They
-// are sorted by name.
+// fellows returns the agents that restart together with an agent according to its strategy, including the agent
+// itself. They are sorted by name.
 func (ds *dependencies) fellows(a *record) []*record {
 	if a.want.Strategy != restart.OneForAll && a.want.Strategy != restart.RestForOne {
 		return nil
@@ -213,8 +214,8 @@ type dependencies struct {
 	m *Machine
 
 	after   map[string][]*record // dependents by name; nil = must be rebuilt
-	ordered bool                 // any agent has a dependency
-	// agents by name: an agent, or the members of a pool; nil = must be rebuilt
+	ordered bool                 // at least one agent has a dependency
+	// agents by name of an agent or of a pool; nil = must be rebuilt
 	named map[string][]*record
 	depth int // length of the longest chain of dependencies
 }

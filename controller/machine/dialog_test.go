@@ -12,8 +12,8 @@ import (
 	"gcity/session"
 )
 
-// A question that a program asks before it is ready is shown and can be answered in its terminal. Keys reach the
-// session that asks. The question is cleared when the start ends, whether it succeeds or not (L14).
+// A question that a program asks before it is ready is shown, and a user can answer it in the terminal. Keys reach
+// the session that asks. The question is cleared when the start ends, even if the start fails (L14).
 func TestAQuestionAtTheStart(t *testing.T) {
 	for _, failed := range []error{nil, errors.New("it asks about trust, and nobody answered")} {
 		w := newWorld()
@@ -68,7 +68,7 @@ func TestAQuestionAtTheStart(t *testing.T) {
 	}
 }
 
-// An answer given on behalf of a user is recorded, even if the agent no longer exists.
+// An automatic answer to a question is recorded, even if the agent no longer exists.
 func TestAnswerIsRecorded(t *testing.T) {
 	w := newWorld()
 	w.declare("a")

@@ -16,7 +16,7 @@ import (
 // drain is a request to an agent to finish its work and exit.
 type drain struct {
 	since    time.Time
-	stamp    int64 // since in Unix seconds, as stored with the session
+	stamp    int64 // since in Unix seconds, as stored in the session's marks
 	by       string
 	why      string
 	acked    bool
@@ -28,7 +28,7 @@ type drain struct {
 const (
 	byPool     = "pool"
 	byOperator = effect.ActorOperator
-	byHost     = "host" // what runs the session ends it: a pod is being deleted
+	byHost     = "host" // the host of the session ends it: for example, a pod is being deleted
 )
 
 // drainTimeout is the drain timeout of agents that are not in a pool.
@@ -41,10 +41,11 @@ func (a *record) drainTimeout() time.Duration {
 	return drainTimeout
 }
 
-// drains asks agents to finish, waits for them, and stops those that do not finish in time.
+// drains requests agents to finish, waits for them, and stops agents that do not finish in time.
 type drains struct{ m *Machine }
 
-// pending starts a drain if the pool no longer wants the agent, and cancels it if the pool wants the agent again.
+// pending starts a drain if the pool no longer wants the agent. It cancels the drain if the pool wants the agent
+// again.
 func (dr *drains) pending(now time.Time, a *record) {
 	if a.pool == nil && a.finish.drain == nil {
 		return
@@ -61,7 +62,7 @@ func (dr *drains) pending(now time.Time, a *record) {
 		}
 		dr.undrain(now, a, effect.ActorController, why)
 	}
-	// a new configuration has another timeout
+	// a new configuration may have another timeout
 	if a.finish.drain != nil && a.finish.drain.lasts != a.drainTimeout() {
 		a.finish.drain.limit(a.drainTimeout())
 	}
@@ -81,7 +82,7 @@ func (d *drain) limit(t time.Duration) {
 	}
 }
 
-// drain starts a drain and records it. mark then notifies the session.
+// drain starts a drain and records it. mark later notifies the session.
 func (dr *drains) drain(now time.Time, a *record, by, why string) {
 	a.finish.drain = &drain{since: now, stamp: now.Unix(), by: by, why: why}
 	a.finish.drain.limit(a.drainTimeout())
@@ -94,7 +95,7 @@ func (dr *drains) drain(now time.Time, a *record, by, why string) {
 	dr.m.journal.record(a, e)
 }
 
-// end describes when a drain ends if the agent does not finish.
+// end describes when the drain ends if the agent does not finish.
 func (d *drain) end(now time.Time) string {
 	if d.deadline.IsZero() {
 		return "no timeout"
@@ -114,7 +115,7 @@ func (dr *drains) undrain(now time.Time, a *record, actor, why string, answers .
 		answers...)
 }
 
-// drained returns the cause to stop an agent that has finished its drain, or has run into the drain's timeout.
+// drained returns the cause to stop an agent that has finished its drain or has reached the drain's timeout.
 func (a *record) drained(now time.Time) cause {
 	switch d := a.finish.drain; {
 	case d == nil:
@@ -128,8 +129,8 @@ func (a *record) drained(now time.Time) cause {
 	return cause{}
 }
 
-// afterDrain decides what follows a drain. A wanted agent restarts, unless the user asked for no restart. It also
-// stays stopped if a user drained it, it has finished, and its restart policy is not "always".
+// afterDrain decides whether an agent restarts after a drain. A wanted agent restarts, unless the user requested no
+// restart. It also stays stopped if a user drained it, it has finished, and its restart policy is not "always".
 func (dr *drains) afterDrain(a *record, why string, finished, final bool) {
 	a.act.because = "restarted after its drain"
 	switch {
@@ -147,7 +148,7 @@ func (a *record) stayFinal(why string) {
 	}
 }
 
-// draining sets the state of an agent that is still finishing.
+// draining sets the state of an agent that has not finished its drain.
 func (dr *drains) draining(now time.Time, a *record) {
 	reason := a.finish.drain.why
 	if a.finish.unmarked {
@@ -157,7 +158,7 @@ func (dr *drains) draining(now time.Time, a *record) {
 	a.since = a.finish.drain.since
 }
 
-// mark stores the drain with the session, unless it is stored already.
+// mark writes the drain to the session's marks, unless they contain it already.
 func (dr *drains) mark(now time.Time, a *record) {
 	if a.finish.drain == nil && a.sess.life.Drain.Since.IsZero() {
 		return
@@ -200,7 +201,7 @@ func (dr *drains) marked(now time.Time, in effect.DrainMarked) {
 	dr.m.decide(now, a)
 }
 
-// notified answers the commands that drain an agent, once its session has the mark and the drain outlives a
+// notified answers the commands that drain an agent, when the session has the mark, so that the drain survives a
 // controller.
 func (dr *drains) notified(now time.Time, a *record) {
 	if a.finish.drain != nil && (a.finish.unmarked || a.sess.life.Drain.Since.Unix() ==
@@ -210,9 +211,8 @@ func (dr *drains) notified(now time.Time, a *record) {
 	}
 }
 
-// resume continues the drain of an adopted session: as the previous controller handed it over, or otherwise as the
-// session's marks describe it. The wall clock decides the age of a mark, which is capped
-// at the timeout.
+// resume continues the drain of an adopted session. It uses the hand-over of the previous controller or, without
+// one, the session's marks. The wall clock determines the age of a mark, which is limited to the timeout.
 func (dr *drains) resume(now time.Time, a *record) {
 	d, h := a.sess.life.Drain, a.finish.handed
 	a.finish.handed = nil
@@ -237,7 +237,7 @@ func (dr *drains) resume(now time.Time, a *record) {
 	dr.m.decided(now, a, "drain", a.finish.drain.why)
 }
 
-// command starts a drain for a user, or for the host of a session. It can also make a drain in progress final.
+// command starts a drain for a user or for the host of a session. It can also make a drain in progress final.
 func (dr *drains) command(now time.Time, id uint64, a *record, c city.Drain) {
 	switch {
 	case !a.phase.Alive() || a.phase.Stopping():

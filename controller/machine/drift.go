@@ -9,19 +9,19 @@ import (
 	"gcity/controller/effect"
 )
 
-// vetFresh is how long a provider's positive check is valid. It allows for a slow list of sessions between the
+// vetFresh is how long a provider's successful check is valid. It allows for a slow list of sessions between the
 // check and the stop of an agent.
 const vetFresh = 2 * time.Minute
 
-// vetting is the newest answer of a provider to the question whether it can run sessions.
+// vetting is a provider's newest answer to the question whether it can run sessions.
 type vetting struct {
 	busy bool      // a check is in flight
 	at   time.Time // time of the newest answer; zero = not checked yet
 	turn uint64    // turn in which the newest check was requested
-	why  string    // why the provider cannot run sessions; "" = it can
+	why  string    // reason why the provider cannot run sessions; "" = it can
 }
 
-// drifts decides which agents restart because their configuration changed.
+// drifts decides which agents restart because their configuration has changed.
 type drifts struct {
 	m    *Machine
 	vets map[string]*vetting // by provider
@@ -68,8 +68,8 @@ func (df *drifts) drifted(a *record, diff []string) {
 	a.sess.drift = diff
 }
 
-// bars returns why a restart with the new configuration would fail, so that the agent must not be stopped. It
-// returns "" if no reason is known. If known is false, a check is in flight.
+// bars returns the reason why a restart with the new configuration would fail, so that the agent must not be
+// stopped. It returns "" if no reason is known. If known is false, a check is in flight.
 func (df *drifts) bars(now time.Time, a *record, swapped bool) (why string, known bool) {
 	if a.want.Problem != "" || !swapped {
 		return a.want.Problem, true
@@ -102,7 +102,7 @@ func (df *drifts) vetting() bool {
 	return false
 }
 
-// unbarred returns when a restart is checked again; zero = not before the configuration changes.
+// unbarred returns the time at which a restart is checked again; zero = not before the configuration changes.
 func (df *drifts) unbarred(a *record) time.Time {
 	v := df.vets[a.want.Spec.Provider]
 	if v == nil || v.busy || v.why == "" || a.want.Problem != "" {
@@ -127,11 +127,11 @@ func (df *drifts) vetted(now time.Time, in effect.Vetted) {
 	}
 }
 
-// silentWhy is the reason of an agent with a holder that does not answer. Such an agent restarts only if the holder
-// exits.
+// silentWhy is the reason of the state of an agent with a holder that does not answer. Such an agent restarts only
+// if the holder exits.
 const silentWhy = "the session's holder does not answer (stopped by a signal?)"
 
-// running sets the state of an agent that runs and is not to be stopped.
+// running sets the state of an agent that runs and need not be stopped.
 func (df *drifts) running(now time.Time, a *record) {
 	df.m.stuckness(now, a)
 	if !a.sess.life.Silent.IsZero() {

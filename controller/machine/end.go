@@ -9,7 +9,7 @@ import (
 	"gcity/events"
 )
 
-// shutdown starts the stop of the city. If leave is true, only the controller ends and the agents continue.
+// shutdown starts the stop of the city. If leave is true, only the controller ends, and the agents continue.
 func (m *Machine) shutdown(now time.Time, leave bool) {
 	if m.ending != alive {
 		return
@@ -33,7 +33,7 @@ func (m *Machine) shutdown(now time.Time, leave bool) {
 	m.looks.look()
 }
 
-// quiet reports whether no effect on any agent or run is in flight.
+// quiet reports whether no effect on an agent or a run is in flight and no event is queued.
 func (fn *cityStop) quiet() bool {
 	if len(fn.m.journal.queue) > 0 {
 		return false
@@ -91,7 +91,7 @@ func (fn *cityStop) end(now time.Time, msg string) {
 	fn.leaving = nil
 }
 
-// Rest reports whether a one-shot run is done.
+// Rest reports whether a one-shot run is complete.
 func (m *Machine) Rest() bool {
 	return m.looks.listed && m.cityStop.quiet() && !m.looks.listing && m.looks.awaited == 0 &&
 		!m.loader.loading &&

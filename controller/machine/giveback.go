@@ -12,7 +12,8 @@ import (
 	"gcity/events"
 )
 
-// leaves notes that the last session of a departing member has ended, so that its work returns to the pool.
+// leaves records that the last session of a departing member has ended, so that the member's work returns to the
+// pool.
 func (wk *work) leaves(a *record) {
 	switch {
 	case !a.unwanted() || wk.m.conf.NoWork || wk.m.settling ||
@@ -67,7 +68,8 @@ func (wk *work) giveBack() {
 	}
 }
 
-// handsBack returns why a wanted member does not start yet: its earlier work is being returned to the pool.
+// handsBack returns the reason why a wanted member does not start yet, if its earlier work is still being returned
+// to the pool.
 func (wk *work) handsBack(a *record) string {
 	for _, l := range wk.leaving {
 		if l.Agent == a.name {
@@ -77,7 +79,7 @@ func (wk *work) handsBack(a *record) string {
 	return ""
 }
 
-// workReturned handles the result of returning work. Each patrol retries what failed.
+// workReturned handles the result of returning work. Each patrol retries failed returns.
 func (wk *work) workReturned(now time.Time, in effect.WorkReturned) {
 	tried := wk.leaving
 	wk.leaving, wk.failing = nil, in.Err != nil
@@ -97,7 +99,7 @@ func (wk *work) workReturned(now time.Time, in effect.WorkReturned) {
 	}
 }
 
-// recordReturned records which work of one member was returned.
+// recordReturned records the events of the returned work of one member.
 func (wk *work) recordReturned(now time.Time, l effect.Leaver, done []effect.Returned) {
 	var ids []string
 	for _, d := range done {

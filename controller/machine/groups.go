@@ -14,8 +14,8 @@ import (
 	"gcity/internal/suggest"
 )
 
-// groupWaiter is a command that suspends or resumes a pool or rig. It is answered when all its agents are in that
-// state.
+// groupWaiter is a command that suspends or resumes a pool or rig. It is answered when all agents of the group are
+// in the requested state.
 type groupWaiter struct {
 	id        uint64
 	on        bool
@@ -58,8 +58,8 @@ func (ld *loader) rigNames() []string {
 	return names
 }
 
-// flagged reports whether a group is suspended by its own flag in the configuration in force. If it is suspended
-// for another reason, still is that reason.
+// flagged reports whether a group is suspended by its own flag in the configuration in force. If another setting
+// suspends the group, still describes that setting.
 func (ld *loader) flagged(g groupWaiter) (on bool, still agent.Suspension) {
 	if g.rig != "" {
 		for i := range ld.m.conf.Rigs {
@@ -109,7 +109,7 @@ func (ld *loader) settleGroups() {
 	})
 }
 
-// unfulfilledGroups refuses the commands with a flag that was written but is not in force.
+// unfulfilledGroups refuses commands for a flag that was written but is not in force.
 func (ld *loader) unfulfilledGroups(err error) {
 	ld.groups = slices.DeleteFunc(ld.groups, func(g groupWaiter) bool {
 		if on, _ := ld.flagged(g); on == g.on {
@@ -147,8 +147,8 @@ func (ld *loader) edit(f effect.Edit) {
 	}
 }
 
-// editing reports whether an agent's flag is queued or being written, so that the configuration in force is out of
-// date.
+// editing reports whether a write of an agent's flag is queued or in flight, so that the configuration in force is
+// out of date.
 func (ld *loader) editing(name string) bool {
 	return slices.ContainsFunc(ld.edits, func(f effect.Edit) bool { return f.Agent == name })
 }
@@ -176,7 +176,7 @@ func (ld *loader) edited(in effect.Edited) {
 		}
 		return
 	}
-	// answered later, when the agent or the group has reached the requested state
+	// the command is answered later, when the agent or the group has reached the requested state
 	if in.Edit.Agent != "" || in.Edit.Rig != "" {
 		ld.load()
 		return

@@ -14,24 +14,24 @@ import (
 const (
 	// rememberEvery is the minimum interval between two writes of the crash histories.
 	rememberEvery = 100 * time.Millisecond
-	// RememberRetry is how long the controller waits after a failed write.
+	// RememberRetry is the time after which a failed write is retried.
 	RememberRetry = 30 * time.Second
 )
 
-// keeper saves the crash histories in a file that outlives the controller.
+// keeper saves the crash histories in a file that survives the controller.
 type keeper struct {
 	m *Machine
 
-	// read from the file at start; empty once the first configuration is in force
+	// read from the file at the start; empty after the first configuration is in force
 	recalled effect.Histories
 	entries  int       // number of agents in the newest file
 	filed    bool      // the file may exist and must be removed when no agent has a history
 	busy     bool      // a write is in flight
 	again    bool      // the newest write failed
-	from     time.Time // the earliest time of the next write
-	due      time.Time // when a delayed write is due; zero = not delayed
-	unread   string    // why the previous file could not be read
-	unkept   string    // why the newest write failed
+	from     time.Time // earliest time of the next write
+	due      time.Time // time of a delayed write; zero = none is delayed
+	unread   string    // reason why the previous file could not be read
+	unkept   string    // reason why the newest write failed
 }
 
 // remember writes the crash histories if they differ from the file, or removes the file. It runs after each step,
@@ -71,8 +71,9 @@ func (kp *keeper) unwritten() bool {
 	return kp.again || n != kp.entries
 }
 
-// memory returns the content of the file: what memo returns for each agent. nil means that the file should not exist. A
-// crash without a recorded event is left out, because the next controller finds and counts it again.
+// memory returns the content of the file, which contains the result of memo for each agent. nil means that the file
+// should not exist. A crash without a recorded event is omitted, because the next controller finds and counts it
+// again.
 func (kp *keeper) memory(wanted bool, memo func(*record) *effect.Memo) ([]byte, error) {
 	all := map[string]*effect.Memo{}
 	for _, a := range kp.m.order {
@@ -146,8 +147,8 @@ func (a *record) memo() *effect.Memo {
 	return r
 }
 
-// parting returns the memo of an agent for a hand-over. It contains all that the next controller needs to continue
-// without a change.
+// parting returns the memo of an agent for a hand-over. It contains everything that the next controller needs to
+// continue without a change.
 func (a *record) parting() *effect.Memo {
 	r, d := a.memo(), a.finish.drain
 	switch {
@@ -170,12 +171,12 @@ func (a *record) parting() *effect.Memo {
 	return r
 }
 
-// recall restores the saved histories to the agents of the first configuration, except to those with a changed
+// recall restores the saved histories to the agents of the first configuration. It skips agents with a changed
 // declaration.
 func (kp *keeper) recall(now time.Time) {
 	for name, r := range kp.recalled.Agents {
 		a := kp.m.agents[name]
-		// the pool may not want this member now, but its history still counts
+		// the pool may not want this member now, but its history is still used
 		if w := kp.m.pools.MemberWant(name); a == nil && w != nil {
 			a = kp.m.record(now, name)
 			kp.m.join(a, kp.m.pools.Get(w.Pool), w)
@@ -184,17 +185,17 @@ func (kp *keeper) recall(now time.Time) {
 			kp.restore(now, a, r)
 		}
 	}
-	// a file of a previous controller that left its agents running is used once, then written again or removed
+	// the file of a controller that left its agents running is used once, then rewritten or removed
 	kp.entries, kp.again, kp.recalled = len(kp.recalled.Agents), kp.recalled.HandedOver,
 		effect.Histories{}
 	kp.filed = kp.m.conf.OnDisk
-	if kp.unwritten() { // the effects of this step are dropped: write in a later one
+	if kp.unwritten() { // the effects of this step are dropped, so write in a later step
 		kp.from = now.Add(rememberEvery)
 	}
 }
 
-// restore restores an agent's history. The wall clock may have been changed since it was saved. So no past time may
-// lie in the future, and no wait may be longer than its maximum (L13).
+// restore restores an agent's history. The wall clock may have been changed since the history was saved. So no past
+// time may be in the future, and no wait may be longer than its maximum (L13).
 func (kp *keeper) restore(now time.Time, a *record, r effect.Memo) {
 	a.rest.history = r.Recent(now, a.want.Policy)
 	a.sess.lastEnd, a.rest.kept, a.finish.handed = r.End, &r, r.Drain

@@ -18,7 +18,7 @@ func (j *journal) unrecorded(a *record) (ends []effect.UnrecordedEnd) {
 	return ends
 }
 
-// unrecordedCrashes returns how many crashes of an agent have queued events.
+// unrecordedCrashes returns the number of an agent's crashes with queued events.
 func (j *journal) unrecordedCrashes(a *record) (n int) {
 	for _, end := range j.unrecorded(a) {
 		if end.Event.Type == events.AgentCrashed {
@@ -37,7 +37,7 @@ func (j *journal) begin(a *record) {
 }
 
 // inheritEnds records exits that the previous controller could not record. It skips exits that the list of sessions
-// shows, since those are handled there.
+// shows, because the list's exits are handled separately.
 func (j *journal) inheritEnds(now time.Time, in *effect.Inherited, listed []session.Status) {
 	shown := map[string]bool{}
 	for i := range listed {

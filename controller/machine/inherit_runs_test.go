@@ -13,7 +13,7 @@ import (
 	"gcity/events"
 )
 
-// eachRunIsRecorded checks that the log has one start and one end for each run record.
+// eachRunIsRecorded checks that the log has exactly one start and one end for each run record.
 func (w *world) eachRunIsRecorded() {
 	for _, id := range w.closedRuns() {
 		if fired, ended := w.runEvents(id); fired != 1 || ended != 1 {
@@ -52,7 +52,7 @@ func TestEventsOfRunsAreCompleted(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	at := func(d time.Duration) *time.Time { t := now.Add(d); return &t }
 	code := 3
-	runs := []city.Run{ // newest first
+	runs := []city.Run{ // newest run first
 		{ID: "r-6", Automation: "void", Opened: *at(6 * time.Second), Ended: at(7 * time.Second),
 			Outcome: city.RunVoid},
 		{ID: "r-5", Automation: "cut", Opened: *at(5 * time.Second), Ended: at(9 * time.Second),

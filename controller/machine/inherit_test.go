@@ -12,7 +12,7 @@ import (
 	"gcity/session"
 )
 
-// keepEnds does what a start does with ends: ends of earlier sessions then exist only in files.
+// keepEnds simulates a start's treatment of unrecorded exits: afterwards, they exist only in files.
 func (w *world) keepEnds(ends []effect.UnrecordedEnd) {
 	for _, e := range ends {
 		if w.ends == nil {
@@ -36,7 +36,7 @@ func (w *world) inherit(first bool) *effect.Inherited {
 	return past
 }
 
-// lives counts the recorded ends of each session.
+// lives returns the number of recorded exits of each session.
 func (w *world) lives() map[string]int {
 	n := map[string]int{}
 	for i := range w.events {
@@ -47,7 +47,7 @@ func (w *world) lives() map[string]int {
 	return n
 }
 
-// If a controller exits after recording an end but before acknowledging it, the next controller does not record it
+// If a controller exits after recording an exit but before acknowledging it, the next controller does not record it
 // again.
 func TestARecordedEndIsNotRecordedAgain(t *testing.T) {
 	for _, code := range []int{0, 3} {
@@ -83,7 +83,8 @@ func TestAStopIsRecordedByTheSuccessor(t *testing.T) {
 	}
 }
 
-// A crash whose event still waits for its output survives its controller, even if the agent has restarted.
+// A crash with an event that still waits for output is not lost with its controller, even if the agent has
+// restarted.
 func TestCrashBeforeANewSessionIsRecorded(t *testing.T) {
 	w := newWorld()
 	w.declare("a", "b")
@@ -111,7 +112,7 @@ func TestCrashBeforeANewSessionIsRecorded(t *testing.T) {
 	}
 }
 
-// The file of an end is deleted once the event is recorded. The controller that wrote the file does this too.
+// The file of an exit is removed when the event is recorded. The controller that wrote the file also removes it.
 func TestExitFileIsRemoved(t *testing.T) {
 	w := newWorld()
 	w.declare("a")
@@ -125,7 +126,7 @@ func TestExitFileIsRemoved(t *testing.T) {
 	}
 }
 
-// If a second list is requested before the first one is answered, ends are still inherited only once.
+// If a second list is requested before the first one is answered, saved exits are still inherited only once.
 func TestEndsAreInheritedOnce(t *testing.T) {
 	w := newWorld()
 	w.declare("a")
@@ -143,7 +144,7 @@ func TestEndsAreInheritedOnce(t *testing.T) {
 	}
 }
 
-// An end that was already recorded is not recorded again when only a later list shows the session.
+// An exit that was already recorded is not recorded again when only a later list shows the session.
 func TestARecordedEndThatIsSeenLate(t *testing.T) {
 	w := newWorld()
 	w.declare("a:restart=never")
@@ -161,8 +162,8 @@ func TestARecordedEndThatIsSeenLate(t *testing.T) {
 	}
 }
 
-// A session that is first listed as alive and then lost has no second end if its end was recorded: its holder was
-// exiting.
+// A session may be listed as alive, because its holder is exiting, and then be lost. If its exit was recorded, no
+// second exit is recorded.
 func TestRecordedExitOfALeavingHolder(t *testing.T) {
 	w := newWorld()
 	w.declare("a")
@@ -180,7 +181,7 @@ func TestRecordedExitOfALeavingHolder(t *testing.T) {
 	}
 }
 
-// The recorded end of a lost session has the reason that the provider reports.
+// The recorded exit of a lost session has the reason that the provider reports.
 func TestLostExitHasAReason(t *testing.T) {
 	w := newWorld()
 	w.declare("a")

@@ -26,7 +26,7 @@ func FuzzLaws(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		data = data[:min(len(data), 160)]
 		first, second := chaos(data), chaos(data)
-		if !slices.Equal(first.log, second.log) { // L8
+		if !slices.Equal(first.log, second.log) { // equal inputs give equal effects (L8)
 			t.Error("L8: the same inputs gave other effects")
 		}
 		for _, b := range first.breach {
@@ -40,7 +40,7 @@ func FuzzLaws(f *testing.F) {
 
 var cast = [...]string{"a", "b", "c", "d"}
 
-// chaos interprets data as a story. Then it ends all faults and checks L5 and L7.
+// chaos interprets data as a story. After that, it ends all faults and checks L5 and L7.
 func chaos(data []byte) *world {
 	w := newWorld()
 	w.floor.trials.on, w.floor.defs, w.floor.hands = true, []automation.Definition{},
@@ -59,7 +59,7 @@ func chaos(data []byte) *world {
 		} else {
 			w.workFault(data[i], data[i+1])
 		}
-		w.show() // L14
+		w.show() // also checks L14
 	}
 	w.calm()
 	return w
@@ -86,7 +86,7 @@ func (w *world) fault(what, who byte) {
 	case 6:
 		w.advance(time.Duration(who) * time.Minute / 3)
 	case 7:
-		what := name // its starts fail, or its stops
+		what := name // which of the agent's effects fail: starts or stops
 		if who&0x08 != 0 {
 			what = "stop " + name
 		}
@@ -133,7 +133,7 @@ func (w *world) fault(what, who byte) {
 		w.broken = map[bool]string{true: "does not parse"}[who > 127]
 		w.Step(effect.Poked{})
 	case 20:
-		w.onDisk = who > 127 // applies from the next configuration
+		w.onDisk = who > 127 // takes effect with the next configuration
 	case 21:
 		w.fails["remember"] = map[bool]string{true: "disk full"}[who > 127]
 	case 22:
@@ -146,7 +146,7 @@ func (w *world) fault(what, who byte) {
 	}
 }
 
-// redeclare changes the declared agents by the bits of who.
+// redeclare changes the declared agents according to the bits of who.
 func (w *world) redeclare(who byte) {
 	var specs []string
 	for i, name := range cast {
@@ -186,7 +186,7 @@ func (w *world) anyCommand(what, who byte, name string) {
 	w.command(uint64(len(w.log))<<8|uint64(what), all[int(who>>2)%len(all)])
 }
 
-// calm ends all faults. Then all agents must run (L7) and nothing more may happen (L5).
+// calm ends all faults. Then all agents must run (L7), and no further event may happen (L5).
 func (w *world) calm() {
 	clear(w.stuck)
 	clear(w.fails)
@@ -203,7 +203,7 @@ func (w *world) calm() {
 	w.command(1, city.Reload{Confirm: true})
 	w.Step(effect.Wake{})
 	w.advance(time.Minute)
-	// confirms changes that could not be judged before the running agents were known
+	// confirm configurations that could not be compared before the running agents were known
 	w.command(3, city.Reload{Confirm: true})
 	w.command(2, city.Scale{Pool: "w", Auto: true})
 	w.advance(65 * time.Minute)

@@ -10,7 +10,7 @@ import (
 	"gcity/controller/effect"
 )
 
-// repertoire returns the automations that chaos plays, each with its variants.
+// repertoire returns the automations that chaos declares, each with its variants.
 func repertoire() [][]string {
 	return [][]string{
 		{"cool gate=cooldown interval=3m", "cool gate=cooldown interval=1m",
@@ -44,7 +44,7 @@ func repertoire() [][]string {
 	}
 }
 
-// atRest returns most of these automations in variants that have nothing to do.
+// atRest returns most of these automations in variants that are never due.
 func atRest() []string {
 	return []string{
 		"cool gate=cooldown interval=8760h", "again gate=cooldown interval=8760h retry=2",
@@ -56,7 +56,7 @@ func atRest() []string {
 	}
 }
 
-// perform declares automation number which in one of its variants.
+// perform declares an automation of the repertoire, given by number and variant.
 func (w *world) perform(which, variant byte) {
 	all := repertoire()
 	variants := all[int(which)%len(all)]
@@ -65,7 +65,7 @@ func (w *world) perform(which, variant byte) {
 	}
 }
 
-// scoped returns the scoped name of automation number which.
+// scoped returns the scoped name of an automation of the repertoire, given by number.
 func scoped(which byte) string {
 	all := repertoire()
 	d, err := define(strings.Fields(all[int(which)%len(all)][0]))
@@ -171,7 +171,7 @@ func (w *world) stopAndBegin(who byte) {
 	w.succeed()
 }
 
-// unfired checks that every manual run has been answered.
+// unfired checks that every request for a manual run has been answered.
 func (w *world) unfired() {
 	for id := range w.floor.trials.asked {
 		if _, ok := w.answers[id]; !ok {
@@ -191,12 +191,12 @@ func (w *world) calmWork() {
 	}
 	w.floor.answer["test"] = 0
 	for i, variants := range repertoire() {
-		// an automation that triggers itself would never come to rest
+		// an automation that triggers itself would run forever
 		w.perform(byte(i), byte(strings.Count(variants[0], "automation.*")))
 	}
 }
 
-// worked checks L7 for automations: after the faults have ended, everything that was due has run.
+// worked checks L7 for automations: after the faults have ended, all due runs have run.
 func (w *world) worked() {
 	w.eachRunIsRecorded()
 	rs, t := &w.m.runs, &w.floor.trials
@@ -236,7 +236,7 @@ func (w *world) worked() {
 	}
 }
 
-// quietWork leaves the automations nothing to do.
+// quietWork declares automations that are never due.
 func (w *world) quietWork() {
 	w.floor.defs = w.floor.defs[:0]
 	w.floor.answer["test"] = 1
@@ -247,7 +247,7 @@ func (w *world) quietWork() {
 	}
 }
 
-// cleared checks for leaks: in the end, nothing is kept for removed automations.
+// cleared checks for leaks: at the end, no state is kept for removed automations.
 func (w *world) cleared() {
 	w.floor.defs, w.floor.broken = w.floor.defs[:0], nil
 	w.Step(effect.FoldersChanged{})

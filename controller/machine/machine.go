@@ -1,5 +1,5 @@
 // Package machine makes all decisions in a city. It is pure: it gets inputs and the time, and returns effects. It
-// reads no clock and no file, starts no goroutine, and is owned by one goroutine.
+// reads no clock and no file, starts no goroutine, and is used by one goroutine.
 package machine
 
 import (
@@ -16,7 +16,7 @@ import (
 	"gcity/controller/tier"
 )
 
-// Machine holds all mutable state of a city. It has no clock, no lock and no I/O; one goroutine owns it. Equal
+// Machine contains all mutable state of a city. It has no clock, no lock and no I/O. One goroutine owns it. Equal
 // inputs give equal effects in the same order (L8).
 type Machine struct {
 	conf      *effect.Configuration // nil until the first configuration is loaded
@@ -34,18 +34,18 @@ type Machine struct {
 	order     []*record // sorted by name
 	pools     pools.Pools
 	deps      dependencies
-	awake     time.Time // when the last stall of the whole program ended; zero = no stall
+	awake     time.Time // end of the last stall of the whole program; zero = no stall
 	turn      uint64    // number of the current step
 	step      step.Output
 	settling  bool // one-shot mode: exits are not handled
 	texts     outbox.Texts
 	watchdogs tier.Watchdogs
-	away      string // why the city's folder is not at its path; "" = it is
+	away      string // reason why the city's folder is not at its path; "" = it is
 	health    string // problem of the event log; "" = none
 	listener  tcpListener
-	mode      string // how the city is run
+	mode      string // mode in which the city runs
 	ending    ending
-	cityStop  cityStop // set while the city stops
+	cityStop  cityStop // used while the city stops
 	left      bool     // the agents were left running
 	lost      error    // set if another controller owns the city
 }
@@ -83,7 +83,7 @@ func (m *Machine) Step(now time.Time, in effect.Input) []effect.Effect {
 	return m.step.Effects
 }
 
-// settle completes a step with what may follow from any input. It acknowledges recorded exits.
+// settle completes a step with actions that any input may cause. It also acknowledges recorded exits.
 func (m *Machine) settle(now time.Time) {
 	m.pools.Rollouts.Turn(now)
 	m.watchdogs.Watch(now)
@@ -114,8 +114,8 @@ func (m *Machine) settle(now time.Time) {
 	m.keeper.remember(now)
 }
 
-// takeTime handles an input caused by the clock. Like the other take methods, it returns false if in is of another
-// kind.
+// takeTime handles an input that the clock causes. Like the other take methods, it returns false if in is of
+// another kind.
 func (m *Machine) takeTime(now time.Time, in effect.Input) bool {
 	switch in.(type) {
 	case effect.Tick:
@@ -256,7 +256,7 @@ func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 		m.loader.load()
 	case effect.Loaded:
 		m.loader.configured(now, in)
-		if m.looks.listed { // effects are not carried out before the first list
+		if m.looks.listed { // effects are not performed before the first list
 			m.listener.open()
 		}
 	case effect.Edited:
@@ -291,8 +291,8 @@ func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 	return true
 }
 
-// Next returns the time by which Step must be called even without another input. It returns zero if there is no
-// such time. It ignores deadlines that have passed, because what they waited for arrives as an input.
+// Next returns the time at which Step must be called even without another input, or zero. It ignores deadlines that
+// have passed, because the awaited event arrives as an input.
 func (m *Machine) Next(now time.Time) time.Time {
 	t := m.cityStop.relook
 	if len(m.journal.queue) > 0 && (t.IsZero() || m.journal.queue[0].by.Before(t)) {
@@ -326,7 +326,7 @@ func (m *Machine) Next(now time.Time) time.Time {
 	return t
 }
 
-// look requests a list of all sessions. If one is in flight, another follows.
+// look requests a list of all sessions. If a list is in flight, another one follows it.
 func (lk *looks) look() {
 	if lk.listing {
 		lk.relist = true
@@ -358,8 +358,9 @@ func (ld *loader) load(ws ...waiter) {
 		Force: len(ld.asking) > 0})
 }
 
-// loadAtPatrol checks the configuration at a patrol, in case the file watcher missed a change. The file may be half
-// written, so a change is loaded only if two patrols in a row see the same revision.
+// loadAtPatrol checks the configuration at a patrol, in case the file watcher missed a change. A file may be
+// incomplete while a user saves it. Therefore a change is loaded only if two consecutive patrols read the same
+// revision.
 func (ld *loader) loadAtPatrol() {
 	if ld.loading || ld.m.conf == nil || ld.m.ending != alive || !ld.m.looks.listed {
 		return
@@ -385,7 +386,7 @@ func (m *Machine) record(now time.Time, name string) *record {
 	return a
 }
 
-// outboxOf returns what waits for an agent's terminal, or nil if the agent does not exist.
+// outboxOf returns the outbox of an agent, or nil if the agent does not exist.
 func (m *Machine) outboxOf(name string) *outbox.Outbox {
 	if a := m.agents[name]; a != nil {
 		return a.out

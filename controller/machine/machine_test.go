@@ -22,7 +22,7 @@ func (w *world) told(kind string) int {
 	return n
 }
 
-// If an agent is suspended while it stops for a restart, the restart is answered with an error.
+// If an agent is suspended while it stops for a restart, the restart command gets an error.
 func TestRestartDuringAStopIsAnswered(t *testing.T) {
 	w := newWorld()
 	w.declare("a")
@@ -68,7 +68,7 @@ func TestStopDoesNotStallOnACapture(t *testing.T) {
 	}
 }
 
-// A failed list does not end a city while stops are in flight. The list is retried (S14).
+// A failed list does not end the stop of a city while stops are in flight. The list is retried.
 func TestOneFailedLookDoesNotEndTheCity(t *testing.T) {
 	w := newWorld()
 	w.declare("a")
@@ -91,7 +91,7 @@ func TestOneFailedLookDoesNotEndTheCity(t *testing.T) {
 	}
 }
 
-// If a stop of the city is given up, the shutdown command is answered with an error.
+// If the stop of a city is given up, the shutdown command gets an error.
 func TestStopThatGivesUpIsAnError(t *testing.T) {
 	w := newWorld()
 	w.declare("a")
@@ -106,7 +106,7 @@ func TestStopThatGivesUpIsAnError(t *testing.T) {
 	t.Error("the shutdown was not answered with an error")
 }
 
-// A requested end is not a crash, neither after a canceled start nor after a stop that timed out.
+// A requested exit is not a crash, neither after a canceled start nor after a stop that timed out.
 func TestRequestedExitsAreNotCrashes(t *testing.T) {
 	w := newWorld()
 	w.declare("a:restart=never")
@@ -180,7 +180,7 @@ func TestOldExitUnderAnotherName(t *testing.T) {
 	}
 }
 
-// An edit does not restart an agent to which a user attached after the last list (L6).
+// A configuration change does not restart an agent to which a user has attached after the last list (L6).
 func TestAnEditLooksForViewersFirst(t *testing.T) {
 	w := newWorld()
 	w.declare("a")
@@ -197,7 +197,7 @@ func TestAnEditLooksForViewersFirst(t *testing.T) {
 	}
 }
 
-// A list that fails late, after a newer one was answered, is ignored. Running agents continue (L11).
+// A list that fails late, after a newer list was answered, is ignored. Running agents continue (L11).
 func TestLateFailureStopsNoAgent(t *testing.T) {
 	w := newWorld()
 	w.declare("a")

@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	// measureIdle is the minimum age of the newest sample before a patrol takes another: a minute, less the jitter
-	// of a patrol.
+	// measureIdle is the minimum age of the newest sample before a patrol takes another one: a minute, minus the
+	// jitter of a patrol.
 	measureIdle = 55 * time.Second
 	// measureRest replaces measureIdle while all agents use no processor time and print nothing.
 	measureRest = 8 * time.Minute
-	// measureWatched replaces measureIdle while a client watches: 2 s, less the jitter of the loop's pulse.
+	// measureWatched replaces measureIdle while a client watches: 2 s, minus the jitter of the loop's pulse.
 	measureWatched = 1900 * time.Millisecond
 )
 
@@ -26,9 +26,9 @@ type gauge struct {
 
 	// able: the provider can measure; busy: a sample is in flight; atRest: the newest sample changed no figure
 	able, busy, atRest bool
-	ordered            time.Time // when the newest sample was requested
+	ordered            time.Time // time of the newest request for a sample
 	turn               uint64    // turn in which the newest sample was requested
-	problem            string    // why the newest sample failed
+	problem            string    // reason why the newest sample failed
 }
 
 // measure requests a sample if an agent is running and the newest sample is older than age.
@@ -41,7 +41,7 @@ func (ga *gauge) measure(now time.Time, age time.Duration) {
 	ga.m.step.Do(effect.Measure{})
 }
 
-// age returns the minimum age of the newest sample before a patrol takes another, if no client watches.
+// age returns the minimum age of the newest sample before a patrol takes another one, if no client watches.
 func (g *gauge) age(agents []*record) time.Duration {
 	for _, a := range agents {
 		if !g.atRest || a.phase.Alive() && !a.sess.sample.Current(&a.sess.life) {
@@ -51,7 +51,7 @@ func (g *gauge) age(agents []*record) time.Duration {
 	return measureRest
 }
 
-// measured handles a sample. If no displayed figure changes, nothing is published (L5).
+// measured handles a sample. If no displayed figure changes, no snapshot is published (L5).
 func (ga *gauge) measured(in effect.Measured) {
 	ga.busy, ga.atRest = false, in.Err == nil
 	problem := ""
@@ -61,7 +61,8 @@ func (ga *gauge) measured(in effect.Measured) {
 	}
 	ga.m.step.Note(&ga.problem, problem)
 	for _, a := range ga.m.order {
-		if !a.phase.Alive() || a.phase.Turn() > ga.turn { // the sample may be of an earlier session
+		// the sample may be from an earlier session
+		if !a.phase.Alive() || a.phase.Turn() > ga.turn {
 			continue
 		}
 		shown, before := a.usage(), a.sess.sample

@@ -11,8 +11,8 @@ import (
 	"gcity/restart"
 )
 
-// Whatever the clock was when the file was written, no agent waits longer than its policy allows. No past event has a
-// time in the future (L13). Saved histories are loaded unchanged.
+// For any clock at the time of the write, no agent waits longer than its policy allows. No past event has a time in
+// the future (L13). Saved histories are loaded unchanged.
 func FuzzMemory(f *testing.F) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, ahead := range []time.Duration{-time.Hour, 0, time.Minute, 3 * 24 * time.Hour, 1 << 62} {
@@ -26,7 +26,7 @@ func FuzzMemory(f *testing.F) {
 					Until: at.Add(ahead), History: restart.History{Streak: -1}},
 			}})
 		if err != nil {
-			continue // the year is out of JSON's range
+			continue // JSON cannot represent the year
 		}
 		f.Add(content)
 	}

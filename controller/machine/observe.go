@@ -15,30 +15,31 @@ import (
 	"gcity/session"
 )
 
-// looks is what the machine knows from the lists of all sessions.
+// looks is the information from the lists of all sessions.
 type looks struct {
 	m *Machine
 
 	listed  bool // at least one list has succeeded
 	listing bool // a list is in flight
-	relist  bool // list again after the list in flight
-	// providers that have never answered; agents without a known session may be running there
+	relist  bool // request another list after the list in flight
+	// providers that have never answered; agents without a known session may be running at these providers
 	unlistedProviders map[string]bool
-	// providers that did not answer the newest list, including those that may still answer late
+	// errors of providers that did not answer the newest list, including providers that may still answer late
 	unknown  map[string]error
-	awaited  int    // number of late answers that are outstanding
+	awaited  int    // number of outstanding late answers
 	ordered  uint64 // turn in which the newest list was requested
-	unlisted string // why sessions cannot be listed; "" = they can
+	unlisted string // reason why sessions cannot be listed; "" = they can
 }
 
-// observed compares a list of sessions with the records. It ignores agents started or stopped since the list's
-// request.
+// observed compares a list of sessions with the records. It ignores agents that were started or stopped after the
+// list was requested.
 func (lk *looks) observed(now time.Time, in effect.Listed) {
 	lk.listing = false
 	unknown, partly := effect.Partly(in.Err)
 	first := !lk.listed
 	lk.listed = lk.listed || in.Err == nil || partly
-	if lk.relist { // a list requested during another list is needed only after the first success
+	// a list that was requested during another list is needed only after the first success
+	if lk.relist {
 		lk.relist = false
 		lk.look()
 	}
@@ -59,7 +60,7 @@ func (lk *looks) observed(now time.Time, in effect.Listed) {
 	}
 	lit := lk.noteAnswers(first, unknown)
 	if in.Past != nil {
-		// a provider that answers later may have more of these sessions
+		// a provider that answers later may list more of these sessions
 		lk.m.journal.past = in.Past.Recorded
 		lk.m.journal.inheritEnds(now, in.Past, in.Sessions)
 	}
@@ -98,8 +99,8 @@ func (lk *looks) loseSight(now time.Time, in effect.Listed) {
 	lk.m.decideAll(now)
 }
 
-// noteAnswers notes which providers answered. Only this controller starts sessions, so one answer of a provider
-// makes all its sessions known. lit reports that every provider has now answered at least once.
+// noteAnswers records which providers answered. Only this controller starts sessions, so after one answer of a
+// provider all its sessions are known. lit is true when every provider has answered at least once.
 func (lk *looks) noteAnswers(first bool, unknown map[string]error) (lit bool) {
 	before := lk.unknown
 	lk.unknown = maps.Clone(unknown)
@@ -127,7 +128,7 @@ func (lk *looks) noteAnswers(first bool, unknown map[string]error) (lit bool) {
 	return was > 0 && len(lk.unlistedProviders) == 0
 }
 
-// noteUnknown updates the problem of providers that failed to answer. Those that are only late are left out.
+// noteUnknown updates the problem of providers that failed to answer. It ignores providers that are only late.
 func (lk *looks) noteUnknown() {
 	failed := &session.Partial{Unknown: maps.Clone(lk.unknown)}
 	maps.DeleteFunc(failed.Unknown, func(_ string, err error) bool { return effect.IsLate(err) })
@@ -138,7 +139,7 @@ func (lk *looks) noteUnknown() {
 	lk.m.step.Note(&lk.unlisted, problem)
 }
 
-// allListed continues what had to wait until all sessions were known.
+// allListed continues actions that had to wait until all sessions were known.
 func (lk *looks) allListed(now time.Time, first, lit bool) {
 	if lit { // sizes guessed from an incomplete list are invalid
 		lk.m.pools.Unsettle()
@@ -189,7 +190,7 @@ func (lk *looks) caughtUp(now time.Time, in effect.ListedLate) {
 	}
 }
 
-// miss handles the agents for which of returns true and which a list did not show.
+// miss handles agents that a list did not show. It considers only agents for which of returns true.
 func (lk *looks) miss(now time.Time, turn uint64, of func(*record) bool) {
 	for _, a := range lk.m.order {
 		if a.sess.seen == lk.m.turn || a.phase.InFlight() || a.phase.Turn() > turn || !of(a) {
@@ -214,8 +215,8 @@ func (lk *looks) miss(now time.Time, turn uint64, of func(*record) bool) {
 	}
 }
 
-// mayRunUnlisted returns why an agent must not start: it may already be running at a provider that has never
-// answered (L11). It returns "" if the agent may start.
+// mayRunUnlisted returns a reason if an agent must not start because it may already be running at a provider that
+// has never answered (L11). It returns "" if the agent may start.
 func (lk *looks) mayRunUnlisted(a *record) string {
 	if a.phase.Seen() || len(lk.unlistedProviders) == 0 {
 		return ""
@@ -228,7 +229,7 @@ func (lk *looks) mayRunUnlisted(a *record) string {
 // sight describes the list in which a session was seen.
 type sight struct {
 	turn uint64 // turn in which the list was requested
-	rest bool   // the list covers one late provider only
+	rest bool   // the list contains only the sessions of one late provider
 }
 
 // see handles one session of a list.
@@ -332,7 +333,7 @@ func (lk *looks) seeAlive(now time.Time, a *record, s *session.Status) {
 	a.sess.noteOutput(now, s, a.sess.life.ID != s.ID)
 	marks := a.sess.life.Drain
 	a.sess.life = *s
-	// the list was requested before the last mark
+	// the list was requested before the newest change of the mark
 	if a.finish.marking || a.finish.markTurn > a.sess.looked {
 		a.sess.life.Drain = marks
 	} else if a.finish.drain != nil && s.Drain.Acked && !a.finish.drain.acked {

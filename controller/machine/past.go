@@ -7,14 +7,15 @@ import (
 	"gcity/controller/effect"
 )
 
-// Past is what a new machine needs: the state that the previous controller saved, and facts about this run.
+// Past contains the initial state of a new machine: the state that the previous controller saved, and facts about
+// this run.
 type Past struct {
-	Mode        string // how this run was started
+	Mode        string // mode in which this run was started
 	Measures    bool   // the session provider can measure resource usage
 	Histories   effect.Histories
-	Unread      string // why the crash histories could not be read
+	Unread      string // reason why the crash histories could not be read
 	Automations map[string]automation.Memory
-	Forgot      string // why the state of automations could not be read
+	Forgot      string // reason why the state of automations could not be read
 }
 
 // New returns the machine of a new controller.
@@ -44,13 +45,15 @@ func (m *Machine) Settle() { m.settling = true }
 
 // Standing is the part of the machine's state that the loop reads after a step.
 type Standing struct {
-	Looked  bool      // a list of sessions has succeeded or failed
-	News    bool      // a new snapshot would differ from the last one
-	StopBy  time.Time // when the stop in progress is given up; zero = agents are not being stopped
-	Ended   bool
-	Left    bool   // the agents were left running
-	Lost    error  // set if another controller owns the city
-	Remains string // what may still run after a stop that timed out; "" = nothing
+	Looked bool // a list of sessions has succeeded or failed
+	News   bool // a new snapshot would differ from the last one
+	// time at which the stop in progress is given up; zero = agents are not being stopped
+	StopBy time.Time
+	Ended  bool
+	Left   bool  // the agents were left running
+	Lost   error // set if another controller owns the city
+	// description of what may still be running after a stop that timed out; "" = nothing
+	Remains string
 }
 
 // Standing returns the current state for the loop.
@@ -69,15 +72,15 @@ func (m *Machine) Standing() Standing {
 	return s
 }
 
-// Published notes that a snapshot with all changes was published.
+// Published records that a snapshot with all changes was published.
 func (m *Machine) Published() { m.step.Changed = false }
 
-// EventsWritten notes that events were written, so that the next snapshot includes them.
+// EventsWritten records that events were written, so that the next snapshot includes them.
 func (m *Machine) EventsWritten() { m.step.Changed = true }
 
 // LastMemory returns the crash histories that must be saved after the loop has ended. A controller that leaves its
-// agents running hands them to the next one, whatever the configuration says about crash histories. It is due unless
-// the file is current or another controller owns it.
+// agents running always hands them to the next controller, even if the configuration does not save crash histories.
+// due is false if the file is current or if another controller owns the city.
 func (m *Machine) LastMemory() (content []byte, due bool, err error) {
 	switch {
 	case m.lost != nil || m.conf == nil:

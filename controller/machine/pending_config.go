@@ -11,10 +11,10 @@ import (
 	"gcity/events"
 )
 
-// held is a configuration on disk that is not in force: it would remove more than half of the running agents, and
-// no user has confirmed it yet.
+// held is a configuration on disk that is not in force, because it would remove more than half of the running
+// agents and no user has confirmed it yet.
 type held struct {
-	city.Held        // immutable once published
+	city.Held        // immutable after it was published
 	revision  string // the full revision; city.Held contains a short form
 	why       string
 }
@@ -38,13 +38,14 @@ func (ld *loader) removes(c *effect.Configuration) (names []string, running int)
 }
 
 // removesMost reports whether a configuration would remove more than half of the running agents, so that it needs a
-// confirmation. The first configuration never does.
+// confirmation. The first configuration never needs one.
 func (ld *loader) removesMost(c *effect.Configuration) bool {
 	names, running := ld.removes(c)
 	return 2*len(names) > running
 }
 
-// askedFor handles a reload. If the command confirms a configuration, that is the one that is held at that moment.
+// askedFor handles a reload. If the command confirms a configuration, it confirms the one that is held at this
+// moment.
 func (ld *loader) askedFor(id uint64, c city.Reload) {
 	if c.Confirm {
 		ld.confirms[id] = ""
@@ -65,7 +66,7 @@ func (ld *loader) confirmed(waiting []waiter, c *effect.Configuration) bool {
 	return false
 }
 
-// hold keeps a configuration out of force until a user confirms it. It records that once.
+// hold keeps a configuration out of force until a user confirms it. It records each held configuration once.
 func (ld *loader) hold(now time.Time, c *effect.Configuration, waiting []waiter) {
 	names, running := ld.removes(c)
 	ch := ld.compare(c)
@@ -112,15 +113,15 @@ func (ld *loader) heldBack(w waiter, h *held) string {
 		"reload --confirm` to accept it", w.verb, h.why)
 }
 
-// dropHeld forgets the held configuration, because it is in force or no longer on disk.
+// dropHeld drops the held configuration, because it is in force or no longer on disk.
 func (ld *loader) dropHeld() {
 	if ld.held != nil {
 		ld.held, ld.m.step.Changed = nil, true
 	}
 }
 
-// heldReason returns err. If err is nil and a configuration is held, it returns why a flag that was written is not
-// in force.
+// heldReason returns err. If err is nil and a configuration is held, it returns the reason why a written flag is
+// not in force.
 func (ld *loader) heldReason(err error) error {
 	if err == nil && ld.held != nil {
 		err = errors.New("the change is written, but " + ld.held.why +
@@ -129,7 +130,8 @@ func (ld *loader) heldReason(err error) error {
 	return err
 }
 
-// refuseWhileHeld refuses to change configuration files while a configuration is held, because that has no effect.
+// refuseWhileHeld refuses commands that would change configuration files while a configuration is held. The change
+// would have no effect.
 func (ld *loader) refuseWhileHeld(id uint64, cmd city.Command) bool {
 	if ld.held == nil {
 		return false

@@ -9,7 +9,8 @@ import (
 	"gcity/events"
 )
 
-// If a file comes back after another one was active, it is checked and reported again: held or rejected (L6).
+// If a file returns to an earlier content after another configuration was in force, it is checked and reported
+// again: held or rejected (L6).
 func TestUnchangedFileIsReloaded(t *testing.T) {
 	w := newWorld()
 	w.declare("a", "b", "c")
@@ -35,7 +36,8 @@ func TestUnchangedFileIsReloaded(t *testing.T) {
 	}
 }
 
-// A confirmation applies to the configuration that was held when it was given, not to one that is loaded meanwhile.
+// A confirmation applies to the configuration that was held at the time of the confirmation, not to one that is
+// loaded later.
 func TestConfirmMeansWhatWasShown(t *testing.T) {
 	w := newWorld()
 	w.declare("a", "b", "c")

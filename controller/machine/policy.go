@@ -9,29 +9,29 @@ import (
 	"gcity/session"
 )
 
-// policy is how the machine treats one kind of agents: what they start for, and what follows the end of a session.
-// The policy of triage agents is onCall, that of all others is always.
+// policy is the machine's treatment of one kind of agents: why they start, and what follows the end of a session.
+// Triage agents have the policy onCall. All other agents have the policy always.
 type policy interface {
 	// counts reports whether starts and ends are recorded, and whether exits count as crashes.
 	counts() bool
-	// noRestart returns why a user cannot restart an agent, or "".
+	// noRestart returns the reason why a user cannot restart an agent, or "".
 	noRestart(a *record) string
-	// waits reports whether a stopped agent has nothing to start for. rest then sets its state.
+	// waits reports whether a stopped agent has no reason to start. rest then sets its state.
 	waits(a *record) bool
 	rest(now time.Time, a *record)
-	// begins notes that a start begins, and its reason.
+	// begins records that a start begins, and its reason.
 	begins(a *record)
 	startEffect(a *record) effect.Start
 	// obsolete reports whether the start in flight is no longer needed.
 	obsolete(a *record) bool
-	// ends returns the cause to stop a session that no other cause stops.
+	// ends returns the cause to stop a session if no general cause applies.
 	ends(now time.Time, a *record) cause
-	// canceled handles the end of a canceled start, and failed a start that failed.
+	// canceled handles the end of a canceled start. failed handles a failed start.
 	canceled(now time.Time, a *record)
 	failed(now time.Time, a *record, err error)
-	// died handles an exit that was not requested. drained is the drain that it ended; nil: none.
+	// died handles an exit that was not requested. drained is the drain that ended with the exit; nil = none.
 	died(now time.Time, a *record, e session.Exit, drained *drain)
-	// stopped handles a stop, which e records.
+	// stopped handles a stop. e is the event about it.
 	stopped(now time.Time, a *record, c cause, e events.Event, answers []effect.Answer)
 }
 
@@ -66,8 +66,8 @@ func (p always) stopped(now time.Time, a *record, c cause, e events.Event,
 	}
 }
 
-// onCall is the policy of triage agents, which start only for the beats of a watchdog. The watchdog reports their
-// ends, which never count as crashes.
+// onCall is the policy of triage agents, which start only for the beats of a watchdog. The watchdog reports the
+// ends of their sessions, which never count as crashes.
 type onCall struct{ m *Machine }
 
 func (onCall) counts() bool { return false }
@@ -78,7 +78,7 @@ func (onCall) noRestart(a *record) string {
 		a.want.TriageOf)
 }
 
-// obsolete reports whether the beat that the start is for is over.
+// obsolete reports whether the beat of the start in flight has ended.
 func (onCall) obsolete(a *record) bool {
 	return a.triage.summons == nil || a.triage.served != a.triage.summons.Beat
 }
@@ -92,7 +92,7 @@ func (p onCall) canceled(now time.Time, a *record) {
 	p.m.triageOver(now, a, "was stopped before it was ready")
 }
 
-// stopped records a stop, unless the session ended only because its beat is over.
+// stopped records a stop, unless the session was stopped only because its beat has ended.
 func (p onCall) stopped(now time.Time, a *record, c cause, e events.Event,
 	answers []effect.Answer) {
 	if c.kind != causeBeat || len(answers) > 0 {

@@ -45,8 +45,8 @@ func (c poolCity) Found(p *pools.Pool) int {
 	return found
 }
 
-// belonged reports whether the previous controller wanted a member that was found. It did so if the member runs
-// without a drain by its pool, or has exited on its own since.
+// belonged reports whether the previous controller wanted a member that was found. This is the case if the member
+// runs and its pool does not drain it, or if it has exited and was not draining.
 func (a *record) belonged() bool {
 	if !a.phase.Alive() {
 		return a.sess.exit != nil && !a.sess.life.Drain.On()
@@ -73,7 +73,7 @@ func (c poolCity) Populate(now time.Time, p *pools.Pool) {
 	}
 }
 
-// Member returns a member of a pool as a rollout sees it.
+// Member returns the state of a pool's member for a rollout.
 func (c poolCity) Member(name string) (rollout.Member, bool) {
 	a := c.m.agents[name]
 	if a == nil || a.unwanted() {

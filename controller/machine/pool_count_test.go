@@ -55,7 +55,7 @@ func TestUncountedPoolsSayWhy(t *testing.T) {
 	}
 }
 
-// A member of a pool shows its command, also one that joins after the configuration was loaded.
+// A member of a pool shows its command, even if it joins after the configuration was loaded.
 func TestMembersShowTheirCommand(t *testing.T) {
 	w := newWorld()
 	w.declare("crew:pool=2-4", "alone")

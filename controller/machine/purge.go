@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// runsTTL is how long records of ended runs are retained if wisp_ttl is not set.
+	// runsTTL is the time for which records of ended runs are retained if wisp_ttl is not set.
 	runsTTL = 14 * 24 * time.Hour
 	// purgeEvery is the interval between purges if wisp_gc_interval is not set.
 	purgeEvery = time.Hour

@@ -19,17 +19,18 @@ import (
 	"gcity/session"
 )
 
-// record is the state of one agent: declared in the configuration, or only found running.
+// record is the state of one agent, which is declared in the configuration or was only found running.
 type record struct {
-	name            string
-	command         string      // command of want, for display
-	want            *agent.Want // nil: the agent is an orphan
-	policy          policy      // of its kind
-	pool            *pools.Pool // nil: not in a pool
-	needs           []string    // names of its dependencies; kept after the agent was removed
-	wasUp, wasThere bool        // isUp, and whether it was running, when ripple last ran
+	name    string
+	command string      // command line of want, for display
+	want    *agent.Want // nil = the agent is an orphan
+	policy  policy      // policy for the agent's kind
+	pool    *pools.Pool // nil = the agent is not in a pool
+	// names of the agent's dependencies; kept after the agent was removed
+	needs           []string
+	wasUp, wasThere bool // results of isUp and of a check for a session when ripple last ran
 	status
-	phase   lifecycle.Phase // of its session
+	phase   lifecycle.Phase // state of the agent's session
 	sess    presence
 	act     action
 	rest    rest
@@ -39,16 +40,16 @@ type record struct {
 	delivery
 }
 
-// status is what clients see of an agent's state.
+// status is the state of an agent that clients see.
 type status struct {
 	state     city.State
 	reason    string
 	since     time.Time
-	until     time.Time // zero = no end is known
+	until     time.Time // zero = the end is unknown
 	decisions []city.Decision
 }
 
-// change changes the state, its reason and its end. It reports whether they differ from before. A new state starts
+// change changes the state, its reason and its end. It reports whether any of them has changed. A new state starts
 // now (L14).
 func (s *status) change(now time.Time, state city.State, reason string, until time.Time) bool {
 	if s.state == state && s.reason == reason && s.until.Equal(until) {
@@ -61,7 +62,8 @@ func (s *status) change(now time.Time, state city.State, reason string, until ti
 	return true
 }
 
-// delivery is what waits for an agent: commands for its state, and texts and keys for its terminal.
+// delivery contains the requests that wait for an agent: commands for its state, and texts and keys for its
+// terminal.
 type delivery struct {
 	waiters []waiter
 	out     *outbox.Outbox
@@ -83,13 +85,13 @@ func (d *delivery) take(verbs ...string) []waiter {
 	return out
 }
 
-// cause is why a session is stopped. It also decides what follows the stop.
+// cause is the reason to stop a session. It also determines what follows the stop.
 type cause struct {
 	kind     causeKind
 	why      string
-	finished bool // drain by a user: the agent has finished
-	final    bool // drain by a user: the agent must not restart
-	force    bool // kill by a user: do not wait until the session's host confirms the end
+	finished bool // for a drain by a user: the agent has finished
+	final    bool // for a drain by a user: the agent must not restart
+	force    bool // for a kill by a user: do not wait until the session's host confirms the end
 }
 
 type causeKind int
@@ -98,10 +100,10 @@ const (
 	causeNone causeKind = iota
 	causeRestart
 	causeKill
-	causeRequest // the agent requested it
-	causeBeat    // the beat that a triage agent was started for is over
-	causeWatch   // a watchdog requested it
-	causeFellow  // another agent crashed, and the strategy restarts both
+	causeRequest // the agent itself requested the stop
+	causeBeat    // the beat of a triage agent's session has ended
+	causeWatch   // a watchdog requested the stop
+	causeFellow  // another agent crashed, and its strategy restarts this agent too
 	causeDrained
 	causeIdle
 	causeDrift
@@ -116,35 +118,35 @@ type waiter struct {
 	verb string
 }
 
-// presence is what the machine knows about an agent's session.
+// presence is the machine's information about an agent's session.
 type presence struct {
 	life session.Status
 	// its provider did not answer the newest list
 	uncertain bool
-	seen      uint64    // turn in which a list last showed a session of the agent
+	seen      uint64    // turn in which the newest list with a session of the agent was handled
 	looked    uint64    // turn in which that list was requested
-	fresh     time.Time // when that list was handled
-	// when the session last printed something; zero = unknown
+	fresh     time.Time // time at which that list was handled
+	// time of the session's last output; zero = unknown
 	lastOutput time.Time
 	exit       *city.Exit
-	lastEnd    string // ID of the newest session with an exit that was handled
+	lastEnd    string // ID of the newest session with a handled exit
 	drift      []string
-	// why it is not restarted for drift although no user is attached; "" = it may be
+	// reason why the agent is not restarted for drift although no user is attached; "" = no such reason
 	restartBarred string
-	sample        usage.Sample // resource usage of its processes
+	sample        usage.Sample // resource usage of the session's processes
 }
 
 // obscure reports whether the agent's state is unknown because its provider or its holder does not answer.
 func (p *presence) obscure() bool { return p.uncertain || !p.life.Silent.IsZero() }
 
-// busy reports whether a user is at the agent's terminal.
+// busy reports whether a user is attached to the agent's terminal or has typed recently.
 func (p *presence) busy(now time.Time) bool {
 	return p.life.Attached > 0 || (!p.life.TypedAt.IsZero() &&
 		now.Sub(p.life.TypedAt) < typedRecently)
 }
 
-// noteOutput updates when the agent last printed something, by this controller's clock. For a provider that does not
-// count output, any activity counts.
+// noteOutput updates the time of the agent's last output, by this controller's clock. For a provider that does not
+// count output, any activity is treated as output.
 func (p *presence) noteOutput(now time.Time, s *session.Status, adopted bool) {
 	switch {
 	case s.Activity.IsZero() && s.Output == 0:
@@ -157,22 +159,22 @@ func (p *presence) noteOutput(now time.Time, s *session.Status, adopted bool) {
 	}
 }
 
-// action is the effect in flight for an agent, and what is planned after it.
+// action is the effect in flight for an agent, and the planned next action.
 type action struct {
-	// the session of a start in flight, while its program asks a question in its terminal
+	// the session of a start in flight, if its program asks a question in the terminal
 	asking   *session.Status
-	early    *session.Exit        // an exit that arrived before the result of its start
-	stopFrom time.Time            // when a failed stop may be retried
-	stopping cause                // why the stop in flight was requested
-	intent   cause                // requested, but not started yet
+	early    *session.Exit        // an exit that arrived before the result of the session's start
+	stopFrom time.Time            // earliest time for a retry of a failed stop
+	stopping cause                // cause of the stop in flight
+	intent   cause                // cause of a stop that was requested but has not started yet
 	because  string               // reason for the next start
 	endFiles bool                 // the start in flight saves exits to files
-	queued   int                  // number of its events in the queue
-	acks     []effect.Acknowledge // exits to acknowledge to the provider
+	queued   int                  // number of the agent's events in the queue
+	acks     []effect.Acknowledge // exits that must be acknowledged to the provider
 	ackTurn  uint64               // turn of the newest acknowledgements
 }
 
-// rest is the history of an agent's exits, and the wait before its next start.
+// rest contains the history of an agent's exits, and the wait before its next start.
 type rest struct {
 	history           restart.History
 	kept              *effect.Memo // the last saved history; nil = not saved
@@ -181,10 +183,10 @@ type rest struct {
 	holdWhy           string
 	quarantineCrashes int // number of crashes that led to the current quarantine
 	missing           effect.MissingMemo
-	staysDown         bool // it exited, and its policy does not restart it
-	final             bool // the user asked for no restart
+	staysDown         bool // the agent has exited, and its policy does not restart it
+	final             bool // the user requested no restart
 	restarts          int
-	// since the last start it exited on its own, or was stopped for its silence
+	// since the last start, the agent has exited on its own or was stopped because it was silent
 	diedOnItsOwn bool
 }
 
@@ -213,7 +215,7 @@ func (r *rest) retry() {
 	r.staysDown = false
 }
 
-// clear ends the wait, and what keeps the agent stopped.
+// clear ends the wait, and the states that keep the agent stopped.
 func (r *rest) clear() {
 	r.retry()
 	r.final = false
@@ -232,7 +234,7 @@ func (r *rest) forgive() {
 	r.history, r.missing = restart.History{}, effect.MissingMemo{}
 }
 
-// started notes that the agent runs. fresh reports that its session is new.
+// started records that the agent runs. fresh is true for a new session.
 func (r *rest) started(fresh bool) {
 	r.staysDown, r.final, r.missing = false, false, effect.MissingMemo{}
 	if fresh && r.diedOnItsOwn {
@@ -246,7 +248,8 @@ func (r *rest) counts(now time.Time, window time.Duration) bool {
 	return now.Before(r.notBefore) || r.history.Within(now, window) > 0
 }
 
-// crashes returns the number of crashes that count: those within the window, or those that led to the quarantine.
+// crashes returns the number of relevant crashes: the crashes within the window, or those that led to the current
+// quarantine.
 func (r *rest) crashes(now time.Time, window time.Duration) int {
 	if r.pause() == city.Quarantined {
 		return r.quarantineCrashes
@@ -254,7 +257,8 @@ func (r *rest) crashes(now time.Time, window time.Duration) int {
 	return r.history.Within(now, window)
 }
 
-// pause returns the state of an agent that waits for a time to start: backoff, failed or quarantined. "" = no wait.
+// pause returns the state of an agent that waits for the time of its next start: backoff, failed or quarantined. It
+// returns "" if the agent does not wait.
 func (r *rest) pause() city.State {
 	if r.staysDown || r.notBefore.IsZero() {
 		return ""
@@ -262,27 +266,28 @@ func (r *rest) pause() city.State {
 	return r.hold
 }
 
-// finishing is the drain of an agent, and the state of its mark in the session.
+// finishing contains the drain of an agent, and the state of the drain's mark in the session.
 type finishing struct {
-	drain    *drain            // nil: not draining
-	handed   *effect.DrainMemo // handed over by the previous controller; nil after the adoption
-	marking  bool              // a mark is in flight
-	markTurn uint64            // turn in which the mark last changed
+	drain *drain // nil = the agent is not draining
+	// drain that the previous controller handed over; nil after the adoption
+	handed   *effect.DrainMemo
+	marking  bool   // a MarkDrain is in flight
+	markTurn uint64 // turn in which the mark last changed
 	markFrom time.Time
-	unmarked bool // its provider does not support marks
+	unmarked bool // the session's provider does not support marks
 }
 
-// silence tracks how long an agent has printed nothing.
+// silence is the state of the checks for an agent that prints nothing.
 type silence struct {
-	idleAt  time.Time // when idle_timeout expires; zero = never
-	task    string    // task in progress since taskAt
-	gate    string    // gate that the task waits for since taskAt
+	idleAt  time.Time // time at which idle_timeout expires; zero = never
+	task    string    // bead in progress since taskAt
+	gate    string    // gate that the task has been waiting for since taskAt
 	taskAt  time.Time
 	stuck   *city.Stuck // set while it has work and is silent for too long
-	stuckAt time.Time   // when stuck_after expires; zero = never
+	stuckAt time.Time   // time at which stuck_after expires; zero = never
 }
 
-// declared returns why an agent runs: where it is declared, or its pool.
+// declared returns the reason why an agent runs: the position of its declaration, or its pool.
 func (a *record) declared() string {
 	if a.pool != nil {
 		return "member of pool " + a.pool.Name()
@@ -290,7 +295,7 @@ func (a *record) declared() string {
 	return "declared at " + a.want.Source
 }
 
-// names returns the names under which other agents can depend on this one: its own and its pool's.
+// names returns the names under which other agents can depend on the agent: its own and its pool's.
 func (a *record) names() []string {
 	if a.pool != nil && a.pool.Name() != a.name {
 		return []string{a.name, a.pool.Name()}
@@ -298,7 +303,7 @@ func (a *record) names() []string {
 	return []string{a.name}
 }
 
-// isUp reports whether dependents may start: the agent runs, or has exited successfully.
+// isUp reports whether dependents may start: the agent is running, or has exited successfully.
 func (a *record) isUp() bool {
 	if a.phase.Alive() {
 		return a.phase.Ready() && !a.phase.InFlight()
@@ -308,14 +313,14 @@ func (a *record) isUp() bool {
 		a.sess.exit.Signal == ""
 }
 
-// forgive clears crashes and waits, because the agent's declaration has changed or a user asked for a start.
+// forgive clears crashes and waits, because the agent's declaration has changed or a user requested a start.
 func (a *record) forgive(because string) {
 	a.act.because = because
 	a.rest.forgive()
 }
 
-// gone reports whether an unwanted agent has stopped. It is then hidden, but its record remains until no list shows
-// its last session.
+// gone reports whether an unwanted agent has stopped. The agent is then hidden, but its record remains while a list
+// shows its last session.
 func (a *record) gone() bool { return a.unwanted() && a.phase.Idle() }
 
 // surplus reports whether an agent is a pool member that is currently unwanted.
@@ -326,7 +331,8 @@ func (a *record) surplus() bool {
 // unwanted reports whether an agent should not run.
 func (a *record) unwanted() bool { return a.want == nil || a.surplus() }
 
-// shrinks returns why a member does not start yet: after the next count of work, the pool may not want it.
+// shrinks returns the reason why a member does not start yet, or "". After the next count of work, its pool may not
+// want it.
 func (a *record) shrinks() string {
 	switch {
 	case a.pool == nil || !a.pool.Waits():
@@ -344,7 +350,7 @@ func (m *Machine) join(a *record, p *pools.Pool, w *agent.Want) {
 	m.declare(a, w)
 }
 
-// declare sets the declaration of an agent, and with it the policy of its kind.
+// declare sets the declaration of an agent, and the policy for its kind.
 func (m *Machine) declare(a *record, w *agent.Want) {
 	a.want, a.policy = w, always{m}
 	if w == nil {
@@ -362,7 +368,7 @@ func (a *record) unknownIn(unknown map[string]error) bool {
 		unknown[a.want.Spec.Provider] != nil
 }
 
-// remembered reports whether an unwanted member still has crashes that count. They apply if its pool grows again.
+// remembered reports whether an unwanted member still has relevant crashes. They are used if its pool grows again.
 func (a *record) remembered(now time.Time) bool {
 	return a.want != nil && a.rest.counts(now, a.want.Policy.Window)
 }
@@ -379,7 +385,7 @@ func (m *Machine) decided(now time.Time, a *record, what, why string) {
 	m.step.Decided(now, &a.decisions, what, why)
 }
 
-// follow carries out the decision of the restart policy about a death. what and why describe the death.
+// follow applies the verdict of the restart policy about a death. what and why describe the death.
 func (m *Machine) follow(now time.Time, a *record, v restart.Verdict, what, why string) {
 	m.decided(now, a, what, why)
 	a.act.because = "restarted after " + v.Reason

@@ -11,25 +11,25 @@ import (
 	"gcity/session"
 )
 
-// outputWait is how long the event of a crash waits for the last output.
+// outputWait is the maximum time for which the event of a crash waits for the last output.
 const outputWait = effect.CaptureLimit + time.Second
 
-// journal records the events that follow from decisions, in the order of the decisions.
+// journal records the events of decisions, in the order of the decisions.
 type journal struct {
 	m     *Machine
 	queue []queuedRecord
-	// IDs of sessions with an exit that the previous controller recorded, or saved to be recorded
+	// IDs of sessions with an exit that the previous controller recorded, or saved so that its successor records it
 	past map[string]bool
 }
 
 // queuedRecord is an event that waits to be written to the log.
 type queuedRecord struct {
 	effect.Record
-	agent *record       // nil: the event is not about an agent's session
-	end   *session.Exit // the exit that the event records; nil: none
-	// ID of the session with the output that the event waits for; "" = it waits only for earlier events
+	agent *record       // nil = the event is not about an agent's session
+	end   *session.Exit // the exit that the event records; nil = none
+	// ID of the session with the output that the event waits for; "" = the event waits only for earlier events
 	output string
-	by     time.Time // when it no longer waits for the output
+	by     time.Time // time at which the event stops waiting for the output
 }
 
 // record records an event about an agent.
@@ -57,8 +57,8 @@ func (j *journal) recordCrash(now time.Time, a *record, x session.Exit, e events
 	})
 }
 
-// inOrder records an event. If an earlier event still waits for output, it is queued, so that the log has the order
-// of the decisions.
+// inOrder records an event. If an earlier event still waits for output, inOrder queues the new one, so that the log
+// has the order of the decisions.
 func (j *journal) inOrder(q queuedRecord) {
 	if len(j.queue) == 0 && q.output == "" {
 		j.m.step.Do(q.Record)

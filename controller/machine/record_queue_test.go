@@ -63,7 +63,8 @@ func TestEachCrashKeepsItsOutput(t *testing.T) {
 	}
 }
 
-// The effects of a crash on other agents are recorded after the crash, even if capturing its output takes long.
+// The effects of a crash on other agents are recorded after the crash, even if the capture of its output takes
+// long.
 func TestAnEffectIsRecordedAfterItsCause(t *testing.T) {
 	w := newWorld()
 	w.declare("fam:strategy=rest_for_one", "kid:needs=fam")
@@ -83,7 +84,7 @@ func TestAnEffectIsRecordedAfterItsCause(t *testing.T) {
 	}
 }
 
-// A capture that hangs delays the log only for a bounded time.
+// A hung capture delays the log only for a limited time.
 func TestHungCaptureDelaysNothing(t *testing.T) {
 	w := newWorld()
 	w.declare("a", "b")

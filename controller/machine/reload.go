@@ -15,13 +15,13 @@ import (
 type loader struct {
 	m *Machine
 
-	rejected  string // why the configuration on disk is not in force
+	rejected  string // reason why the configuration on disk is not in force
 	loaded    time.Time
 	since     uint64 // turn in which the configuration came into force
 	refused   string // revision of the rejected configuration
-	patrolSaw string // revision that the last patrol saw
+	patrolSaw string // revision that the last patrol read
 	held      *held  // configuration on disk that waits for a confirmation; nil = none
-	// held revision that a waiting reload has confirmed, by command ID; "" = none was held
+	// held revision that each waiting reload has confirmed, by command ID; "" = no configuration was held
 	confirms map[uint64]string
 	loading  bool
 	again    bool          // load again after the load in flight
@@ -54,16 +54,16 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 		ld.dropHeld()
 		msg := ld.adopt(now, in.Conf)
 		ld.m.step.Note(&ld.rejected, "")
-		ld.refused = "" // so that a later return to that revision is loaded again
+		ld.refused = "" // a later return to that revision must be loaded again
 		ld.accept(waiting, msg)
 	case in.Conf == nil && ld.held != nil && in.Revision == ld.held.revision:
 		// the held configuration still waits for a confirmation
 	case in.Conf == nil && in.Revision == ld.refused && ld.rejected != "":
 		ld.refuseLoad(waiting, ld.rejected)
 	case in.Conf == nil && in.Revision != ld.m.conf.Revision:
-		// the next patrol loads the new revision if it stays the same
+		// the next patrol loads the new revision if the file has not changed until then
 	default:
-		// the log must show that the other configuration is gone
+		// the log must show that the other configuration is no longer on disk
 		if ld.held != nil || ld.rejected != "" {
 			ld.m.step.Do(effect.Record{Event: events.Event{Type: events.ConfigReloaded,
 				Actor: effect.ActorController, Message: "the file matches the configuration in " +
@@ -90,7 +90,7 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 	ld.unfulfilled(ld.heldReason(err))
 }
 
-// unfulfilled answers the commands with a flag that was written but is not in force: the file was rejected or
+// unfulfilled refuses commands with a flag that was written but is not in force, because the file was rejected or
 // changed.
 func (ld *loader) unfulfilled(err error) {
 	if len(ld.edits) > 0 {
@@ -141,8 +141,8 @@ func (ld *loader) reject(revision string, err error) {
 	}})
 }
 
-// adopt brings a configuration into force. Agents keep their state as long as their name and fingerprint are the
-// same (L6).
+// adopt brings a configuration into force. Agents keep their state if their name and fingerprint are unchanged
+// (L6).
 func (ld *loader) adopt(now time.Time, c *effect.Configuration) string {
 	first := ld.m.conf == nil
 	var before *effect.Configuration
@@ -170,7 +170,7 @@ func (ld *loader) adopt(now time.Time, c *effect.Configuration) string {
 	}
 	ld.m.deps.depth = agent.Depth(c.Wants)
 	for _, a := range ld.m.order {
-		// a removed agent still stops in the order of its dependencies
+		// a removed agent must still stop in the order of its dependencies
 		if a.want == nil && len(a.needs) > 0 {
 			ld.m.deps.ordered, ld.m.deps.depth = true, max(ld.m.deps.depth, deepest)
 		}
@@ -196,7 +196,7 @@ func (ld *loader) adopt(now time.Time, c *effect.Configuration) string {
 	return msg
 }
 
-// want adopts one agent of a new configuration.
+// want applies the declaration of one agent in a new configuration.
 func (ld *loader) want(now time.Time, w *agent.Want) {
 	a, known := ld.m.agents[w.Name]
 	if !known {
@@ -267,7 +267,7 @@ func (ld *loader) suspensions(before, after *effect.Configuration) {
 	}
 }
 
-// compare returns how another configuration differs from the one in force.
+// compare returns the differences between another configuration and the one in force.
 func (ld *loader) compare(c *effect.Configuration) step.Changes {
 	var ch step.Changes
 	wanted := make(map[string]bool, len(c.Wants))
@@ -275,7 +275,7 @@ func (ld *loader) compare(c *effect.Configuration) step.Changes {
 		w := &c.Wants[i]
 		wanted[w.Name] = true
 		a, known := ld.m.agents[w.Name]
-		// a member that is not running is covered by its pool
+		// for a member that is not running, the change of its pool is enough
 		if w.Pool != "" && (!known || a.gone()) {
 			continue
 		}

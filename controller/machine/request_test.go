@@ -10,7 +10,8 @@ import (
 	"gcity/events"
 )
 
-// If an agent requests a restart and exits before it can be stopped, it restarts and this does not count as a crash.
+// If an agent requests a restart and exits before it can be stopped, it restarts, and the exit does not count as a
+// crash.
 func TestRequestedRestartIsNotACrash(t *testing.T) {
 	w := newWorld()
 	w.declare("a")

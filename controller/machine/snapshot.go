@@ -13,7 +13,7 @@ import (
 	"gcity/session"
 )
 
-// Snapshot returns the state of the city for clients. Everything in it is a copy.
+// Snapshot returns the state of the city for clients. It is a copy.
 func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
 	s := &city.Snapshot{At: now, Agents: make([]city.Agent, 0, len(m.order)), Degraded: []string{},
 		ShutDown: m.ending != alive && !m.left, Ending: m.cityStop.snapshotStop()}
@@ -186,7 +186,7 @@ func sessionOf(life *session.Status) *city.Session {
 	return s
 }
 
-// nextOfStop returns what happens next to an agent that is stopping, or must stop.
+// nextOfStop describes the next action for an agent that is stopping, or must stop.
 func (a *record) nextOfStop() string {
 	switch {
 	case a.phase.Stopping():

@@ -31,7 +31,7 @@ func (m *Machine) start(now time.Time, a *record) {
 	a.phase.Start(m.turn)
 	a.act.early = nil
 	a.act.intent = cause{}
-	a.rest.clear() // a user may start an agent that has exited for good
+	a.rest.clear() // a user may start an agent that was to stay stopped
 	m.set(now, a, city.Starting, a.act.because, time.Time{})
 	if a.rest.missing.Why == "" {
 		m.decided(now, a, "start", a.act.because)
@@ -57,7 +57,7 @@ func (m *Machine) started(now time.Time, in effect.Started) {
 			m.died(now, a, *early)
 		}
 	case early != nil && early.ID != a.sess.lastEnd && !early.Asked:
-		// the failed start caused this exit, which has the better reason
+		// this exit has made the start fail, and it has the better reason
 		m.died(now, a, *early)
 	case a.phase.Canceled():
 		a.phase.Doubt()
@@ -115,7 +115,7 @@ func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 	}
 }
 
-// failed handles a failed start. It counts as a crash unless nothing was started.
+// failed handles a failed start. The failure counts as a crash unless nothing was started.
 func (p always) failed(now time.Time, a *record, err error) {
 	m := p.m
 	if errors.Is(err, session.ErrMissing) || errors.Is(err, session.ErrCommand) ||
@@ -140,8 +140,8 @@ func (p always) failed(now time.Time, a *record, err error) {
 	}
 }
 
-// cannotStart handles a start that could not begin because something is missing or used up. Nothing has run, so it is
-// not a crash. It is retried as long as the agent is wanted, but recorded only once.
+// cannotStart handles a start that could not begin because something is missing or exhausted. Nothing has run, so
+// this is not a crash. The start is retried while the agent is wanted, but the failure is recorded only once.
 func (m *Machine) cannotStart(now time.Time, a *record, err error) {
 	if a.rest.missing.Why != err.Error() {
 		m.decided(now, a, city.CannotStart, err.Error())
@@ -161,7 +161,7 @@ func (m *Machine) cannotStart(now time.Time, a *record, err error) {
 	}
 }
 
-// answeredFor records that gcity pressed keys in an agent's terminal on behalf of the user.
+// answeredFor records that gcity pressed keys in an agent's terminal for the user.
 func (m *Machine) answeredFor(in effect.DialogAnswered) {
 	keys := strings.Join(in.Dialog.Keys, ", ")
 	e := events.Event{
@@ -178,8 +178,8 @@ func (m *Machine) answeredFor(in effect.DialogAnswered) {
 	m.step.Do(effect.Record{Event: e})
 }
 
-// asks updates the reason of a starting agent: it waits for the provider, or for a user to answer a question in the
-// terminal.
+// asks updates the reason of a starting agent. The agent waits for its provider, or for a user to answer a question
+// in the terminal.
 func (m *Machine) asks(now time.Time, in effect.Asking) {
 	a, ok := m.agents[in.Agent]
 	if !ok || !a.phase.Starting() || a.phase.Canceled() {

@@ -65,7 +65,7 @@ func (wk *work) storeProblems() []string {
 	return out
 }
 
-// probe requests another try of failed stores when their retry is due.
+// probe requests a retry of failed stores when their retry is due.
 func (wk *work) probe(now time.Time) {
 	due := slices.ContainsFunc(wk.stores, func(s guard.Trouble) bool {
 		return !now.Before(s.Until)

@@ -21,7 +21,7 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the stories' outcomes anew")
 
-// TestStories plays testdata/*.txt. A line that starts with ">" is a result of the line above it.
+// TestStories plays testdata/*.txt. A line that starts with ">" is a result of the last line without it.
 func TestStories(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -107,13 +107,13 @@ func (w *world) tell(words []string) error {
 		w.lost = arg(0) == "on"
 	case "fail":
 		w.fails[arg(0)] = strings.Join(args[1:], " ")
-	case "miss": // a requirement for the agent's start is missing
+	case "miss": // something that the agent's start needs is missing
 		w.fails["missing "+arg(0)] = strings.Join(args[1:], " ")
-	case "exhaust": // a resource that the agent's start needs is used up
+	case "exhaust": // a resource that the agent's start needs is exhausted
 		w.fails["exhausted "+arg(0)] = strings.Join(args[1:], " ")
 	case "unable": // a provider cannot run anything, with the reason
 		w.fails["by "+arg(0)] = strings.Join(args[1:], " ")
-	case "unstoppable": // stops of the agent fail, with the reason; without one they succeed again
+	case "unstoppable": // stops of the agent fail with this reason; without a reason they succeed again
 		w.fails["stop "+arg(0)] = strings.Join(args[1:], " ")
 	case "stick":
 		w.stuck[arg(0)] = true
@@ -126,7 +126,7 @@ func (w *world) tell(words []string) error {
 		w.alive[arg(0)].Attached, w.alive[arg(0)].TypedAt = 0, w.now
 	case "write":
 		w.write(args...)
-	case "restore": // the file of the active revision
+	case "restore": // restores the file of the configuration in force
 		w.current = w.m.conf
 		w.Step(effect.Poked{})
 	case "break":
@@ -141,7 +141,7 @@ func (w *world) tell(words []string) error {
 		}
 	case "degraded":
 		w.log = append(w.log, w.m.Snapshot(w.now).Degraded...)
-	case "takes": // NAME, CPU time so far, bytes, processes
+	case "takes": // NAME, CPU time so far, resident bytes, processes
 		w.m.gauge.able = true
 		if w.uses == nil {
 			w.uses = map[string]session.Usage{}
@@ -172,7 +172,7 @@ func (w *world) tell(words []string) error {
 		w.Step(effect.Shutdown{Leave: arg(0) == "leave"})
 	case "hurry":
 		w.Step(effect.Hurry{})
-	case "draft": // a viewer has typed a draft, or with "off" removed it
+	case "draft": // a viewer has typed a draft, or with "off" deleted it
 		w.draft(arg(0), arg(1) != "off")
 	case "sends":
 		w.log = append(w.log, w.showSends()...)
@@ -186,7 +186,7 @@ func (w *world) tell(words []string) error {
 		w.found(arg(0), nil, nil)
 	case "spoil":
 		w.found(arg(0), nil, unusable(arg(0)))
-	case "sleep": // the machine sleeps, or the clock is set forward
+	case "sleep": // the computer is suspended, or the clock is set forward
 		d, err := time.ParseDuration(arg(0))
 		if err != nil {
 			return err
@@ -216,25 +216,25 @@ func (w *world) tell(words []string) error {
 		w.emit(arg(0))
 	case "norecord":
 		w.floor.refuse = strings.Join(args, " ")
-	case "store": // calls of the city's store fail until its breaker opens; without arguments they succeed again
+	case "store": // calls of the city's store fail until its circuit breaker opens; without arguments they succeed again
 		for w.floor.dead = strings.Join(args, " "); w.floor.dead != "" && !w.floor.store.Open(); {
 			w.called(false)
 		}
 	case "automations":
 		w.log = append(w.log, w.showAutomations()...)
-	case "works": // the agent works on a bead; without a bead it stops
+	case "works": // the agent works on a bead; without a bead it has no work
 		if w.floor.hands == nil {
 			w.floor.hands = map[string]string{}
 		}
 		if delete(w.floor.hands, arg(0)); arg(1) != "" {
 			w.floor.hands[arg(0)] = arg(1)
 		}
-	case "gate": // a gate that the agent's work waits for; without one it is removed
+	case "gate": // gate that the agent's work waits for; without a gate it is removed
 		w.floor.gates = map[string]string{}
 		if arg(1) != "" {
 			w.floor.gates[arg(0)] = strings.Join(args[1:], " ")
 		}
-	case "scaled-aside": // a size set while the city has no controller
+	case "scaled-aside": // a size that was set while the city had no controller
 		n, err := strconv.Atoi(arg(1))
 		w.overrides[arg(0)] = n
 		return err
@@ -257,7 +257,7 @@ func (w *world) tell(words []string) error {
 		_, err := fmt.Sscan(arg(1), new(int))
 		w.kennel.letter[arg(0)], _ = strconv.Atoi(arg(1))
 		return err
-	case "unposted": // mail cannot be sent, with the reason
+	case "unposted": // mail cannot be sent, for this reason
 		w.kennel.refuse = strings.Join(args, " ")
 	case "tiers":
 		w.log = append(w.log, w.showTiers()...)
@@ -277,7 +277,7 @@ func (w *world) tell(words []string) error {
 		w.command(uint64(len(w.log)+1), tierDecide(args))
 	case "thaw":
 		w.alive[arg(0)].Frozen = false
-	case "mute": // sessions accept no text, with the reason
+	case "mute": // sessions accept no text, for this reason
 		w.desk.mute = strings.Join(args, " ")
 	case "silence": // the holder of an agent does not respond
 		w.alive[arg(0)].Silent, w.alive[arg(0)].Reason = w.now, strings.Join(args[1:], " ")
@@ -289,7 +289,7 @@ func (w *world) tell(words []string) error {
 		w.log = append(w.log, w.showPools()...)
 	case "marks":
 		w.note("%s is marked: %s", arg(0), drainText(w.alive[arg(0)].Drain))
-	case "next": // the agent's next change
+	case "next": // shows the agent's next change
 		next := w.m.nextFor(w.m.agents[arg(0)])
 		w.log = append(w.log, fmt.Sprintf("%s (known when: %v)", next.What, next.At != nil))
 	case "show":
@@ -300,8 +300,8 @@ func (w *world) tell(words []string) error {
 	return nil
 }
 
-// succeed replaces the controller with a new one, as after a handover or a SIGKILL. The effects named in stuck are
-// stuck from the start.
+// succeed replaces the controller with a new one, as after a hand-over or a SIGKILL. The effects named in stuck are
+// stuck from the beginning.
 func (w *world) succeed(stuck ...string) {
 	before := w.m
 	w.m = newMachine()
@@ -340,7 +340,7 @@ func (w *world) succeed(stuck ...string) {
 	}
 }
 
-// begin gives a new machine its first configuration and its first turn.
+// begin gives a new machine its first configuration and its first step.
 func (w *world) begin(stuck ...string) {
 	w.pending, w.stuck = nil, map[string]bool{}
 	for _, key := range stuck {
@@ -350,8 +350,8 @@ func (w *world) begin(stuck ...string) {
 	w.Step(effect.Tick{})
 }
 
-// quarantines returns the quarantines that the next controller must know: those that the previous one has saved, if the
-// next one loads the file.
+// quarantines returns the quarantines that the next controller must know. These are the saved ones, if the next
+// controller loads the file.
 func (w *world) quarantines(before *Machine) map[string]time.Time {
 	out := map[string]time.Time{}
 	if before.conf == nil || !before.conf.OnDisk || !w.current.OnDisk || before.keeper.busy ||

@@ -13,7 +13,8 @@ import (
 	"gcity/pool"
 )
 
-// findStranded finds work of assignees that are not running and will not start without a user, and since when.
+// findStranded finds work of assignees that are not running and will not start without a user, and the start of
+// this condition.
 func (wk *work) findStranded(now time.Time) {
 	if wk.m.conf == nil || !wk.m.looks.listed || wk.m.ending != alive ||
 		len(wk.held) == 0 && len(wk.idleSince) == 0 {
@@ -47,9 +48,9 @@ func (wk *work) findStranded(now time.Time) {
 	}
 }
 
-// whyAbsent returns why an assignee is not running and will not start without a user. The reason follows the name
-// in a sentence, for example "is quarantined". It is "" for running agents, for names of people, and while the
-// whole city is suspended.
+// whyAbsent returns the reason why an assignee is not running and will not start without a user. The reason follows
+// the name in a sentence, for example "is quarantined". It is "" for running agents, for names of people, and while
+// the whole city is suspended. gone is true if the city has no agent with this name.
 func (wk *work) whyAbsent(who string) (why string, gone bool) {
 	a := wk.m.agents[who]
 	switch {
@@ -75,7 +76,7 @@ func (wk *work) whyAbsent(who string) (why string, gone bool) {
 	return "", false
 }
 
-// whyUndeclared does the same as whyAbsent, for a name that is not a wanted agent.
+// whyUndeclared returns the results of whyAbsent for a name that is not a wanted agent.
 func (wk *work) whyUndeclared(who string) (why string, gone bool) {
 	if len(wk.m.looks.unlistedProviders) > 0 {
 		return "", false

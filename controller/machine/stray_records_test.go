@@ -11,7 +11,7 @@ import (
 	"gcity/controller/runs"
 )
 
-// Stray records are searched for once, some time after the last record that could not be created. No search runs while
+// Stray records are searched once, some time after the last record that could not be created. No search runs while
 // a record is being created.
 func TestRemainingProcessesAreSearchedAfterAFault(t *testing.T) {
 	w := newWorld()

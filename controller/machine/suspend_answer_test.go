@@ -6,7 +6,7 @@ import (
 	"gcity/city"
 )
 
-// The answer to a suspension names the setting once, whether the agent ran or not.
+// The answer to a suspension names the setting once, regardless of whether the agent was running.
 func TestSuspensionAnswer(t *testing.T) {
 	w := newWorld()
 	w.declare("a")

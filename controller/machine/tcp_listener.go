@@ -15,7 +15,7 @@ type tcpListener struct {
 	city.Listener
 }
 
-// open requests the listener that [api] describes, if the configuration differs from the last request.
+// open requests the listener that [api] describes, if [api] differs from the last request.
 func (tl *tcpListener) open() {
 	if tl.m.conf == nil || tl.m.ending != alive || tl.m.settling {
 		return

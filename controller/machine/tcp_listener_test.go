@@ -9,7 +9,7 @@ import (
 	"gcity/controller/effect"
 )
 
-// A listener is requested once, when its address changes. The result is shown.
+// A listener is requested only when its address changes. The result is shown.
 func TestEntry(t *testing.T) {
 	m, now := newMachine(), time.Now()
 	asked := func(in effect.Input) (all []config.API) {
@@ -25,7 +25,7 @@ func TestEntry(t *testing.T) {
 		return effect.Loaded{Revision: revision,
 			Conf: &effect.Configuration{Name: "app", Revision: revision, API: api}}
 	}
-	asked(with("1", config.API{})) // before the first turn, as in New
+	asked(with("1", config.API{})) // before the first step, as in New
 	if got := asked(effect.Tick{}); len(got) != 0 {
 		t.Errorf("nothing is wanted, and asked for was %+v", got)
 	}

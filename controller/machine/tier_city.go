@@ -20,7 +20,7 @@ func (c tierCity) Record(e events.Event, answers ...effect.Answer) {
 	c.m.journal.inOrder(queuedRecord{Record: effect.Record{Event: e, Answers: answers}})
 }
 
-// Agent returns what watchdogs see of an agent, or nil if it does not exist.
+// Agent returns an agent's state for watchdogs, or nil if the agent does not exist.
 func (c tierCity) Agent(name string) *tier.Agent {
 	m, a := c.m, c.m.agents[name]
 	if a == nil {
@@ -51,7 +51,7 @@ func (c tierCity) Decide(now time.Time, name string) {
 	}
 }
 
-// Start ends an agent's wait and starts the agent. It returns the outcome for the watchdog's record.
+// Start ends an agent's wait and starts the agent. It returns the result for the watchdog's record.
 func (c tierCity) Start(now time.Time, name, why string) string {
 	a := c.m.agents[name]
 	a.rest.retry()
@@ -63,7 +63,7 @@ func (c tierCity) Start(now time.Time, name, why string) string {
 	return "starting"
 }
 
-// Replace restarts an agent. It returns the outcome for the watchdog's record.
+// Replace restarts an agent. It returns the result for the watchdog's record.
 func (c tierCity) Replace(now time.Time, name, why string) string {
 	a := c.m.agents[name]
 	switch {
@@ -82,7 +82,7 @@ func (c tierCity) Replace(now time.Time, name, why string) string {
 	return "restarting"
 }
 
-// Type queues a text for an agent. It returns the ID of the text, or why it was refused.
+// Type queues a text for an agent. It returns the ID of the text, or the reason why the text was refused.
 func (c tierCity) Type(now time.Time, name, watchdog, text string) (id uint64, problem string) {
 	a, tx := c.m.agents[name], &c.m.texts
 	if why, never := (textCity{c.m}).Outlook(name); never {
@@ -100,7 +100,7 @@ func (c tierCity) Type(now time.Time, name, watchdog, text string) (id uint64, p
 	return d.ID, ""
 }
 
-// TextReason returns why a text is not submitted yet.
+// TextReason returns the reason why a text is not submitted yet.
 func (c tierCity) TextReason(name string, id uint64) string {
 	if a := c.m.agents[name]; a != nil {
 		if d := a.out.Text(id); d != nil {
@@ -134,7 +134,7 @@ func (c tierCity) Dismiss(now time.Time, name, watchdog string) {
 	}
 }
 
-// Decided notes that a triage agent has made its decision. Its session may run until the given time.
+// Decided records that a triage agent has made its decision. Its session may run until the given time.
 func (c tierCity) Decided(name, beat string, until time.Time) {
 	a := c.m.agents[name]
 	if a != nil && a.triage.summons != nil && a.triage.summons.Beat == beat {

@@ -13,15 +13,15 @@ import (
 	"gcity/session"
 )
 
-// triage is the beat of a watchdog that an agent has to decide. It is empty for agents that are not triage agents.
+// triage is the beat of a watchdog that an agent must decide. It is empty for agents that are not triage agents.
 type triage struct {
-	// the beat to decide; nil: none
+	// the beat that the agent must decide; nil = none
 	summons *tier.Summons
-	served  string // ID of the beat that it was last started for
-	unfit   string // why its last start failed
+	served  string // ID of the beat that the agent was last started for
+	unfit   string // reason why the agent's last start failed
 }
 
-// triageOf returns the name of the watchdog for which an agent is the triage agent, or "".
+// triageOf returns the name of the watchdog that uses the agent as its triage agent, or "".
 func (a *record) triageOf() string {
 	if a.want == nil {
 		return ""
@@ -29,14 +29,14 @@ func (a *record) triageOf() string {
 	return a.want.TriageOf
 }
 
-// waits reports whether no beat waits for a decision, or the agent was already started for it.
+// waits reports whether no beat waits for a decision, or the agent was already started for the beat.
 func (onCall) waits(a *record) bool {
 	s := a.triage.summons
 	return s == nil || s.Judged || a.triage.served == s.Beat
 }
 
-// rededicate handles an agent that becomes a triage agent, or stops being one. Its history is cleared, and a
-// session that was started for a beat ends.
+// rededicate handles an agent that becomes a triage agent, or stops being one. It clears the agent's history, and
+// stops a session that was started for a beat.
 func (a *record) rededicate(w *agent.Want) {
 	if was := a.triageOf(); a.want == nil || (was == "") == (w.TriageOf == "") {
 		return
@@ -47,7 +47,8 @@ func (a *record) rededicate(w *agent.Want) {
 	a.triage.summons, a.triage.unfit = nil, ""
 }
 
-// startEffect returns the start for a beat, with the environment of the beat and the file that describes it.
+// startEffect returns the start for a beat, with the beat's environment variables and a file that describes the
+// beat.
 func (onCall) startEffect(a *record) effect.Start {
 	if a.triage.summons == nil {
 		return effect.Start{Want: a.want}
@@ -57,7 +58,7 @@ func (onCall) startEffect(a *record) effect.Start {
 	return effect.Start{Want: &w, Brief: &a.triage.summons.Brief}
 }
 
-// ends returns the cause to stop a session: its beat is over, it has decided, or it is drained.
+// ends returns the cause to stop a session: its beat has ended, the agent has decided, or its drain has ended.
 func (onCall) ends(now time.Time, a *record) cause {
 	s := a.triage.summons
 	switch {
@@ -69,7 +70,7 @@ func (onCall) ends(now time.Time, a *record) cause {
 	return a.drained(now)
 }
 
-// rest sets the state of a triage agent that no beat waits for.
+// rest sets the state of a triage agent without a beat to decide.
 func (p onCall) rest(now time.Time, a *record) {
 	m := p.m
 	a.act.intent = cause{}
@@ -85,8 +86,8 @@ func (p onCall) rest(now time.Time, a *record) {
 		"; starts only for its checks", time.Time{})
 }
 
-// triageOver handles the end of a triage agent's session, or a failed start. It never counts as a crash. The
-// watchdog reports it.
+// triageOver handles the end of a triage agent's session, or a failed start. The watchdog reports the end, which
+// never counts as a crash.
 func (m *Machine) triageOver(now time.Time, a *record, why string) {
 	s := a.triage.summons
 	a.rest.retry()
@@ -106,8 +107,8 @@ func (p onCall) failed(now time.Time, a *record, err error) {
 	m.triageOver(now, a, "could not start: "+a.triage.unfit)
 }
 
-// died handles the exit of a triage agent that was not stopped. If the exit prevented a decision, it is recorded with
-// its last output. Repeated exits for the same reason are recorded once.
+// died handles the exit of a triage agent that was not stopped. If the exit prevented a decision, died records it
+// with its last output. It records repeated exits for the same reason once.
 func (p onCall) died(now time.Time, a *record, e session.Exit, _ *drain) {
 	m, d := p.m, effect.Death(&e)
 	why := "ended without a decision: " + d.String()
@@ -120,7 +121,7 @@ func (p onCall) died(now time.Time, a *record, e session.Exit, _ *drain) {
 	m.triageOver(now, a, why)
 }
 
-// ending reports whether a session is being stopped or is about to be. A stop that failed does not count.
+// ending reports whether a session is being stopped or is about to be. It ignores a stop that failed.
 func (a *record) ending() bool {
 	return a.phase.Alive() && a.act.stopFrom.IsZero() &&
 		(a.phase.Stopping() || a.act.intent.kind != causeNone)

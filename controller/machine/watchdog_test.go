@@ -79,8 +79,7 @@ func TestWakeWithoutEffect(t *testing.T) {
 	}
 }
 
-// The laws hold under random faults. A watchdog escalates to a person once per problem and recovers after the faults
-// end (L7).
+// The laws hold under random faults. A watchdog escalates once per problem and recovers after the faults end (L7).
 func TestWatchdogLaws(t *testing.T) {
 	for seed := range uint64(60) {
 		w := newWorld()
@@ -128,7 +127,7 @@ func TestWatchdogLaws(t *testing.T) {
 		}
 		if from := len(w.events); t.Failed() {
 			t.FailNow()
-		} else if w.well(time.Hour); len(w.events) > from { // L5
+		} else if w.well(time.Hour); len(w.events) > from { // a healthy city causes no events (L5)
 			t.Fatalf("seed %d: all is well, and still: %+v", seed, w.events[from:])
 		}
 	}
@@ -201,7 +200,7 @@ func (w *world) well(d time.Duration) {
 	}
 }
 
-// A reason is shown on one line, regardless of how the triage formatted it.
+// A reason is shown on one line, regardless of how the triage agent formatted it.
 func TestDecisionReasonIsOneLine(t *testing.T) {
 	w := newWorld()
 	if err := w.keep([]string{"care", "watches=worker", "triage=scout"}); err != nil {

@@ -11,42 +11,42 @@ import (
 	"gcity/controller/effect"
 )
 
-// work is what the machine knows about work and its stores.
+// work is the machine's information about work and its stores.
 type work struct {
 	m *Machine
 
-	uncounted   string // why some work cannot be counted
-	unpurged    string // why old work cannot be removed
-	unreturned  string // why work cannot be returned
+	uncounted   string // reason why some work cannot be counted
+	unpurged    string // reason why old work cannot be removed
+	unreturned  string // reason why work cannot be returned
 	stores      []guard.Trouble
 	storesRev   uint64
 	probing     bool // a probe of failed stores is in flight
 	counting    bool
 	ordered     uint64 // turn in which the newest count was requested
 	countedTurn uint64 // turn in which the newest count returned
-	// count again, because work may have changed since the count in flight was requested
+	// request another count, because work may have changed after the count in flight was requested
 	recount bool
 	counted bool
-	asOf    time.Time // when the counts were last valid
+	asOf    time.Time // time at which the counts were last valid
 	counts  city.Work
 	rigs    map[string]city.RigWork
 	held    map[string]effect.Holding // unfinished work, by assignee
-	// since when an assignee is not running and will not start without a user
+	// time since which each assignee has not been running and could not start without a user
 	idleSince map[string]time.Time
 	stranded  []city.Stranded // assignees with stranded work, for the snapshot
 	former    map[string]bool // agents that were removed from the configuration
-	// pool of each member that has left for good and still has work, by member
+	// pool of each member that has permanently left it and still has work, by member
 	leavers   map[string]string
 	leaving   []effect.Leaver   // members with work that is being returned
 	failing   bool              // returning work has failed; the next patrol retries
-	tasks     map[string]string // newest work in progress, by assignee
-	gated     map[string]string // gate that this work waits for, by assignee
+	tasks     map[string]string // newest bead in progress, by assignee
+	gated     map[string]string // gate that this bead waits for, by assignee
 	mail      city.MailTally
 	purged    time.Time
 	purging   bool
 	backedUp  time.Time // when the last check for due backups started
 	backingUp bool
-	unbacked  string // why the newest backup failed
+	unbacked  string // reason why the newest backup failed
 }
 
 func newWork(m *Machine) work {
@@ -62,7 +62,7 @@ func (wk *work) change(id uint64, c city.Command) {
 
 func (wk *work) changed(in effect.BeadChanged) {
 	if in.Err != nil {
-		for _, e := range in.Events { // part of the change was made
+		for _, e := range in.Events { // a part of the change was made
 			wk.m.step.Do(effect.Record{Event: e})
 		}
 		wk.m.step.Do(effect.Reply{Answer: effect.Answer{ID: in.ID, Err: in.Err}})
@@ -90,7 +90,7 @@ func (wk *work) changed(in effect.BeadChanged) {
 	wk.count()
 }
 
-// count requests a count of open work: in total, and for each pool without a check.
+// count requests a count of open work, in total and for each pool without a check.
 func (wk *work) count() {
 	if wk.m.conf == nil || wk.m.conf.NoWork || wk.m.ending != alive {
 		return
@@ -112,7 +112,8 @@ func (wk *work) takeCount(now time.Time, in effect.WorkCounted) {
 		wk.count()
 	}
 	wk.m.step.Lose(&wk.uncounted, "work cannot be counted", in.Err)
-	// until each store has answered once, members may be busy with its work and must not be drained
+	// until each store has answered once, members may have work in a store that has not answered, so no member may
+	// be drained
 	if in.Unknown {
 		wk.takeSeen(in)
 		wk.findStranded(now)
@@ -133,7 +134,7 @@ func (wk *work) takeCount(now time.Time, in effect.WorkCounted) {
 	wk.m.pools.WorkCounted(now)
 }
 
-// takeSeen stores what a count found, even if some stores did not answer.
+// takeSeen stores the results of a count, even if some stores did not answer.
 func (wk *work) takeSeen(in effect.WorkCounted) {
 	if !maps.Equal(wk.tasks, in.Tasks) || !maps.Equal(wk.gated, in.Gated) ||
 		!maps.Equal(wk.rigs, in.Rigs) || !maps.Equal(wk.mail, in.Mail) {
@@ -142,7 +143,7 @@ func (wk *work) takeSeen(in effect.WorkCounted) {
 	wk.rigs, wk.tasks, wk.gated, wk.held, wk.mail = in.Rigs, in.Tasks, in.Gated, in.Held, in.Mail
 }
 
-// patrol does the part of a patrol that concerns work and automations.
+// patrol performs the part of a patrol for work and automations.
 func (wk *work) patrol(now time.Time) {
 	wk.m.runs.Patrol(now)
 	wk.probe(now)
@@ -151,7 +152,7 @@ func (wk *work) patrol(now time.Time) {
 	wk.backUp(now)
 }
 
-// retry retries automations and counts that failed before.
+// retry repeats requests about automations and counts that failed before.
 func (wk *work) retry(now time.Time) {
 	wk.m.runs.Retry(now)
 	wk.count()

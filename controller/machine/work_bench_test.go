@@ -9,7 +9,7 @@ import (
 	"gcity/controller/effect"
 )
 
-// BenchmarkPatrolOfAutomations is a patrol of an idle city with n automations, none of which is due. The cost of
+// BenchmarkPatrolOfAutomations measures a patrol of an idle city with n automations that are not due. The cost of
 // automations is the difference to n = 0.
 func BenchmarkPatrolOfAutomations(b *testing.B) {
 	for _, n := range []int{0, 100} {

@@ -13,7 +13,7 @@ import (
 	"gcity/session"
 )
 
-// declareIn adds an agent, or all possible members of a pool if the options of spec declare one.
+// declareIn adds an agent, or all possible members of a pool if spec declares a pool.
 func declareIn(c *effect.Configuration, a agent.Want, spec string) {
 	if a.Rig != "" && !slices.ContainsFunc(c.Rigs, func(r agent.Rig) bool {
 		return r.Name == a.Rig
@@ -113,7 +113,7 @@ func drainText(d session.Drain) string {
 	return "draining by " + d.By
 }
 
-// showPools lists the pools as an operator sees them.
+// showPools lists the pools in the form that an operator sees.
 func (w *world) showPools() []string {
 	var out []string
 	for _, p := range w.m.Snapshot(w.now).Pools {

@@ -17,13 +17,13 @@ import (
 
 // desk simulates the delivery of texts and records it, to check that no text is lost, repeated or out of order.
 type desk struct {
-	drafts map[string]time.Time  // agents with a typed draft, and when it was typed
-	sent   map[uint64]city.Nudge // texts that were accepted, or offered last
+	drafts map[string]time.Time  // time at which a draft was typed, by agent
+	sent   map[uint64]city.Nudge // texts that were accepted, or the last one that was offered
 	typed  map[uint64]bool       // texts that were typed
-	owed   map[uint64]bool       // texts whose end must still be logged
-	mute   string                // why no text can be typed
+	owed   map[uint64]bool       // texts with an end that must still be logged
+	mute   string                // reason why no text can be typed
 	asked  map[uint64]bool       // commands that must be answered
-	order  map[string][2]uint64  // the newest typed text by agent: queued, and immediate
+	order  map[string][2]uint64  // newest typed text of each agent: queued, and immediate
 }
 
 func newDesk() desk {
@@ -81,7 +81,7 @@ func (w *world) send(f effect.Send) effect.Input {
 		in.Err = fmt.Errorf("%s", w.fails["type:"+f.Agent])
 		return in
 	}
-	dogs := f.Text == dogNudge || f.Text == dogWake // texts of watchdogs, which have no command
+	dogs := f.Text == dogNudge || f.Text == dogWake // texts of watchdogs, which belong to no command
 	if c := w.desk.sent[f.ID]; !dogs && (c.Text != f.Text || c.Agent != f.Agent ||
 		!f.Polite && !c.Now) {
 		w.breaks("text %d is %+v, and was typed as %+v", f.ID, c, f)
@@ -100,17 +100,17 @@ func (w *world) send(f effect.Send) effect.Input {
 	}
 	last[kind] = f.ID
 	w.desk.order[f.Agent] = last
-	delete(w.desk.drafts, f.Agent) // the draft is submitted with the text
+	delete(w.desk.drafts, f.Agent) // Send submits the draft together with the text
 	s.Output += uint64(len(f.Text))
 	in.Output = s.Output
 	w.note("typed into %s: %q", f.Agent, f.Text)
-	if w.lost { // the exact output is unknown
+	if w.lost { // the exact amount of output is unknown
 		in.Output = math.MaxUint64
 	}
 	return in
 }
 
-// closed reports whether the log has the end of a text.
+// closed reports whether the log contains the end of a text.
 func (w *world) closed(id uint64) bool {
 	return slices.ContainsFunc(w.events, func(e events.Event) bool {
 		return strings.HasPrefix(e.Type, events.AgentNudged[:len("agent.nudge")]) && textOf(e) == id
@@ -126,7 +126,7 @@ func textOf(e events.Event) uint64 {
 	return about.ID
 }
 
-// posted records events about texts and checks them.
+// posted records and checks events about texts.
 func (w *world) posted(e events.Event) {
 	if e.Type != events.AgentNudged && e.Type != events.AgentNudgeDropped {
 		return

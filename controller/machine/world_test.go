@@ -25,32 +25,32 @@ type world struct {
 	m       *Machine
 	now     time.Time
 	begun   time.Time
-	patrol  time.Time       // next tick
-	pending []effect.Effect // in flight, oldest first
+	patrol  time.Time       // time of the next tick
+	pending []effect.Effect // effects in flight, oldest first
 	alive   map[string]*session.Status
-	dead    map[string]session.Status // exits not yet acknowledged, by id
-	fails   map[string]string         // agents whose starts fail, and how
+	dead    map[string]session.Status // exits that are not acknowledged yet, by session ID
+	fails   map[string]string         // errors of starts, by agent
 	stuck   map[string]bool           // keys of effects that stay in flight
-	edits   map[string]bool           // suspended flags as written
+	edits   map[string]bool           // suspended flags in the file
 	confs   int
 	current *effect.Configuration
 	uses    map[string]session.Usage        // resource usage of agents
-	onDisk  bool                            // the next configuration says crash_history = "disk"
+	onDisk  bool                            // the next configuration has crash_history = "disk"
 	memory  []byte                          // the saved crash histories
-	broken  string                          // why the configuration cannot be loaded
-	blind   string                          // why sessions cannot be listed
-	dark    map[string]error                // providers that cannot list their sessions, and why
+	broken  string                          // reason why the configuration cannot be loaded
+	blind   string                          // reason why sessions cannot be listed
+	dark    map[string]error                // reasons why providers cannot list their sessions, by provider
 	ends    map[string]effect.UnrecordedEnd // saved ends by session
 	seq     int
-	log     []string       // what happened, in the format of stories
-	events  []events.Event // as logged
+	log     []string       // the events of the story, in the format of stories
+	events  []events.Event // events in the log
 	answers map[uint64]effect.Answer
 	breach  []string // violations of the laws
-	lost    bool     // exits are not reported, only seen in lists
+	lost    bool     // exits are not reported, so only lists show them
 
-	says      map[string]string // output of pools' checks; "!why" fails
+	says      map[string]string // output of each pool's check; "!why" means a failure
 	overrides map[string]int
-	asked     int // checks run
+	asked     int // number of checks that were run
 	floor     shopfloor
 	desk      desk
 	kennel    kennel
@@ -71,7 +71,7 @@ func newWorld() *world {
 	return w
 }
 
-// want returns an agent from its specification in a story: a name, then options.
+// want returns an agent from its specification in a story, which is a name followed by options.
 func want(spec string) agent.Want {
 	name, opts, _ := strings.Cut(spec, ":")
 	w := agent.Want{
@@ -114,7 +114,7 @@ func want(spec string) agent.Want {
 	return w
 }
 
-// declare writes a configuration with these agents and has it loaded.
+// declare writes a configuration with these agents and makes the machine load it.
 func (w *world) declare(specs ...string) {
 	w.write(specs...)
 	if w.m.conf == nil {
@@ -141,7 +141,7 @@ func (w *world) write(specs ...string) {
 	w.current, w.broken = c, ""
 }
 
-// Step feeds one input and carries out all resulting effects that are not stuck.
+// Step feeds one input and performs all resulting effects that are not stuck.
 func (w *world) Step(in effect.Input) {
 	w.feed(in)
 	for {
@@ -199,8 +199,8 @@ func (w *world) feed(in effect.Input) {
 	}
 }
 
-// removed reports whether an input would remove more than half of the running agents, and whether that was confirmed.
-// It counts independently of the machine.
+// removed reports whether an input would remove more than half of the running agents, and whether a user has
+// confirmed that. It counts independently of the machine.
 func (w *world) removed(in effect.Input) (removes, asked bool) {
 	c, ok := in.(effect.Loaded)
 	if !ok || c.Conf == nil || w.m.conf == nil || c.Revision == w.m.conf.Revision {
@@ -274,7 +274,7 @@ func (w *world) tellEffect(f effect.Effect) {
 	}
 }
 
-// histories describes the content of a file of crash histories.
+// histories describes the content of a crash history file.
 func (w *world) histories(file []byte) string {
 	if file == nil {
 		return "nothing, there is no file"
@@ -493,7 +493,7 @@ func (w *world) edit(f effect.Edit) effect.Input {
 	return effect.Edited{Edit: f}
 }
 
-// die ends an agent's session. The machine is notified at once, unless exits are lost.
+// die ends an agent's session. The machine is notified immediately, unless exits are lost.
 func (w *world) die(name string, code int, sig string) {
 	s := w.alive[name]
 	if s == nil {
@@ -532,7 +532,7 @@ func (w *world) advance(d time.Duration) {
 	}
 }
 
-// show lists the agents as an operator sees them.
+// show lists the agents in the form that an operator sees.
 func (w *world) show() []string {
 	var out []string
 	s := w.m.Snapshot(w.now)

@@ -12,18 +12,18 @@ import (
 	"gcity/events"
 )
 
-// Texts that the world's watchdogs type.
+// These are the texts that the world's watchdogs type.
 const (
 	dogNudge = "check-in"
 	dogWake  = "wake up"
 )
 
-// kennel holds the watchdogs of the next configuration, the heartbeat files and the mail.
+// kennel contains the watchdogs of the next configuration, the heartbeat files and the mail.
 type kennel struct {
 	dogs   map[string]config.Watchdog
 	files  map[string]effect.HeartbeatRead // by path
-	letter map[string]int                  // unread messages by agent
-	refuse string                          // why no mail can be sent
+	letter map[string]int                  // number of unread messages, by agent
+	refuse string                          // reason why no mail can be sent
 	looks  int
 	spare  map[string]config.Watchdog
 }
@@ -59,7 +59,7 @@ func (w *world) tend(f effect.Effect) (effect.Input, bool) {
 	return nil, false
 }
 
-// keep declares a watchdog for the next configuration: its name, then keys.
+// keep declares a watchdog for the next configuration. words are its name and its keys.
 func (w *world) keep(words []string) error {
 	d := config.Watchdog{Name: words[0], Every: 3 * time.Minute, Fresh: 5 * time.Minute,
 		VeryStale: 15 * time.Minute, Nudge: dogNudge, Wake: dogWake,
@@ -105,7 +105,7 @@ func (w *world) keep(words []string) error {
 	return nil
 }
 
-// kennels adds the watchdogs to a configuration, as translate and agent.Plan do.
+// kennels adds the watchdogs to a configuration, like translate and agent.Plan.
 func (w *world) kennels(c *effect.Configuration) {
 	for _, d := range w.kennel.dogs {
 		c.Tiers = append(c.Tiers, d)
@@ -120,8 +120,8 @@ func (w *world) kennels(c *effect.Configuration) {
 	})
 }
 
-// beats writes an agent's heartbeat. how is an age (negative: in the future), "gone", or "broken" or "unread" with a
-// reason.
+// beats writes an agent's heartbeat. how is an age (negative for a time in the future), "gone", or "broken" or
+// "unread" with a reason.
 func (w *world) beats(agent string, how []string) error {
 	path := "/app/" + config.HeartbeatFile(agent)
 	switch {
@@ -143,8 +143,8 @@ func (w *world) beats(agent string, how []string) error {
 	return nil
 }
 
-// tierDecide returns the decision of a triage or a user, for example "decide care wake why". The reason may follow
-// "beat=…" and "by=…".
+// tierDecide returns the decision of a triage agent or a user, for example "decide care wake why". The reason may
+// follow "beat=…" and "by=…".
 func tierDecide(args []string) city.Decide {
 	c := city.Decide{Watchdog: args[0], Decision: city.Remedy(args[1])}
 	for _, word := range args[2:] {

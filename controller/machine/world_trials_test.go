@@ -16,35 +16,35 @@ import (
 	"gcity/events"
 )
 
-// trials holds the faults of automations in random stories, and the records needed to check the laws.
+// trials contains the faults of automations in random stories, and the records that are needed to check the laws.
 type trials struct {
-	on      bool // runs end at their timeout, events are delivered as they happen
+	on      bool // runs end at their timeout, and events are delivered when they happen
 	minding bool
-	auto    bool                      // runs succeed at once
-	late    map[string]bool           // kinds of effects whose results are withheld
+	auto    bool                      // runs succeed immediately
+	late    map[string]bool           // kinds of effects with results that are withheld
 	slow    []slowResult              // withheld results, oldest first
 	inbox   []effect.Happened         // events that are delivered but not handled yet
 	lag     bool                      // events stay in the inbox
-	ghosts  map[string]automation.Run // runs of phantom records, whose creation was reported as failed
-	phantom bool                      // records that are reported as not created are created anyway
-	patient map[string]bool           // records of runs whose events are retried if they fail
-	failed  map[string]bool           // records that failed to close at least once
-	unshut  string                    // why records cannot be closed
-	forgone error                     // why records can never be closed
-	unkept  string                    // why the state cannot be saved
-	unswept string                    // why records cannot be read
+	ghosts  map[string]automation.Run // runs of phantom records, which were created although their creation was reported as failed
+	phantom bool                      // record creations that are reported as failed succeed in fact
+	patient map[string]bool           // records of runs with events that are retried after a failure
+	failed  map[string]bool           // records with at least one failed attempt to close them
+	unshut  string                    // reason why records cannot be closed
+	forgone error                     // reason why records can never be closed
+	unkept  string                    // reason why the state cannot be saved
+	unswept string                    // reason why records cannot be read
 	ended   bool                      // the city has ended all runs
 	began   map[string]time.Time
 	asked   map[uint64]bool // manual runs that are not answered yet
 
-	last    map[string]time.Time          // when the newest run of each automation was opened
+	last    map[string]time.Time          // time at which the newest run of each automation was opened
 	moments map[string]map[time.Time]bool // scheduled times for which a run was opened
-	dealt   map[string]map[uint64]string  // the bead of the run that handles each event
+	dealt   map[string]map[uint64]string  // for each event, the bead of the run that handles it
 	owed    map[string]map[uint64]bool    // events that must be handled
-	absent  map[string]time.Time          // since when an automation is not declared
-	listens map[string]string             // the events that an automation listens to
-	back    bool                          // the clock was set back: intervals mean nothing
-	writes  int                           // effects other than reads
+	absent  map[string]time.Time          // time since which an automation has not been declared
+	listens map[string]string             // event type that each automation waits for
+	back    bool                          // the clock was set back, so intervals have no meaning
+	writes  int                           // number of effects other than reads
 }
 
 type slowResult struct {
@@ -67,7 +67,7 @@ func (w *world) breaks(format string, args ...any) {
 	w.breach = append(w.breach, fmt.Sprintf(format, args...))
 }
 
-// withheld keeps back the result of an effect if its kind is late.
+// withheld stores the result of an effect for later if its kind is late.
 func (w *world) withheld(f effect.Effect, in effect.Input) bool {
 	t := &w.floor.trials
 	kind, _, _ := strings.Cut(f.Key(), ":")
@@ -90,7 +90,7 @@ func (w *world) release(which int) {
 	w.Step(in)
 }
 
-// mind runs what happens without input: events are delivered, runs end.
+// mind performs changes that need no input: it delivers events and ends runs.
 func (w *world) mind() {
 	t := &w.floor.trials
 	if !t.on || t.minding || w.m.conf == nil || len(w.breach) > 0 {
@@ -107,7 +107,7 @@ func (w *world) mind() {
 	w.account()
 }
 
-// crowded delivers the oldest result if too many are withheld, because every effect has a deadline.
+// crowded delivers the oldest withheld result if there are too many, because every effect has a deadline.
 func (w *world) crowded() bool {
 	if len(w.floor.trials.slow) < 20 {
 		return false
@@ -116,7 +116,7 @@ func (w *world) crowded() bool {
 	return true
 }
 
-// expire ends one run that is due to end. It reports whether there was one.
+// expire ends one run that has reached its end. It reports whether there was one.
 func (w *world) expire() bool {
 	t := &w.floor.trials
 	for _, name := range slices.Sorted(maps.Keys(w.floor.going)) {
@@ -218,7 +218,7 @@ func (w *world) begins(f effect.Run) {
 	}
 }
 
-// recorded notes a run whose record was created, and checks it against earlier runs.
+// recorded stores a run with a created record, and checks it against earlier runs.
 func (w *world) recorded(run automation.Run, bead string) {
 	t, d := &w.floor.trials, run.Definition
 	if !t.on {
@@ -260,7 +260,7 @@ func (w *world) recorded(run automation.Run, bead string) {
 	}
 }
 
-// concern returns the events of a type after one sequence number, up to another.
+// concern returns the sequence numbers of events of a type in a range.
 func (w *world) concern(on string, after, until uint64) (seqs []uint64) {
 	for seq := after + 1; on != "" && seq <= min(until, uint64(len(w.events))); seq++ {
 		e := w.events[seq-1]
@@ -272,7 +272,7 @@ func (w *world) concern(on string, after, until uint64) (seqs []uint64) {
 	return seqs
 }
 
-// owe notes which automations must handle a recorded event.
+// owe records the automations that must handle a recorded event.
 func (w *world) owe(e events.Event) {
 	t := &w.floor.trials
 	if !t.on || !w.m.runs.RecordsRead {
@@ -295,7 +295,7 @@ func (w *world) owe(e events.Event) {
 	}
 }
 
-// account drops the owed events of automations that are gone or now listen to other events.
+// account drops the owed events of automations that were removed or wait for other events now.
 func (w *world) account() {
 	t := &w.floor.trials
 	if !w.m.runs.RecordsRead {
@@ -320,7 +320,7 @@ func (w *world) account() {
 	}
 }
 
-// forgiven drops what the next controller cannot know because it could not be saved.
+// forgiven drops owed events that the next controller cannot know because the state could not be saved.
 func (w *world) forgiven(deeds map[string]automation.Memory) {
 	t := &w.floor.trials
 	for name := range t.owed {
@@ -356,7 +356,7 @@ func (w *world) endTold(e events.Event) {
 	}
 }
 
-// sleep moves the clock forward as if the machine was asleep.
+// sleep moves the clock forward as if the computer had been suspended.
 func (w *world) sleep(d time.Duration) {
 	w.now = w.now.Add(d)
 	if w.patrol.Before(w.now) {

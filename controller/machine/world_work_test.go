@@ -18,28 +18,29 @@ import (
 	"gcity/internal/toml"
 )
 
-// shopfloor holds a world's automations, their run records, and the runs that a story must end.
+// shopfloor contains a world's automations, their run records, and the runs that a story must end.
 type shopfloor struct {
 	defs   []automation.Definition
 	beads  map[string]beads.Bead
 	made   int
-	going  map[string]effect.Run // running, by scoped name
+	going  map[string]effect.Run // runs in progress, by scoped name
 	after  uint64                // the last event that was delivered
 	types  []string
 	follow uint64
-	answer map[string]int // exit codes of condition checks
+	answer map[string]int // exit codes of conditions' checks
 	memory []byte         // the saved state
-	refuse string         // why records cannot be made
-	store  guard.Breaker  // of the city's store
-	dead   string         // why the city's store fails
+	refuse string         // reason why records cannot be created
+	store  guard.Breaker  // circuit breaker of the city's store
+	dead   string         // reason why the city's store fails
 	rev    uint64
 	broken []automation.Broken
 	trials trials
-	hands  map[string]string // the bead each agent works on; nil: not counted
+	hands  map[string]string // the bead that each agent works on; nil = work is not counted
 	gates  map[string]string // gates that work waits for, by assignee
 }
 
-// automate declares an automation: its name, then lines of its file as key=value. rig and layer set the file's place.
+// automate declares an automation. words are its name and lines of its file as key=value. rig and layer set the
+// file's place.
 func (w *world) automate(words []string) error {
 	d, err := define(words)
 	if err != nil {
@@ -80,7 +81,7 @@ func define(words []string) (automation.Definition, error) {
 	return d, err
 }
 
-// found changes the folders' automation of that name: a valid one, a broken one or, with neither, none.
+// found replaces the automation with this name in the folders: by a valid one, a broken one or, with neither, none.
 func (w *world) found(scoped string, d *automation.Definition, b *automation.Broken) {
 	f := &w.floor
 	f.defs = slices.DeleteFunc(f.defs, func(e automation.Definition) bool {
@@ -106,7 +107,7 @@ func (w *world) found(scoped string, d *automation.Definition, b *automation.Bro
 	}
 }
 
-// revision changes with the content of the folders.
+// revision returns a text that changes with the content of the folders.
 func (f *shopfloor) revision() string {
 	var all []string
 	for i := range f.defs {
@@ -118,7 +119,7 @@ func (f *shopfloor) revision() string {
 	return strings.Join(all, " ")
 }
 
-// unusable returns an automation whose file is invalid.
+// unusable returns an automation with an invalid file.
 func unusable(scoped string) *automation.Broken {
 	name, rig, _ := strings.Cut(scoped, ":rig:")
 	file := "/app/automations/" + name + "/automation.toml"
@@ -221,7 +222,7 @@ func (w *world) workEffect(f effect.Effect) (in effect.Input, ok bool) {
 			for who, id := range fl.hands {
 				in.Held[who] = effect.Holding{IDs: []string{id}, N: 1}
 			}
-			// simulates a store that has never answered, while others have
+			// simulates a store that has never answered, while other stores have answered
 			if why := w.fails["count"]; why != "" {
 				in.Unknown, in.Err = true, errors.New(why)
 			}
@@ -242,7 +243,7 @@ func (w *world) workEffect(f effect.Effect) (in effect.Input, ok bool) {
 	return nil, false
 }
 
-// called makes one call to the city's store. It notifies the machine if the store's health changed.
+// called makes one call to the city's store. It notifies the machine if the store's health has changed.
 func (w *world) called(probe bool) {
 	fl := &w.floor
 	v := guard.AnsweredCall
@@ -281,7 +282,7 @@ func (w *world) sweep() effect.RunsSwept {
 	return in
 }
 
-// finish ends a running run.
+// finish ends a run in progress.
 func (w *world) finish(name string, code int) {
 	f, ok := w.floor.going[name]
 	if !ok {
@@ -295,7 +296,7 @@ func (w *world) finish(name string, code int) {
 	w.endRun(name, in)
 }
 
-// emit writes an event as an agent would, and delivers it.
+// emit writes an event like an agent, and delivers it.
 func (w *world) emit(kind string) {
 	w.Step(effect.Command{ID: uint64(len(w.log) + 1),
 		Cmd: city.Emit{Event: events.Event{Type: kind, Actor: "a"}}})
@@ -322,7 +323,7 @@ func (w *world) hand() (some bool) {
 	return some
 }
 
-// showAutomations lists the automations as an operator sees them.
+// showAutomations lists the automations in the form that an operator sees.
 func (w *world) showAutomations() []string {
 	var out []string
 	for _, a := range w.m.Snapshot(w.now).Automations {
@@ -338,7 +339,7 @@ func (w *world) showAutomations() []string {
 	return out
 }
 
-// giveBack returns the work of agents that have left.
+// giveBack returns the work of departed agents.
 func (w *world) giveBack(f effect.ReturnWork) effect.WorkReturned {
 	var in effect.WorkReturned
 	if why := w.fails["return"]; why != "" {
