@@ -13,7 +13,7 @@ import (
 	"gcity/events"
 )
 
-// desk is a city with one agent, which is ready unless why says otherwise.
+// desk is a city with one agent, which is ready if why is "".
 type desk struct {
 	why   string
 	never bool
@@ -105,7 +105,7 @@ func TestATextIsGivenUpWithAnEvent(t *testing.T) {
 	}
 }
 
-// An urgent text that was refused waits before it is tried again, like any other text.
+// An urgent text that was refused waits before the next attempt, like any other text.
 func TestARefusedUrgentTextWaits(t *testing.T) {
 	now := time.Unix(0, 0)
 	_, tx, b, out := newDesk()
@@ -125,7 +125,7 @@ func TestARefusedUrgentTextWaits(t *testing.T) {
 	}
 }
 
-// TestOneEntryAtATime checks L1 for a terminal: keys and texts are typed one after the other.
+// TestOneEntryAtATime checks that keys and texts are typed into a terminal one after the other (L1).
 func TestOneEntryAtATime(t *testing.T) {
 	now := time.Unix(0, 0)
 	_, tx, b, out := newDesk()
