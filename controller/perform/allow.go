@@ -8,7 +8,7 @@ import (
 	"gcity/config"
 )
 
-// allowTime is the timeout of the check whether a configuration may come into force.
+// allowTime is the timeout of the check that allows a configuration to come into force.
 const allowTime = 10 * time.Second
 
 // allow refuses a configuration that declares too many agents.

@@ -17,7 +17,7 @@ import (
 	"gcity/session/fake"
 )
 
-// bench is a runner without a controller. Tests carry out its effects one by one.
+// bench is a runner without a controller. Tests perform its effects one by one.
 type bench struct {
 	r     *Runner
 	dir   string

@@ -22,7 +22,7 @@ const (
 	checksAtOnce = 16
 )
 
-// check runs a pool's check. The timeout begins when a slot is free, so a check that hangs only delays others.
+// check runs a pool's check. The timeout begins when a slot is free, so a hung check only delays other checks.
 func (r *Runner) check(f effect.CheckPool) {
 	r.wg.Go(func() {
 		select {
@@ -68,7 +68,7 @@ func (r *Runner) checkNow(p *agent.Pool) effect.PoolChecked {
 	case res.Code > 0:
 		in.Err, in.Kind = fmt.Errorf("the check exited with code %d", res.Code),
 			fmt.Sprint("exit ", res.Code)
-	case res.StdoutDropped > 0: // a truncated number would be a different number
+	case res.StdoutDropped > 0: // a truncated number would be another number
 		in.Kind = "flood"
 		in.Err = fmt.Errorf("the check printed more than %d KiB; a check must print one "+
 			"whole number",
@@ -81,7 +81,7 @@ func (r *Runner) checkNow(p *agent.Pool) effect.PoolChecked {
 	return in
 }
 
-// mark writes the drain of a session to its marks.
+// mark writes a drain to the marks of its session.
 func (sr *sessions) mark(ctx context.Context, f effect.MarkDrain) effect.Input {
 	in := effect.DrainMarked{Agent: f.Agent, Session: f.ID, Drain: f.Drain}
 	m, ok := sr.w.Provider.(session.Marker)

@@ -35,8 +35,8 @@ func TestConvoyCloses(t *testing.T) {
 	}
 }
 
-// A convoy is also closed when its first beads are already closed when added, or when its last open bead leaves. An
-// empty convoy stays open.
+// A convoy is also closed if its beads were already closed when they were added, or if its last open bead leaves.
+// An empty convoy stays open.
 func TestConvoyClosesByMoves(t *testing.T) {
 	s := fake.New("tw")
 	first, second, third := put(t, s, beads.Bead{Title: "a", Type: city.ConvoyType}),

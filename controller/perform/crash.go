@@ -18,10 +18,10 @@ const (
 	CrashFiles    = 10       // maximum number of files per agent
 	crashLines    = 50       // maximum number of output lines in the event
 	crashText     = 16 << 10 // maximum size of these lines in bytes
-	crashRendered = 64 << 10 // bytes of raw output that are rendered to get these lines
+	crashRendered = 64 << 10 // bytes of raw output that are rendered to get the last lines
 )
 
-// capture saves the last output of a dead session: raw in a file, and its last lines in the result.
+// capture saves the last output of an ended session: the raw output in a file, and the last lines in the result.
 func (sr *sessions) capture(ctx context.Context, f effect.Capture) effect.Input {
 	in := effect.Captured{Agent: f.Agent, ID: f.ID}
 	p, ok := sr.w.Provider.(session.Capturer)
@@ -81,7 +81,7 @@ func CrashDir(city, agent string) string {
 
 // CrashList returns the crash files in dir, oldest first.
 func CrashList(dir string) ([]string, error) {
-	entries, err := disk.ReadDir(dir) // sorted by name, and so by time
+	entries, err := disk.ReadDir(dir) // sorted by name, and therefore by time
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -94,8 +94,8 @@ func CrashList(dir string) ([]string, error) {
 	return files, err
 }
 
-// LastOutput returns the last lines of an agent's last session as plain text, or its last screen if lines <= 0. It
-// returns "" if nothing was saved.
+// LastOutput returns the last lines of the newest crash file of an agent as plain text, or the last screen if lines
+// <= 0. It returns "" if no file exists.
 func LastOutput(city, agent string, lines int) (string, error) {
 	files, err := CrashList(CrashDir(city, agent))
 	if err != nil || len(files) == 0 {

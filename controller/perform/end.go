@@ -6,7 +6,7 @@ import (
 	"gcity/session"
 )
 
-// Abandon replaces Finish after the controller has crashed. It waits for a short time only.
+// Abandon replaces Finish after the controller has crashed. It waits for effects in flight for a short time only.
 func (r *Runner) Abandon() {
 	r.stopAccepting(true)
 	defer time.AfterFunc(leaveLimit, r.Cancel).Stop()
@@ -16,7 +16,7 @@ func (r *Runner) Abandon() {
 	}
 }
 
-// stopAccepting prevents new effects, and cancels those that need not complete.
+// stopAccepting prevents new effects, and cancels effects that need not complete.
 func (r *Runner) stopAccepting(leave bool) {
 	r.w.Last.Begin()
 	close(r.closed)
@@ -41,5 +41,5 @@ func (sr *sessions) leave() {
 	}
 }
 
-// BreakLimit is how long Abandon waits for effects in flight.
+// BreakLimit is the maximum time for which Abandon waits for effects in flight.
 const BreakLimit = 10 * time.Second

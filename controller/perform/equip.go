@@ -19,21 +19,21 @@ import (
 	"gcity/session"
 )
 
-// Timeouts of the steps before a start.
+// These are the timeouts of the steps before a start.
 const (
 	equipLimit  = 20 * time.Second
 	gitLimit    = 5 * time.Second
 	renderLimit = 5 * time.Second
 )
 
-// Limits for a prompt that is not passed in a file. The kernel accepts arguments of less than 128 KiB, and the
-// shell gets the whole command line as one argument.
+// These are limits for a prompt that is not passed in a file. The kernel accepts arguments of less than 128 KiB,
+// and the shell gets the whole command line as one argument.
 const (
 	maxGiven = 100 << 10
 	maxTyped = 4000 // bytes per line, because programs that read whole lines get at most 4,095
 )
 
-// turns allows only one start at a time per folder.
+// turns ensures that only one start at a time uses a folder.
 type turns struct {
 	mu sync.Mutex
 	of map[string]*sync.Mutex
@@ -75,8 +75,8 @@ func (sr *sessions) equip(ctx context.Context, w *agent.Want) (said string, trou
 	return said, troubles, err
 }
 
-// fill copies the overlay into an agent's folder and merges hooks. Hooks merged into a file of the overlay do not
-// count as a local change of that file.
+// fill copies the overlay into an agent's folder and merges hooks. Hooks in a file of the overlay do not count as a
+// local change of that file.
 func (sr *sessions) fill(ctx context.Context, w *agent.Want) (said string, troubles []string,
 	err error) {
 	var put overlay.Report
@@ -101,8 +101,8 @@ func (sr *sessions) fill(ctx context.Context, w *agent.Want) (said string, troub
 	return strings.Join(parts, "; "), added.Problems, err
 }
 
-// PromptOf returns the prompt that an agent would get now, or "" if it has none. If discreet is set, secrets are
-// replaced.
+// PromptOf returns the prompt that an agent would get now, or "" if it has none. If discreet is set, PromptOf
+// replaces secrets.
 func PromptOf(ctx context.Context, w *agent.Want, discreet bool) (string, error) {
 	d := w.Prompt.Draft
 	if d == nil {
@@ -129,8 +129,8 @@ func PromptOf(ctx context.Context, w *agent.Want, discreet bool) (string, error)
 	return strings.ReplaceAll(text, "\r\n", "\n"), nil
 }
 
-// branches returns the branch that is checked out in an agent's repository, or "" outside a repository, and the
-// name of the main branch.
+// branches returns the branch that is checked out in an agent's repository, and the name of its main branch. now is
+// "" outside a repository.
 func branches(ctx context.Context, w *agent.Want) (now, main string) {
 	ctx, cancel := context.WithTimeout(ctx, gitLimit)
 	defer cancel()
@@ -153,7 +153,7 @@ func branches(ctx context.Context, w *agent.Want) (now, main string) {
 	return now, main
 }
 
-// addPrompt adds the agent's prompt to its start. A long prompt is written to a file, and the agent is asked to
+// addPrompt adds the agent's prompt to its start. It writes a long prompt to a file, and then asks the agent to
 // read that file.
 func (sr *sessions) addPrompt(ctx context.Context, w *agent.Want, s *session.Spec) error {
 	text, err := PromptOf(ctx, w, false)

@@ -147,7 +147,7 @@ func TestBranches(t *testing.T) {
 	look("/trunk")
 }
 
-// Hooks that are merged into a file of the overlay do not count as an edit of that file by the user.
+// Hooks that are merged into a file of the overlay do not count as a user's edit of that file.
 func TestOverlayAndHooksShareAFile(t *testing.T) {
 	r, w := prompted(t, "", "arg", "")
 	w.Overlay, w.Hooks = t.TempDir(), []string{"claude"}

@@ -23,7 +23,7 @@ import (
 	"gcity/sling"
 )
 
-// carryOut executes a run until it ends, times out, or is canceled.
+// carryOut executes a run until the run ends, times out, or is canceled.
 func (au *automations) carryOut(ctx context.Context, f effect.Run) effect.RunEnded {
 	d := f.Run.Definition
 	in := effect.RunEnded{Scoped: d.Scoped(), Bead: f.Bead, Outcome: automation.OK,
@@ -35,7 +35,7 @@ func (au *automations) carryOut(ctx context.Context, f effect.Run) effect.RunEnd
 	err := au.exec(ctx, f, &in)
 	in.Took = time.Since(began)
 	switch {
-	case err == nil && in.Made != "": // the molecule exists, so later errors do not matter
+	case err == nil && in.Made != "": // the molecule exists, so later errors are irrelevant
 	case errors.Is(context.Cause(ctx), errStopped):
 		in.Outcome, in.Problem, in.Code = automation.Interrupted, errStopped.Error(), nil
 	case effect.IsHalted(context.Cause(ctx)):
@@ -110,13 +110,13 @@ func (au *automations) exec(ctx context.Context, f effect.Run, in *effect.RunEnd
 	return nil
 }
 
-// place returns the folder and environment of an automation's commands, according to the configuration in force.
+// place returns the folder and the environment of an automation's commands in the configuration in.
 func (au *automations) place(in *config.City, d automation.Definition) (string, []string, error) {
 	return agent.Place(in, d.Rig, au.w.Host)
 }
 
-// cook creates the molecule of a formula in the store of the automation's scope. It creates the whole molecule or
-// nothing.
+// cook creates the molecule of a formula in the store of the automation's scope. It creates either the whole
+// molecule or no bead.
 func (au *automations) cook(ctx context.Context, f effect.Run, in *effect.RunEnded) error {
 	d := f.Run.Definition
 	var recipe *formula.Formula
@@ -166,7 +166,7 @@ func (au *automations) recipe(in *config.City, d automation.Definition) (*formul
 	return formula.Find(d.Formula, found)
 }
 
-// condition runs the check of an automation's condition with its timeout.
+// condition runs an automation's check with its timeout.
 func (au *automations) condition(f effect.CheckCondition) {
 	d := f.Of
 	select {

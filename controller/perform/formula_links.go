@@ -11,7 +11,7 @@ import (
 )
 
 // linkFormulas links the formulas of the city and of each rig into the folder .beads/formulas of that scope. It
-// skips a rig with an unusable folder, because that is shown as the rig's problem. It returns the other problems.
+// skips a rig with an unusable folder, because the rig itself shows that problem. It returns all other problems.
 func (au *automations) linkFormulas(ctx context.Context, layers []formula.Layer,
 	rigs []agent.Rig) (trouble []string) {
 	link := func(name, scope, dir string, layers []formula.Layer) {
@@ -36,7 +36,7 @@ func (au *automations) linkFormulas(ctx context.Context, layers []formula.Layer,
 	return trouble
 }
 
-// layersFor returns the layers in which a rig finds formulas, or those of the city if rig is "".
+// layersFor returns the layers in which a rig finds formulas, or the city's layers if rig is "".
 func layersFor(rig string, layers []formula.Layer) []formula.Layer {
 	return slices.DeleteFunc(slices.Clone(layers), func(l formula.Layer) bool {
 		return l.Rig != "" && l.Rig != rig

@@ -12,8 +12,8 @@ import (
 	"gcity/formula"
 )
 
-// A rig's folder gets links to the formulas of the city and, with precedence, its own. Unusable rigs are skipped. A
-// failure for one rig does not affect the others.
+// A rig's folder gets links to the formulas of the city and to its own formulas, which take precedence. Unusable
+// rigs are skipped. A failure for one rig does not affect other rigs.
 func TestFormulasOfRigsAreLinked(t *testing.T) {
 	w, _ := workBench(t)
 	rig, bare, gone, blocked := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "gone"),

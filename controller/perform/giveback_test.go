@@ -28,8 +28,8 @@ func (q *quick) Update(ctx context.Context, id string, p beads.Patch) (beads.Bea
 	return q.Store.Update(ctx, id, p)
 }
 
-// The work of agents that have left goes back to their pool, from any store. Work of others, closed beads and messages
-// stay unchanged. A bead's existing pool label is kept.
+// The work of departed agents returns to their pool, from any store. Work of other agents, closed beads and
+// messages stay unchanged. A bead keeps its pool label.
 func TestWorkGoesBackToItsPool(t *testing.T) {
 	own, yard := &quick{Store: fake.New("tw"), closes: map[string]bool{}}, fake.New("ya")
 	r := counting(func(rig string) (beads.Store, error) {
@@ -126,7 +126,8 @@ func (d dying) Update(ctx context.Context, id string, p beads.Patch) (beads.Bead
 	return d.Store.Update(ctx, id, p)
 }
 
-// If a controller is killed while it gives work back, its successor finds the rest by a bead still in progress.
+// If a controller is killed while it returns work, the next controller finds the remaining work by a bead that is
+// still in progress.
 func TestWorkInProgressGoesBackLast(t *testing.T) {
 	for n := range 5 {
 		left := n

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// going holds the cancel functions of the runs in progress. It is safe for concurrent use.
+// going contains the cancel functions of the runs in progress. It is safe for concurrent use.
 type going struct {
 	mu   sync.Mutex
 	ends map[string]context.CancelCauseFunc // by ID of the run's record

@@ -9,7 +9,7 @@ import (
 	"gcity/controller/effect"
 )
 
-// The problem of a heartbeat file is described in words, and an invalid file yields no timestamp.
+// The problem of a heartbeat file is described in words. An invalid file yields no timestamp.
 func TestHeartbeatFiles(t *testing.T) {
 	dir := t.TempDir()
 	put := func(name, text string) string {

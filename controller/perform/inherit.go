@@ -15,9 +15,9 @@ import (
 	"gcity/session"
 )
 
-// inherit returns which exits the previous controller has recorded. For the first list it also returns the exits
-// that it could not record. It returns nil if the list cannot contain a session of the previous controller that
-// earlier lists lacked.
+// inherit returns the exits that the previous controller has recorded. For the first list, it also returns the
+// exits that the previous controller could not record. It returns nil if the list cannot contain sessions of the
+// previous controller that are new to the machine.
 func (sr *sessions) inherit(ctx context.Context, f effect.List) *effect.Inherited {
 	if !f.Inherit {
 		return nil
@@ -36,14 +36,14 @@ func (sr *sessions) inherit(ctx context.Context, f effect.List) *effect.Inherite
 	return in
 }
 
-// endsDir is the folder in the city's .gc folder with one file per exit that is not recorded yet.
+// endsDir is the folder in the city's .gc folder with one file for each exit that is not recorded yet.
 const endsDir = "ends"
 
 func (sr *sessions) endFile(id string) string {
 	return filepath.Join(sr.w.Dir, ".gc", endsDir, session.Encode(id)+".json")
 }
 
-// keepEnds saves exits in files before a start makes the session provider forget them.
+// keepEnds saves exits in files before a start makes the session provider drop them.
 func (sr *sessions) keepEnds(ends []effect.UnrecordedEnd) {
 	for _, e := range ends {
 		path := sr.endFile(e.Exit.ID)
@@ -80,7 +80,7 @@ func (sr *sessions) readEnds() (ends []effect.UnrecordedEnd) {
 		if err != nil {
 			sr.w.Logger.Warn("removed the file of a saved exit because it is invalid", "file",
 				f.Name(), "err", err)
-			// the next controller would otherwise read it again
+			// otherwise the next controller would read the file again
 			_ = disk.Remove(filepath.Join(dir, f.Name()))
 			continue
 		}
@@ -89,14 +89,14 @@ func (sr *sessions) readEnds() (ends []effect.UnrecordedEnd) {
 	return ends
 }
 
-// forgetEnd removes the file of an exit after it was recorded.
+// forgetEnd removes the file of an exit after the exit was recorded.
 func (sr *sessions) forgetEnd(id string) {
 	if err := disk.Remove(sr.endFile(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		sr.w.Logger.Warn("a saved exit cannot be removed", "err", err)
 	}
 }
 
-// loggedRuns returns the runs that the newest events of the log mention.
+// loggedRuns returns the information of the newest log events about runs.
 func (au *automations) loggedRuns(ctx context.Context) (*effect.LoggedRuns, error) {
 	newest, err := au.w.Log.Find(ctx, events.Query{Limit: effect.NewestEvents})
 	if err != nil {

@@ -14,25 +14,25 @@ import (
 )
 
 const (
-	// bytes of a run's output that are retained for late or slow readers
+	// number of bytes of a run's output that are retained for late or slow readers
 	liveKept  = 64 << 10
-	livePiece = 8 << 10                // maximum size of a piece; the first may be larger
+	livePiece = 8 << 10                // maximum size of a piece; the first piece may be larger
 	livePace  = 100 * time.Millisecond // minimum interval between two pieces
-	// a cut is moved to the next line break if that is within this distance
+	// a cut is moved to the next line break within this distance
 	liveLine = 4 << 10
 	// number of ended runs with retained output
 	liveEnded = 16
 )
 
-// outputs holds the output of current runs and of the most recently ended ones, by the ID of the run's record. It
-// is not part of the machine's state. It is safe for concurrent use.
+// outputs contains the output of current runs and of the newest ended runs, by the ID of the run's record. It is
+// not part of the machine's state. It is safe for concurrent use.
 type outputs struct {
 	mu    sync.Mutex
 	of    map[string]*output
-	ended []string // runs with closed records; the oldest is first
+	ended []string // runs with closed records, the oldest first
 }
 
-// open returns the output of a run. It creates the output if it does not exist.
+// open returns the output of a run, and creates it if necessary.
 func (o *outputs) open(run string) *output {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -52,15 +52,15 @@ func (o *outputs) Find(run string) *output {
 	return o.of[run]
 }
 
-// Finish marks the output of a run as complete. Its readers end after they have read the rest.
+// Finish marks the output of a run as complete. Its readers end after they have read the remaining output.
 func (o *outputs) Finish(run string) {
 	if out := o.Find(run); out != nil {
 		out.Finish()
 	}
 }
 
-// close notes that the run's record is closed and contains the end of the output. From then on, the output may be
-// dropped. Current readers can still read the rest.
+// close records that the run's record is closed and contains the end of the output. From then on, the output may be
+// dropped. Current readers can still read the remaining output.
 func (o *outputs) close(run string) {
 	o.Finish(run)
 	o.mu.Lock()
@@ -75,14 +75,14 @@ func (o *outputs) close(run string) {
 	}
 }
 
-// output holds the newest output of a run. Readers never delay the writer.
+// output is the newest output of a run. Readers never delay the writer.
 type output struct {
 	mu    sync.Mutex
 	kept  []byte // at most twice liveKept bytes
 	total int64  // number of bytes written so far
 	ended bool
 	over  chan struct{} // closed when the output is complete
-	news  chan struct{} // closed at the next write; nil: no reader waits
+	news  chan struct{} // closed at the next write; nil = no reader waits
 }
 
 // Write implements io.Writer. It never fails and never waits for a reader.
@@ -91,7 +91,7 @@ func (o *output) Write(p []byte) (int, error) {
 	defer o.mu.Unlock()
 	o.total += int64(len(p))
 	o.kept = append(o.kept, p[max(0, len(p)-liveKept):]...)
-	// cut only when it has doubled, to copy less often
+	// cut only after the size has doubled, to copy less often
 	if over := len(o.kept) - liveKept; over > liveKept {
 		o.kept = slices.Delete(o.kept, 0, over)
 	}
@@ -104,14 +104,14 @@ func (o *output) Finish() {
 	defer o.mu.Unlock()
 	if !o.ended {
 		o.ended = true
-		// clone, so that the rest of the array can be freed
+		// clone, so that the remaining part of the array can be freed
 		o.kept = slices.Clone(o.kept[max(0, len(o.kept)-liveKept):])
 		close(o.over)
 		o.wakeReaders()
 	}
 }
 
-// complete reports whether nothing more will be written.
+// complete reports whether the output has ended.
 func (o *output) complete() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -126,8 +126,8 @@ func (o *output) wakeReaders() {
 	}
 }
 
-// after returns what was written after a position, and how many bytes before it are lost. Without data, it returns
-// a channel that is closed at the next write or at the end. The channel is nil if the output has ended.
+// after returns the output after a position, and the number of lost bytes before it. Without data, it returns a
+// channel that is closed at the next write or at the end. The channel is nil if the output has ended.
 func (o *output) after(at int64) (data []byte, lost int64, news <-chan struct{}) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -146,11 +146,12 @@ type outputReader struct {
 	of    *output
 	at    int64 // position in the output
 	text  screen.Stream
-	first bool // no piece was returned yet
+	first bool // no piece has been returned yet
 	inner bool // the last piece did not end with a complete line
 }
 
-// take returns the available data as pieces. Only the first piece of an output may be empty. For news, see after.
+// take returns the available data as pieces. Only the first piece of an output may be empty. news is the channel
+// that output.after returns.
 func (h *outputReader) take() (pieces []city.Piece, news <-chan struct{}) {
 	data, lost, news := h.of.after(h.at)
 	h.at += lost + int64(len(data))
@@ -188,8 +189,8 @@ func (h *outputReader) add(pieces []city.Piece, text string, lost int64) []city.
 	return append(pieces, city.Piece{Text: text, Dropped: lost})
 }
 
-// unbroken returns the number of bytes before the first complete line. If no line break is near, it is the number
-// before the first complete character.
+// unbroken returns the number of bytes before the first complete line. If no line break is near, it returns the
+// number of bytes before the first complete character.
 func unbroken(data []byte) int {
 	if i := bytes.IndexByte(data[:min(len(data), liveLine)], '\n'); i >= 0 {
 		return i + 1
@@ -201,11 +202,11 @@ func unbroken(data []byte) int {
 	return n
 }
 
-// errReaderStopped is the error of a read that the reader has stopped.
+// errReaderStopped reports that the reader has stopped reading.
 var errReaderStopped = errors.New("the reader stopped")
 
-// Follow yields the output from the retained part to its end, or until ctx ends. If gone is closed before the output is
-// complete, Follow yields an error.
+// Follow yields the retained output and then new output until the output or ctx ends. If gone is closed before the
+// output is complete, Follow yields an error.
 func (o *output) Follow(ctx context.Context, gone <-chan struct{},
 	yield func(city.Piece, error) bool) {
 	h := outputReader{of: o, first: true}
@@ -217,7 +218,8 @@ func (o *output) Follow(ctx context.Context, gone <-chan struct{},
 		}
 		return nil
 	}
-	// await waits for one of two channels. It fails when the output has ended.
+	// await waits for one of two channels. It fails if ctx ends, or if gone is closed before the output is
+	// complete.
 	await := func(one <-chan struct{}, other <-chan time.Time) error {
 		select {
 		case <-one:
@@ -226,7 +228,7 @@ func (o *output) Follow(ctx context.Context, gone <-chan struct{},
 			return nil
 		case <-gone:
 			if o.complete() {
-				return nil // the rest can still be read
+				return nil // the remaining output can still be read
 			}
 			return &city.Error{Code: city.Unavailable, Message: ErrEnded.Error()}
 		case <-ctx.Done():

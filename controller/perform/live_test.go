@@ -46,7 +46,7 @@ func told(h *outputReader) (texts []string, lost int64) {
 	return texts, lost
 }
 
-// The first take returns a piece at once, even an empty one. Later output is returned in pieces.
+// The first take returns a piece immediately, even an empty one. Later output is returned in pieces.
 func TestEventSubscriber(t *testing.T) {
 	o := &output{over: make(chan struct{})}
 	h := &outputReader{of: o, first: true}
@@ -76,7 +76,7 @@ func TestEventSubscriber(t *testing.T) {
 	}
 }
 
-// A reader that is too slow continues with a whole line after a line break. It learns how many bytes are missing.
+// A reader that is too slow continues with a whole line after a line break. It learns the number of missing bytes.
 func TestSlowEventSubscriber(t *testing.T) {
 	for _, c := range []struct{ name, line string }{{"lines", "世界\n"}, {"one line", "世"}} {
 		o := &output{over: make(chan struct{})}
@@ -134,8 +134,8 @@ func TestOutputsEnd(t *testing.T) {
 	}
 }
 
-// A reader of a complete output gets all of it, even if the controller has ended. A reader of an incomplete output gets an
-// error.
+// A reader of a complete output gets all of it, even if the controller has ended. A reader of an incomplete output
+// gets an error.
 func TestOutputsOutliveTheController(t *testing.T) {
 	gone := make(chan struct{})
 	close(gone)
@@ -160,7 +160,7 @@ func TestOutputsOutliveTheController(t *testing.T) {
 	}
 }
 
-// Output is kept for the newest ended runs, and for running ones regardless of their age.
+// Output is kept for the newest ended runs, and for all running ones.
 func TestOutputsAreForgotten(t *testing.T) {
 	var live outputs
 	name := func(i int) string { return fmt.Sprint("gc-", i) }

@@ -9,11 +9,11 @@ import (
 	"gcity/session"
 )
 
-// The city's folder may be moved or removed while the city runs. Its state is written through the descriptor of
-// Hold, so it stays in one place. Actions that need the path wait until the folder is back.
+// The city's folder may be moved or removed while the city runs. The city's state is written through the open
+// descriptor of Hold, so it stays in one folder. Actions that need the path wait until the folder is back.
 
-// home returns an error if the city's folder is not at its path. A start would create the folder again, and a
-// controller at the new path might start the same agent a second time.
+// home returns an error if the city's folder is not at its path. Otherwise, a start would create the folder again,
+// and a controller at the new path might start the same agent a second time.
 func (w *World) home() error {
 	err := error(nil)
 	if w.Home != nil {
@@ -27,7 +27,7 @@ func (w *World) home() error {
 	return nil
 }
 
-// whyAway returns the message that a folder was moved, and what the user can do.
+// whyAway returns a message that the folder was moved, with advice for the user.
 func whyAway(m *disk.MovedError) string {
 	if m.To == "" {
 		return "the city's folder " + m.Error() + ": move it back, or stop the controller (kill " +
@@ -37,8 +37,8 @@ func whyAway(m *disk.MovedError) string {
 		"place and start the city there"
 }
 
-// held checks whether this controller still owns the city. lost is set only if another controller has it; disk
-// errors are ignored. away is why the folder is not at its path, or "".
+// held checks whether this controller still owns the city. lost is set only if another controller owns it. away is
+// the reason why the folder is not at its path, or "". Disk errors are only logged.
 func (sr *sessions) held() (lost error, away string) {
 	if sr.w.Held == nil {
 		return nil, ""

@@ -10,8 +10,8 @@ import (
 	"gcity/internal/hungfs"
 )
 
-// A heartbeat file in a folder that does not respond blocks nothing and is reported. Only one read of it hangs at a
-// time.
+// A heartbeat file in a folder that does not respond blocks nothing and is reported. At most one read of the file
+// hangs at a time.
 func TestAHeartbeatThatDoesNotAnswer(t *testing.T) {
 	if !hungfs.InNamespace(t) {
 		return

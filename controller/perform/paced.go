@@ -7,8 +7,9 @@ import (
 	"gcity/session"
 )
 
-// paced limits the number of concurrent starts at the provider. Later steps, such as waiting for readiness, do not
-// count. A start that waits for its platform, for example until a cluster has prepared a pod, does not count either.
+// paced limits the number of concurrent starts at the provider. The limit does not apply to later steps, such as
+// the wait for readiness. It also does not apply to a start that waits for its platform, for example for a cluster
+// that prepares a pod.
 type paced struct {
 	session.Provider
 	slots    chan struct{}
@@ -36,7 +37,7 @@ func (p *paced) Look(ctx context.Context, name string) (session.Status, error) {
 	return session.LookAt(ctx, p.Provider, name)
 }
 
-// SetMeta sets the mark of readiness if the provider supports marks.
+// SetMeta sets the ready mark if the provider supports marks.
 func (p *paced) SetMeta(ctx context.Context, name, key, value string) error {
 	if m, ok := p.Provider.(session.Marker); ok {
 		return m.SetMeta(ctx, name, key, value)
@@ -44,7 +45,7 @@ func (p *paced) SetMeta(ctx context.Context, name, key, value string) error {
 	return nil
 }
 
-// SendKeys sends keys if the provider supports it.
+// SendKeys sends keys if the provider supports them.
 func (p *paced) SendKeys(ctx context.Context, name string, keys ...string) error {
 	if k, ok := p.Provider.(session.Keyer); ok {
 		return k.SendKeys(ctx, name, keys...)

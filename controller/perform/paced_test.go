@@ -9,7 +9,7 @@ import (
 	"gcity/session"
 )
 
-// platform is a provider whose starts wait for all of them to begin.
+// platform is a provider with starts that wait until all of them have begun.
 type platform struct {
 	session.Provider
 	begun sync.WaitGroup

@@ -9,8 +9,8 @@ import (
 	"gcity/session"
 )
 
-// drafted reports whether the cursor is in a line that begins with prefix and has text after it. Faint text is
-// ignored, because programs show suggestions that way.
+// drafted reports whether the cursor is in a line that begins with prefix and has text after the prefix. It ignores
+// faint text, because programs show suggestions as faint text.
 func drafted(f session.Frame, prefix string) bool {
 	s := screen.New(f.Cols, f.Rows, 0)
 	defer s.Close()
@@ -31,13 +31,13 @@ func drafted(f session.Frame, prefix string) bool {
 // not.
 func blanks(s string) string { return strings.ReplaceAll(s, "\u00a0", " ") }
 
-// framing reports whether r belongs to the frame of an input line: a space or a character of a box.
+// framing reports whether r belongs to the frame of an input line: a space or a box-drawing character.
 func framing(r rune) bool {
 	return r == ' ' || r == '\u00a0' || r >= 0x2500 && r <= 0x259f
 }
 
-// cells returns a line of a screen without styles: once as it is, and once with faint characters replaced by
-// spaces.
+// cells returns a line of a screen without styles. line contains all characters. In solid, faint characters are
+// replaced by spaces.
 func cells(styled string) (line, solid []rune) {
 	faint := false
 	for styled != "" {
@@ -59,7 +59,7 @@ func cells(styled string) (line, solid []rune) {
 	return line, solid
 }
 
-// fainter returns whether text is faint after an SGR sequence with these parameters. It skips the parameters of
+// fainter reports whether text is faint after an SGR sequence with these parameters. It skips the parameters of
 // colours.
 func fainter(params string, faint bool) bool {
 	fields := strings.Split(params, ";")

@@ -12,7 +12,7 @@ import (
 	"gcity/session/pty"
 )
 
-// A draft on a real screen is detected even if no viewer typed it. A hint printed by the program is not a draft.
+// A draft on a real screen is detected even if no viewer typed it. A hint that the program printed is not a draft.
 func TestPromptOnARealScreen(t *testing.T) {
 	dir := t.TempDir()
 	p, err := pty.New(pty.Options{City: dir, Binary: os.Args[0]})

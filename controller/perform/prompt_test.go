@@ -16,7 +16,7 @@ func TestDrafted(t *testing.T) {
 	}{
 		{"> ", "hello\r\n> ", false},
 		{"> ", "hello\r\n> half a li", true},
-		{"> ", "> half\r\nworking…", false}, // the cursor is elsewhere
+		{"> ", "> half\r\nworking…", false}, // the cursor is in another line
 		{"> ", "hello\r\n>", false},
 		{"> ", "> \x1b[2mtry \"fix it\"\x1b[22m\x1b[1;3H", false}, // faint text is a suggestion
 		{"> ", "> \x1b[2mtry\x1b[0m x", true},
@@ -50,7 +50,7 @@ func FuzzDrafted(f *testing.F) {
 	})
 }
 
-// twofold is a provider that combines two, and shows the same screen for every session.
+// twofold is a provider that combines two providers, and shows the same screen for every session.
 type twofold struct {
 	session.Provider
 	data string
@@ -71,7 +71,7 @@ func (twofold) LimitsOf(provider string) session.Limits {
 
 func (twofold) CheckOf(context.Context, string) error { return nil }
 
-// Drafts are detected only on screens. Output of a provider without screens contains none.
+// Drafts are detected only on screens. The output of a provider without screens contains no drafts.
 func TestDraftsAreOnScreens(t *testing.T) {
 	r := New(World{Provider: twofold{data: "> working"}})
 	for provider, want := range map[string]string{"terminals": whyScreen, "": whyScreen,

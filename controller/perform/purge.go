@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// runsKept is how many records of each automation a purge never removes.
+	// runsKept is the number of newest records of each automation that a purge keeps.
 	runsKept = 100
 	// backupLimit is the timeout of the backups of all stores.
 	backupLimit = 10 * time.Minute
-	// purgeLimit is the timeout of a purge. The next purge continues.
+	// purgeLimit is the timeout of a purge. The next purge continues the work.
 	purgeLimit = time.Minute
 )
 

@@ -10,7 +10,7 @@ import (
 	"gcity/controller/effect"
 )
 
-// By default, old run records are deleted, except the newest of each automation. Wisps stay.
+// By default, old run records are removed, except the newest of each automation. Wisps are kept.
 func TestOldRecordsOfRunsGo(t *testing.T) {
 	w, store := workBench(t)
 	var all []beads.Bead

@@ -13,17 +13,17 @@ import (
 	"gcity/config"
 )
 
-// Stores holds the stores of a city: its own, and one for each rig. It is safe for concurrent use.
+// Stores contains the stores of a city: its own, and one for each rig. It is safe for concurrent use.
 type Stores struct {
-	open func(rig string) (beads.Store, error) // nil: the city has no stores
-	// returns an error while the city's folder is away
+	open func(rig string) (beads.Store, error) // nil = the city has no stores
+	// returns an error while the city's folder is not at its path
 	home     func() error
 	snapshot func() *city.Snapshot
 	guards   *guard.Guards
 }
 
-// Route returns the scopes in the order in which they are asked for a bead. The rig with the prefix of the ID comes
-// first. All others follow, because prefixes may have changed.
+// Route returns the scopes in the order in which they are searched for a bead. The rig with the prefix of the ID
+// comes first. All other scopes follow, because prefixes may have changed.
 func (s *Stores) Route(id string) []string {
 	scopes, prefix := s.scopes(), city.BeadPrefix(id)
 	for _, rig := range s.snapshot().Rigs {

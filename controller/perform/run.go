@@ -1,5 +1,5 @@
-// Package perform carries out the effects of a city's machine. Each effect runs in its own goroutine with a
-// deadline. Its result returns to the loop as an input.
+// Package perform performs the effects of a city's machine. Each effect runs in its own goroutine with a deadline.
+// Its result returns to the loop as an input.
 package perform
 
 import (
@@ -26,7 +26,7 @@ import (
 	"gcity/session"
 )
 
-// Timeouts of effects that have no timeout of their own.
+// These are the timeouts of effects that have no timeout in the configuration.
 const (
 	listLimit    = 10 * time.Second
 	loadLimit    = 10 * time.Second
@@ -41,7 +41,7 @@ const (
 	leaveLimit = effect.Farewell / 3
 )
 
-// Runner carries out effects, each in its own goroutine with a deadline, and turns their results into inputs.
+// Runner performs effects, each in its own goroutine with a deadline, and turns their results into inputs.
 type Runner struct {
 	*base
 	Cancel      context.CancelFunc
@@ -51,7 +51,7 @@ type Runner struct {
 	checks      chan struct{} // semaphore for checks of pools and conditions
 }
 
-// sessions carries out effects on sessions.
+// sessions performs effects on sessions.
 type sessions struct {
 	*base
 	paced   *paced
@@ -62,26 +62,26 @@ type sessions struct {
 
 	Mu     sync.Mutex
 	starts map[string]*starting // starts in flight, by agent
-	away   string               // why the city's folder is not at its path, as reported last
+	away   string               // last reported reason why the city's folder is not at its path
 }
 
-// automations carries out effects on automations and their runs.
+// automations performs effects on automations and their runs.
 type automations struct {
 	*base
 	shop automationState
 }
 
-// workRunner carries out effects on work.
+// workRunner performs effects on work.
 type workRunner struct {
 	*base
 	au    *automations
 	tally tally // results of the last count
 }
 
-// base is shared by all parts of a Runner. It runs effects and returns their results.
+// base is the part that all components of a Runner share. It runs effects and returns their results.
 type base struct {
 	w World
-	// parent of the contexts of all effects; it outlives the caller's context
+	// parent of the contexts of all effects; it lives longer than the caller's context
 	ctx    context.Context
 	wg     recovery.Group
 	closed chan struct{} // closed when results are no longer needed
@@ -90,14 +90,14 @@ type base struct {
 	looks  *deadline.Calls[func()]
 
 	// Between is nil except in tests. It is called before each effect begins, and before each result is delivered.
-	// The effect or result is dropped if it returns false. It is called concurrently.
+	// If it returns false, the effect or result is dropped. It is called concurrently.
 	Between func(step any) bool
 }
 
 // starting is a start in flight.
 type starting struct {
 	cancel context.CancelCauseFunc
-	forked chan struct{} // closed when the session's process was started
+	forked chan struct{} // closed when the session's process has started
 	once   sync.Once
 }
 
@@ -147,7 +147,7 @@ func (sr *sessions) run(f effect.Effect) (ok bool) {
 	case effect.Resume:
 		sr.launch(f.Want.Name, f.Want.Spec.Ready, func(ctx context.Context) effect.Started {
 			s, in := f.Want.Spawn(f.Status.ID), effect.Started{Status: f.Status}
-			// its program already runs, so a prompt on the command line would come too late
+			// the program is already running, so a prompt on the command line would come too late
 			if err := sr.addPrompt(ctx, f.Want, &s); err != nil {
 				in.Troubles = append(in.Troubles, err.Error())
 			}
@@ -237,8 +237,8 @@ func (r *Runner) runCity(f effect.Effect) (ok bool) {
 	return true
 }
 
-// atLeast returns the timeout of an effect on a session, or on all sessions if name is "". It is longer for a slow
-// provider.
+// atLeast returns the timeout of an effect on a session, or on all sessions if name is "". The timeout is longer
+// for a slow provider.
 func (b *base) atLeast(limit time.Duration, name string) time.Duration {
 	if p, ok := b.w.Provider.(session.Patient); ok {
 		return max(limit, p.Patience(name))
@@ -246,7 +246,8 @@ func (b *base) atLeast(limit time.Duration, name string) time.Duration {
 	return limit
 }
 
-// list lists all sessions. A provider that is late reports separately, so that the result does not wait for it.
+// list lists all sessions. A late provider reports its sessions separately, so that the result does not wait for
+// it.
 func (sr *sessions) list(ctx context.Context, f effect.List) effect.Input {
 	lost, away := sr.held()
 	if lost != nil {
@@ -321,14 +322,14 @@ func (sr *sessions) launch(name string, ready session.Ready,
 	})
 }
 
-// withProgress reports to the machine what the start of an agent waits for.
+// withProgress returns a context that reports the reason of an agent's slow start to the machine.
 func (sr *sessions) withProgress(ctx context.Context, name string) context.Context {
 	return session.WithProgress(ctx, func(why string) {
 		sr.deliver(effect.Asking{Agent: name, Waits: why})
 	})
 }
 
-// starting returns the start of an agent that is in flight, or nil.
+// starting returns the start in flight of an agent, or nil.
 func (sr *sessions) starting(name string) *starting {
 	sr.Mu.Lock()
 	defer sr.Mu.Unlock()
@@ -347,7 +348,7 @@ func (sr *sessions) forked(name string) {
 	}
 }
 
-// yield waits briefly until an agent's next session has started, because a start is more urgent than saving the
+// yield waits briefly until an agent's next session has started, because the start is more urgent than saving the
 // last output of the previous session.
 func (sr *sessions) yield(ctx context.Context, name string) {
 	st := sr.starting(name)
@@ -453,9 +454,9 @@ func (r *Runner) load(f effect.Load) effect.Input {
 		Found: found && cfg.Revision == f.Known}
 }
 
-// isNew reports whether the revision on disk must be loaded. The file watcher only reports that files changed, so
-// the revision may be in force or rejected already. Without f.Now, a new revision must be seen by two checks in a
-// row.
+// isNew reports whether the revision on disk must be loaded. The file watcher reports only that files have changed,
+// so the revision may be in force or rejected already. Without f.Now, two consecutive checks must see a new
+// revision.
 func isNew(f effect.Load, revision string) bool {
 	if revision == f.Known || revision == f.Refused {
 		return false
@@ -463,13 +464,14 @@ func isNew(f effect.Load, revision string) bool {
 	return f.Now || revision == f.Sighted
 }
 
-// folderFound reports whether a program was installed that was missing when the configuration in force was loaded.
+// folderFound reports whether a program has been installed that was missing when the configuration in force was
+// loaded.
 func (sr *sessions) folderFound() bool {
 	c := sr.w.InForce()
 	if c == nil {
 		return false
 	}
-	// members of a pool need the same programs, so each is looked up once
+	// members of a pool need the same programs, so each program is searched only once
 	sought := map[string]bool{}
 	for i := range c.Wants {
 		l := &c.Wants[i].Lack

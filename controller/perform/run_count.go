@@ -14,29 +14,29 @@ import (
 	"gcity/mail"
 )
 
-// tally holds the results of the last count.
+// tally contains the results of the last count.
 type tally struct {
 	pools []string
 	by    map[string]scopeTally
 	told  *city.Work
-	rigs  map[string]city.RigWork   // as last reported
-	tasks map[string]string         // as last reported
-	gated map[string]string         // as last reported
-	held  map[string]effect.Holding // as last reported
-	mail  city.MailTally            // as last reported
+	rigs  map[string]city.RigWork   // last reported value
+	tasks map[string]string         // last reported value
+	gated map[string]string         // last reported value
+	held  map[string]effect.Holding // last reported value
+	mail  city.MailTally            // last reported value
 }
 
-// scopeTally holds the counts of one store at one version.
+// scopeTally contains the counts of one store at one version.
 type scopeTally struct {
 	version uint64 // version of the store; 0 = unknown
 	work    city.Work
-	tasks   map[string]beads.Bead     // the newest work in progress, by assignee
-	gates   map[string]string         // gates that these tasks wait for, by ID of the task
+	tasks   map[string]beads.Bead     // newest bead in progress, by assignee
+	gates   map[string]string         // gates that these beads wait for, by ID of the bead
 	held    map[string]effect.Holding // unfinished work, by assignee
 	mail    city.MailTally
 }
 
-// count counts open work. If a store fails, its previous counts are used.
+// count counts open work. For a store that fails, it uses the previous counts.
 func (wr *workRunner) count(ctx context.Context, f effect.CountWork) effect.Input {
 	t, scopes := &wr.tally, wr.Stores.scopes()
 	if !slices.Equal(t.pools, f.Pools) || t.by == nil {
@@ -80,7 +80,8 @@ func (wr *workRunner) count(ctx context.Context, f effect.CountWork) effect.Inpu
 		}
 	}
 	if in.Unknown {
-		return in // do not store an incomplete count, so that the next one is reported as a change
+		// do not store an incomplete count, so that the next count is reported as a change
+		return in
 	}
 	in.Unchanged = t.told != nil && maps.Equal(t.tasks, in.Tasks) &&
 		maps.Equal(t.gated, in.Gated) && maps.Equal(t.rigs, in.Rigs) &&
@@ -119,7 +120,7 @@ func (wr *workRunner) countScope(ctx context.Context, scope string, t *tally) er
 	return nil
 }
 
-// countByQuery counts the work of a store that has no counters. It uses a single query.
+// countByQuery counts the work of a store without counters. It uses a single query.
 func countByQuery(ctx context.Context, store beads.Store, pools []string) (scopeTally, error) {
 	now := scopeTally{work: city.Work{Pools: map[string]int{}}, tasks: map[string]beads.Bead{},
 		held: map[string]effect.Holding{}, mail: city.MailTally{}}
@@ -161,13 +162,13 @@ func countByQuery(ctx context.Context, store beads.Store, pools []string) (scope
 	return now, nil
 }
 
-// countByCounters counts the work of a store that has counters.
+// countByCounters counts the work of a store with counters.
 func countByCounters(ctx context.Context, store *guard.Store, pools []string) (scopeTally, error) {
 	now := scopeTally{work: city.Work{Pools: map[string]int{}}, held: map[string]effect.Holding{}}
 	var err error
 	none := city.NotWork()
 	open, moving := beads.StatusOpen, beads.StatusInProgress
-	// count pools first: work that starts in between is then counted twice rather than missed
+	// count pools first, so that work that starts in the meantime is counted twice rather than missed
 	for _, pool := range pools {
 		q := beads.Query{Status: []beads.Status{open, moving},
 			Labels: []string{city.PoolLabel + pool}}
@@ -214,7 +215,7 @@ const (
 	taskMost  = 200
 )
 
-// tasks returns the newest work in progress of each assignee. It adds all work in progress to held.
+// tasks returns the newest bead in progress of each assignee. It adds all work in progress to held.
 func tasks(ctx context.Context, store beads.Store, held map[string]effect.Holding) (
 	map[string]beads.Bead, error) {
 	all, err := store.List(ctx, beads.Query{Status: []beads.Status{beads.StatusInProgress},
@@ -232,8 +233,8 @@ func tasks(ctx context.Context, store beads.Store, held map[string]effect.Holdin
 	return out, nil
 }
 
-// later stores b if it changed later than the stored bead. If both changed at the same time, the one with the
-// smaller ID is stored.
+// later stores b for an assignee if it changed later than the stored bead. If both changed at the same time, it
+// stores the bead with the smaller ID.
 func later(of map[string]beads.Bead, who string, b beads.Bead) {
 	have, known := of[who]
 	if !known || b.UpdatedAt.After(have.UpdatedAt) || b.UpdatedAt.Equal(have.UpdatedAt) &&
@@ -261,7 +262,7 @@ func taskText(b beads.Bead) string {
 	return text
 }
 
-// hold adds beads to the work that their assignees hold.
+// hold adds beads to the holdings of their assignees.
 func hold(of map[string]effect.Holding, all []beads.Bead) {
 	for _, b := range all {
 		if h := of[b.Assignee]; b.Assignee != "" {

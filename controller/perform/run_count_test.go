@@ -16,13 +16,13 @@ import (
 	"gcity/mail"
 )
 
-// plain is a store with only the required methods, like one that an external program provides.
+// plain is a store with only the required methods, like the store of an external program.
 type plain struct{ beads.Store }
 
 func (plain) CallLimit() time.Duration { return time.Minute }
 
-// The work of a store without counters is counted by queries, with the same result. The store gets the time limit that
-// it asks for.
+// The work of a store without counters is counted by queries, with the same result. The store gets the time limit
+// that it requests.
 func TestAStoreThatCannotCount(t *testing.T) {
 	own := fake.New("x")
 	for _, b := range []beads.Bead{
@@ -87,8 +87,8 @@ func (s *busy) Count(ctx context.Context, q beads.Query) (int, error) {
 	return n, err
 }
 
-// Working agents are counted after the work of pools. A pool that shrinks because of the count therefore keeps an agent
-// that has just started a bead.
+// Members with work are counted after the work of pools. Therefore a pool that shrinks because of the count keeps
+// an agent that has just started a bead.
 func TestBusyMembersAreCountedLast(t *testing.T) {
 	own := &busy{Store: fake.New("x"), begins: beads.Patch{Status: new(beads.StatusInProgress),
 		Assignee: new("w-3")}}
@@ -104,7 +104,7 @@ func TestBusyMembersAreCountedLast(t *testing.T) {
 	}
 }
 
-// All mail is counted, regardless of its number.
+// All mail is counted, even a large number of messages.
 func TestAllMailIsCounted(t *testing.T) {
 	own := fake.New("x")
 	const most = 1500
@@ -181,7 +181,7 @@ func (c *counted) Count(ctx context.Context, q beads.Query) (int, error) {
 	return c.Store.Count(ctx, q)
 }
 
-// L5: an unchanged store is not queried again. Reading a message is a change.
+// An unchanged store is not queried again (L5). Reading a message is a change.
 func TestCountOfUnchangedWork(t *testing.T) {
 	store := &counted{Store: fake.New("x")}
 	r := counting(func(string) (beads.Store, error) { return store, nil })
@@ -212,7 +212,7 @@ func TestCountOfUnchangedWork(t *testing.T) {
 	}
 }
 
-// A store that has never answered does not hide the work of other stores.
+// A store that has never answered does not hide the work in other stores.
 func TestCountWithoutOneStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newBench(t, bare+"[[rigs]]\nname = \"yard\"\npath = \""+t.TempDir()+"\"\n[[rigs]]\n"+

@@ -18,13 +18,13 @@ import (
 	"gcity/internal/disk"
 )
 
-// Events of runs are written to files in the folder EventsFolder of the city's .gc folder.
+// These are the names of files with the events of runs, in the folder EventsFolder of the city's .gc folder.
 const (
 	EventsFolder = "runs"
 	eventsSuffix = ".events.jsonl"
 )
 
-// eventsFile writes the events that a run handles to a file, one JSON object per line.
+// eventsFile writes the events that a run handles to a file, with one JSON object per line.
 func (au *automations) eventsFile(ctx context.Context, f effect.Run) (string, error) {
 	folder := filepath.Join(au.w.Dir, ".gc", EventsFolder)
 	if err := disk.MkdirAll(folder, 0o700); err != nil {

@@ -11,8 +11,8 @@ import (
 	"gcity/controller/effect"
 )
 
-// giveBack returns the work of departed members to their pools, in all stores at the same time. Work in progress is
-// returned last, so that the next controller can find members that still have work.
+// giveBack returns the work of departed members to their pools, in all stores at the same time. It returns work in
+// progress last, because that work shows a next controller which members still have work.
 func (wr *workRunner) giveBack(ctx context.Context, f effect.ReturnWork) effect.Input {
 	var in effect.WorkReturned
 	of := map[string]effect.Leaver{}

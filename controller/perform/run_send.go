@@ -12,14 +12,14 @@ import (
 	"gcity/session"
 )
 
-// screenAgain is how long a text waits before the agent's screen is checked for a draft again. Reading a screen is
-// expensive.
+// screenAgain is the time for which a text waits before the agent's screen is checked for a draft again. Reading a
+// screen is expensive.
 const screenAgain = 5 * time.Second
 
 // whyScreen is the reason of a text that waits because the screen shows a draft.
 const whyScreen = "the screen shows a draft after the prompt"
 
-// send types a text. A polite text is not typed while a user is typing.
+// send types a text. It does not type a polite text while a user is typing.
 func (sr *sessions) send(ctx context.Context, f effect.Send) effect.Input {
 	in := effect.Sent{Agent: f.Agent, ID: f.ID}
 	st, err := sr.lookAt(ctx, f)
@@ -41,7 +41,7 @@ func (sr *sessions) send(ctx context.Context, f effect.Send) effect.Input {
 		err = p.Send(ctx, f.Session, f.Text)
 	}
 	switch {
-	case errors.Is(err, session.ErrBusy): // the user began to type after the check above
+	case errors.Is(err, session.ErrBusy): // the user started to type after the check above
 		in.Held, in.Wait, in.Disturbed = effect.WhyTyping, effect.SendAgain, true
 	case errors.Is(err, session.ErrNotFound):
 		// nothing was typed; the machine decides when it handles the exit
@@ -60,7 +60,7 @@ func (sr *sessions) send(ctx context.Context, f effect.Send) effect.Input {
 	return in
 }
 
-// disturbed returns why a text must wait and for how long, or "" if it need not wait.
+// disturbed returns the reason why a text must wait, and for how long. It returns "" if the text need not wait.
 func (sr *sessions) disturbed(ctx context.Context, f effect.Send, st session.Status) (why string,
 	wait time.Duration) {
 	switch since := time.Since(st.TypedAt); {
@@ -94,7 +94,7 @@ func (sr *sessions) counts(provider string) bool {
 }
 
 // hasScreen reports whether a provider shows the screen of a terminal. Other providers show only the end of the
-// output, where a line that looks like a prompt means nothing.
+// output, where a line that looks like a prompt has no meaning.
 func (sr *sessions) hasScreen(provider string) bool {
 	if strings.HasPrefix(provider, "exec:") {
 		return false
@@ -106,8 +106,8 @@ func (sr *sessions) hasScreen(provider string) bool {
 	return !slices.Contains(m.LimitsOf(provider).Lacks, session.Attaching)
 }
 
-// promptHolds reports whether the agent's screen shows a draft after its prompt. If the screen cannot be read, the
-// text is not delayed.
+// promptHolds reports whether the agent's screen shows a draft after its prompt. It returns false if the screen
+// cannot be read.
 func (sr *sessions) promptHolds(ctx context.Context, f effect.Send) bool {
 	w, ok := sr.w.Provider.(session.Watcher)
 	if !ok || !sr.hasScreen(f.Provider) {
@@ -122,8 +122,8 @@ func (sr *sessions) promptHolds(ctx context.Context, f effect.Send) bool {
 	return false
 }
 
-// LimitsOf returns the limits of a provider. If p combines several, it returns those of the provider with this
-// name.
+// LimitsOf returns the limits of a provider. If p combines several providers, it returns the limits of the named
+// one.
 func LimitsOf(p session.Provider, name string) session.Limits {
 	if m, ok := p.(session.Mixer); ok {
 		return m.LimitsOf(name)

@@ -53,8 +53,8 @@ func (s *Stores) create(ctx context.Context, c city.CreateBead) (beads.Bead, err
 	return b, s.elsewhere(ctx, c.Rig, err, append(c.Bead.Needs, c.Bead.ParentID)...)
 }
 
-// update changes a bead in its store. It returns the events, or none if nothing changed. If one store fails,
-// it still searches the others.
+// update changes a bead in its store. It returns the event of the change in in.Events, or no event if nothing
+// changed. If one store fails, it still searches the others.
 func (s *Stores) update(ctx context.Context, c city.UpdateBead, in *effect.BeadChanged) error {
 	var lost error
 	for _, rig := range s.Route(c.ID) {
@@ -86,8 +86,8 @@ func (s *Stores) update(ctx context.Context, c city.UpdateBead, in *effect.BeadC
 	return lost
 }
 
-// convoyEvent closes a convoy when its last open bead is closed. If that fails, the convoy shows that all its beads
-// are closed, and a user can close it.
+// convoyEvent closes a convoy when its last open bead is closed. If that fails, the convoy stays open and shows
+// that all its beads are closed, and a user can close it.
 func convoyEvent(ctx context.Context, store beads.Store, was, b beads.Bead) []events.Event {
 	before, now, ok, err := city.CloseConvoy(ctx, store, was, b)
 	if err != nil || !ok {
@@ -96,8 +96,8 @@ func convoyEvent(ctx context.Context, store beads.Store, was, b beads.Bead) []ev
 	return eventOf(&before, now, effect.ActorController, 0)
 }
 
-// swaps is how often a change is tried if another client changes the same bead at the same time. The last try
-// ignores conflicts, so its event may also contain the other change.
+// swaps is the maximum number of attempts to change a bead that another client changes at the same time. The last
+// attempt ignores conflicts, so its event may also contain the other client's change.
 const swaps = 8
 
 // swap changes a bead and returns its state before and after the change.
@@ -119,7 +119,7 @@ func swap(ctx context.Context, store beads.Store, c city.UpdateBead) (was, b bea
 	return was, b, err
 }
 
-// asWorkError adds the error code that clients use.
+// asWorkError returns an error with the code that clients use.
 func asWorkError(err error) *city.Error {
 	if err == nil {
 		return nil
@@ -131,7 +131,7 @@ func asWorkError(err error) *city.Error {
 	return &city.Error{Code: city.Unavailable, Message: err.Error()}
 }
 
-// scopes returns the city, which is "", and its rigs.
+// scopes returns "" for the city, and the names of its rigs.
 func (s *Stores) scopes() []string {
 	scopes := []string{""}
 	for _, rig := range s.snapshot().Rigs {

@@ -43,7 +43,7 @@ func (r *Runner) runTier(f effect.Effect) (ok bool) {
 	return true
 }
 
-// heartbeat reads a heartbeat file. The path may lead to any kind of file, and reading it may block forever.
+// heartbeat reads a heartbeat file. The path may lead to any kind of file, so the read may block forever.
 func (r *Runner) heartbeat(ctx context.Context, f effect.ReadHeartbeat) effect.Input {
 	in := effect.HeartbeatRead{Tier: f.Tier, Path: f.Path}
 	var (
@@ -69,7 +69,7 @@ func (r *Runner) heartbeat(ctx context.Context, f effect.ReadHeartbeat) effect.I
 	return in
 }
 
-// below returns a path relative to the city if it is below its folder.
+// below returns a path relative to the city if the path is below the city's folder.
 func below(dir, path string) string {
 	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
 		return rel
@@ -77,11 +77,11 @@ func below(dir, path string) string {
 	return path
 }
 
-// tornAgain is the wait before an invalid heartbeat is read again. It may be half written.
+// tornAgain is the wait before an invalid heartbeat is read again, because it may be incomplete.
 const tornAgain = 100 * time.Millisecond
 
-// readHeartbeat reads a heartbeat file. If the file is not replaced atomically, it may be incomplete. read reports
-// whether the file could be read, even if its content is invalid.
+// readHeartbeat reads a heartbeat file. If the agent does not replace the file atomically, the content may be
+// incomplete. read reports whether the file could be read, even if its content is invalid.
 func readHeartbeat(path string) (beat watchdog.Heartbeat, read bool, err error) {
 	for try := range 3 {
 		if try > 0 {
@@ -133,7 +133,7 @@ func writeBrief(b *effect.Brief) error {
 	return nil
 }
 
-// escalate sends mail and runs the escalate_command. If one of them fails, it still does the other.
+// escalate sends mail and runs the escalate_command. If one of these fails, it still does the other.
 func (r *Runner) escalate(ctx context.Context, f effect.Escalate) effect.Input {
 	in := effect.Escalated{Tier: f.Tier, Call: f.Call, Ran: f.Command != ""}
 	in.Events, in.Err = r.write(ctx, f)

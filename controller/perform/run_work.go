@@ -26,11 +26,12 @@ import (
 const (
 	scanLimit = 30 * time.Second
 	hungLimit = 5 * time.Second // timeout for a folder that may not respond
-	hungMost  = 64              // maximum number of calls that block on such folders
-	// timeout for several calls of a store; each call has its own timeout too
+	// maximum number of calls that may block on folders that do not respond
+	hungMost = 64
+	// timeout for several calls of a store; each call also has its own timeout
 	storeLimit = time.Minute
 	allLimit   = time.Minute // timeout for calls of all stores, one after the other
-	runsShown  = 500         // number of newest records of runs that are read at start
+	runsShown  = 500         // number of newest records of runs that are read at the start
 )
 
 // automationState is the state of effects on automations.
@@ -41,8 +42,8 @@ type automationState struct {
 	endRuns    context.CancelCauseFunc
 	going      *going
 	conditions chan struct{}
-	watched    []string // folders that are watched; used by the loop only
-	// newest catalog with programs that may run; used by the scan effect only
+	watched    []string // watched folders; used by the loop only
+	// newest catalog with programs that are allowed to run; used by the scan effect only
 	vetted *automation.Catalog
 }
 
@@ -129,7 +130,7 @@ func (wr *workRunner) run(f effect.Effect) (ok bool) {
 	return true
 }
 
-// watchFolders sets which folders of automations and formulas are watched.
+// watchFolders sets the folders of automations and formulas that are watched.
 func (au *automations) watchFolders(layers []formula.Layer) {
 	var dirs []string
 	for _, l := range layers {
@@ -174,7 +175,7 @@ func (au *automations) scan(ctx context.Context, f effect.Scan) effect.Input {
 }
 
 // aside runs work that may block forever on a folder. Only one call per name runs at a time. It returns false if
-// ctx ends or the limit passes first; 0 = no limit. Otherwise it calls done, which makes the result available.
+// ctx ends first or the limit passes (0 = no limit). Otherwise it calls done, which makes the result available.
 func (b *base) aside(ctx context.Context, name string, limit time.Duration,
 	work func() (done func())) (ok bool) {
 	done, ok := b.looks.Do(ctx, name, time.Now(), limit, work)
@@ -226,8 +227,8 @@ func (au *automations) sweepRuns(ctx context.Context, f effect.SweepRuns) effect
 	return in
 }
 
-// newestRuns returns the newest runs. If a given automation has none among them, its newest run is added. The
-// newest is first.
+// newestRuns returns the newest runs of all automations, the newest first. If they include no run of an automation
+// in of, newestRuns adds that automation's newest run.
 func newestRuns(ctx context.Context, store *guard.Store, of []string) (runs []city.Run, err error) {
 	newest, err := store.List(ctx, beads.Query{Type: city.RunType, Limit: runsShown})
 	if err != nil {
@@ -304,11 +305,11 @@ func (s *Stores) Store(rig string) (*guard.Store, error) {
 	return s.guards.Of(rig, kept), nil
 }
 
-// probe checks whether stores that failed work again.
+// probe checks whether failed stores work again.
 func (s *Stores) probe(ctx context.Context) effect.Input {
 	s.guards.Keep(s.scopes())
 	reads, writes := s.guards.Due(time.Now())
-	var all recovery.Group // concurrently, so that a slow store does not delay others
+	var all recovery.Group // probe concurrently, so that a slow store does not delay other stores
 	for _, g := range reads {
 		all.Go(func() { g.TryRead(ctx) })
 	}
@@ -386,9 +387,9 @@ func closing(run city.Run, made bool) beads.Patch {
 }
 
 // shutRun closes a run's record with as many details as the store accepts. It returns ErrNotFound if the store has
-// no such record. A store that was replaced may have given the ID to other work.
+// no such record. If the store was replaced, another bead may have the ID.
 func (au *automations) shutRun(ctx context.Context, f effect.CloseRun) error {
-	au.Live.Finish(f.Run.ID) // a run that never started has an output to end, too
+	au.Live.Finish(f.Run.ID) // a run that never started also has an output that must end
 	store, err := au.Stores.Store("")
 	if err != nil {
 		return err

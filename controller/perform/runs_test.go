@@ -38,7 +38,7 @@ func TestFollowersReportTheirEnd(t *testing.T) {
 	}
 }
 
-// The events file of a run contains all its events, regardless of their number.
+// The events file of a run contains all its events, even a large number.
 func TestARunGetsAllItsEvents(t *testing.T) {
 	w, _ := workBench(t)
 	const all = events.MaxLimit + 2000
@@ -51,7 +51,7 @@ func TestARunGetsAllItsEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.log.Append(batch[0]); err != nil { // not part of the run
+	if _, err := w.log.Append(batch[0]); err != nil { // not an event of the run
 		t.Fatal(err)
 	}
 	d := automation.Definition{Name: "a", Gate: automation.Event, On: "job.*"}
@@ -77,7 +77,7 @@ func TestARunGetsAllItsEvents(t *testing.T) {
 	}
 }
 
-// Event files that a killed controller left behind are deleted. Other files stay.
+// Event files that a killed controller left behind are removed. Other files are kept.
 func TestEventsOfRunsThatAreOverGo(t *testing.T) {
 	w, _ := workBench(t)
 	folder := filepath.Join(w.dir, ".gc", "runs")
@@ -114,8 +114,8 @@ func (s stubborn) Update(ctx context.Context, id string, p beads.Patch) (beads.B
 	return s.Store.Update(ctx, id, p)
 }
 
-// A run record that is invalid or gone does not block automations. The other records are closed, and the invalid one is
-// named.
+// A run record that is invalid or missing does not block automations. The other records are closed, and the invalid
+// one is named.
 func TestOddRecordsOfRuns(t *testing.T) {
 	w, store := workBench(t)
 	many := []string{city.RunLabel + "many"}
@@ -154,7 +154,7 @@ func TestOddRecordsOfRuns(t *testing.T) {
 	}
 }
 
-// The newest run of an automation is known after a restart, even if other automations have had many runs since.
+// The newest run of an automation is known after a restart, even if other automations have had many later runs.
 func TestTheNewestRunIsKnownBehindManyOthers(t *testing.T) {
 	w, store := workBench(t)
 	for i := range runsShown + 20 {
@@ -175,8 +175,8 @@ func TestTheNewestRunIsKnownBehindManyOthers(t *testing.T) {
 	}
 }
 
-// The end of a run is written only into its own record, even if its ID now belongs to another bead. Text that the store
-// rejects is cleaned first.
+// The end of a run is written only into the run's own record, even if another bead now has its ID. Text that the
+// store rejects is cleaned first.
 func TestOnlyTheRecordOfARunIsClosed(t *testing.T) {
 	w, store := workBench(t)
 	refuse := map[string]error{}
@@ -253,7 +253,7 @@ func TestRecordsOfRunsThatNeverWereAreClosed(t *testing.T) {
 	}
 }
 
-// Assigned work is counted in every store, started beads first, whether or not the store has counters.
+// Assigned work is counted in every store, with or without counters. Beads in progress come first.
 func TestWorkOfPeopleIsCounted(t *testing.T) {
 	own, yard := stores.New("tw"), stores.New("ya")
 	r := counting(func(rig string) (beads.Store, error) {
@@ -290,7 +290,8 @@ func TestWorkOfPeopleIsCounted(t *testing.T) {
 	}
 }
 
-// A change that changes nothing succeeds without an event. Concurrent changes of a bead each get their own event.
+// A change without a difference succeeds without an event. Each of several concurrent changes of a bead gets its
+// own event.
 func TestChangeOfNothingIsNoEvent(t *testing.T) {
 	store := stores.New("gc")
 	b, err := store.Create(t.Context(), beads.Bead{Title: "x"})

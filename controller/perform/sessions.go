@@ -8,7 +8,7 @@ import (
 	"gcity/session"
 )
 
-// answered reports to the machine that a question was answered, before any result of the answer.
+// answered reports to the machine that a question was answered. The report precedes all effects of the answer.
 func (sr *sessions) answered(s *session.Spec, d session.Dialog) {
 	sr.deliver(effect.DialogAnswered{Agent: s.Agent, Session: s.ID, Dialog: d})
 }
@@ -37,7 +37,7 @@ func (sr *sessions) vet(ctx context.Context, f effect.Vet) effect.Input {
 	return in
 }
 
-// measure samples the resource usage of all sessions. The time of the sample is when it starts, because a sample of
+// measure samples the resource usage of all sessions. The sample has the time of its start, because a sample of
 // many processes takes a while.
 func (sr *sessions) measure(ctx context.Context) effect.Input {
 	p, ok := sr.w.Provider.(session.Meter)

@@ -15,8 +15,8 @@ import (
 	"gcity/session"
 )
 
-// World is what a Runner needs from a city and its controller. The fields that controller.Options has, too, are
-// documented there.
+// World contains the functions and values of a city and its controller that a Runner uses. Fields that
+// controller.Options also has are documented there.
 type World struct {
 	Dir      string
 	At       string
@@ -35,8 +35,8 @@ type World struct {
 	Door    func(config.API)
 	Allow   func(ctx context.Context, agents int) error
 	Home    func() error
-	// Held checks whether the city still belongs to this controller. lost is set if another controller owns it; err
-	// is any other problem. It may be nil.
+	// Held checks whether the city still belongs to this controller. lost is set if another controller owns the
+	// city; err is any other problem. Held may be nil.
 	Held func() (lost, err error)
 
 	Inbox     chan<- effect.Input
