@@ -17,7 +17,7 @@ import (
 	"gcity/pool"
 )
 
-// town is a city with one pool. All wanted members run at once.
+// town is a city with one pool. All wanted members run immediately.
 type town struct {
 	conf     effect.Configuration
 	turn     uint64
