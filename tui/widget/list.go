@@ -104,7 +104,7 @@ func (l *List) Outside(h int) (above, below int) {
 	return above, max(0, len(l.Shown)-above-h)
 }
 
-// ScrollTo returns the offset nearest to the given one at which the row at is among h visible rows of n.
+// ScrollTo returns the offset, nearest to the given offset, at which row at is among h visible rows of n.
 func ScrollTo(at, offset, h, n int) int {
 	if at < offset {
 		offset = at

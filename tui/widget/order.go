@@ -66,7 +66,7 @@ func merged[R any](known, fresh []R, rank func(a, b *R) int) []R {
 	}
 	Sort(fresh, rank)
 	all := make([]R, 0, len(known)+len(fresh))
-	// next is the first known row not yet placed; last is the row that ranks last among those placed
+	// next is the first known row not yet placed; last is the row that ranks last among the placed rows
 	next, last := 0, 0
 	for i := range fresh {
 		for ; next < len(known); next++ {

@@ -98,7 +98,7 @@ func withHidden(short, all []Tab, w int, more string) []Tab {
 	return with
 }
 
-// farFirst returns the indices of all titles except the active one, the farthest from it first. Of two titles at the
+// farFirst returns the indices of all titles except the active title, the farthest from it first. Of two titles at the
 // same distance, the right one comes first.
 func farFirst(all []Tab) []int {
 	at := slices.IndexFunc(all, func(t Tab) bool { return t.Active })
