@@ -175,8 +175,8 @@ func (l *Lists) Alerts(e *Env, held string, mistakes []string) (p []Alert) {
 	return p
 }
 
-// Alerts returns the agents that need a user: those that have failed or are in quarantine, by state.
-// The key leads to Quarantine if no agent has failed.
+// Alerts returns the agents that need a user: agents that have failed or are in quarantine, by state. The key leads to
+// Quarantine if no agent has failed.
 func (a *Agents) Alerts(e *Env) []Alert {
 	var parts []string
 	leads := IDAgents

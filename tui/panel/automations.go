@@ -176,7 +176,7 @@ func (r *AutomationRow) Soon(now time.Time) widget.Phrase {
 	return widget.Phrase{Full: "next " + in, Brief: in}
 }
 
-// Ago describes the last run, or the current one: "ok 2m ago (1.2s)".
+// Ago describes the last run, or the current run: "ok 2m ago (1.2s)".
 func (r *AutomationRow) Ago(now time.Time) string {
 	run := r.Last
 	switch {

@@ -19,7 +19,7 @@ type Asking interface {
 	Outdated()
 }
 
-// Fetch is the result of a group of queries. It keeps the previous answers until all new ones have arrived.
+// Fetch is the result of a group of queries. It keeps the previous answers until all new answers have arrived.
 type Fetch struct {
 	Known   bool   // each query has been answered at least once
 	Problem string // why the last attempt failed; "" = no error
@@ -34,7 +34,7 @@ type Fetch struct {
 // Outdated marks the answers as outdated.
 func (f *Fetch) Outdated() { f.stale = true }
 
-// retryGap is the time between a failed attempt and the next one, if nothing else makes the answers outdated.
+// retryGap is the time between a failed attempt and the next attempt, if nothing else makes the answers outdated.
 const retryGap = 10 * time.Second
 
 // Due reports whether to send the queries now: never while answers are pending, and at most once per gap. After a

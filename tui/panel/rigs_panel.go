@@ -13,7 +13,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Rigs is the panel of the city's rigs, those that need attention first.
+// Rigs is the panel of the city's rigs. Rigs that need attention come first.
 type Rigs struct {
 	Table[RigRow, *RigRow]
 	agents *Agents

@@ -282,7 +282,7 @@ func (t *Table[R, P]) Title(e *Env) widget.Tab {
 	return out
 }
 
-// Search describes what limits the list, or returns "". found is the number of rows that match.
+// Search describes the filters of the list, or returns "". found is the number of rows that match.
 func (t *Table[R, P]) Search(e *Env) (text, found string) {
 	switch {
 	case t.Def.Part:
@@ -565,7 +565,7 @@ func (k *Marking) Here() string {
 	return ""
 }
 
-// Pruned returns the marks without those of rows that no longer exist.
+// Pruned returns the marks without the marks of rows that no longer exist.
 func Pruned(marks map[string]bool, known func(id string) bool) map[string]bool {
 	for id := range marks {
 		if !known(id) {

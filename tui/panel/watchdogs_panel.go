@@ -10,7 +10,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Watchdogs is the panel of the city's watchdogs, those that need attention first.
+// Watchdogs is the panel of the city's watchdogs. Watchdogs that need attention come first.
 type Watchdogs struct {
 	Table[WatchdogRow, *WatchdogRow]
 	agents *Agents // to find the watched agents
