@@ -201,7 +201,7 @@ func (t *Table[H, E]) Recents(h H, history []string, all []Item[H, E]) (found []
 	return found
 }
 
-// recent returns the row of an earlier line, or false if it cannot run any more.
+// recent returns the row of an earlier line, or false if it can no longer run.
 func (t *Table[H, E]) recent(h H, line string) (item Item[H, E], ok bool) {
 	l, ok := t.Parse(h, line+" ")
 	if !ok || l.Verb.Text > 0 || len(l.Args) == 0 || t.Hidden != nil && t.Hidden(l.Verb) {
