@@ -136,7 +136,7 @@ func (c Zone) types() bool {
 		c == InComposer
 }
 
-// Reachable reports whether the help can run the action. It can run all actions except those of dialogs.
+// Reachable reports whether the help can run the action. It can run all actions except the actions of dialogs.
 func (a *Action[H, E]) Reachable() bool {
 	return !slices.ContainsFunc(a.In, Zone.Dialog)
 }
