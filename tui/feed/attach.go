@@ -217,8 +217,7 @@ func (v *visit) turn(ctx context.Context, r *Runner, shown <-chan error) (string
 	}
 }
 
-// screen returns what the agent's output is written to: the terminal, or the part of it above the row with the
-// detach key.
+// screen returns the writer for the agent's output: the terminal, or the part of it above the row with the detach key.
 func (v *visit) screen() io.Writer {
 	if v.status == nil {
 		v.announce(v.way())

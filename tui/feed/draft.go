@@ -26,7 +26,7 @@ type ConfigFile interface {
 	// Check returns the problems of a text for a file, each with its position, and the line of the first problem. The
 	// line is 0 if that problem is in another file.
 	Check(file string, data []byte) (problems []string, line int)
-	// Plan returns what a text that passed Check would change now.
+	// Plan returns the changes that a text would cause now. The text must have passed Check.
 	Plan(ctx context.Context, file string, data []byte) (Plan, error)
 	// Replace replaces the content of a file. It fails if the file has changed meanwhile.
 	Replace(file string, was, now []byte) error

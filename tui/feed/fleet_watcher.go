@@ -22,8 +22,8 @@ const (
 	LookDeadline = 2 * time.Second
 )
 
-// FleetWatcher maintains the list of cities with the state of each. Each city has its own goroutines and stream, so
-// a city that hangs does not delay others.
+// FleetWatcher maintains the list of cities with the state of each city. Each city has its own goroutines and stream,
+// so a city that hangs does not delay other cities.
 type FleetWatcher struct {
 	r      *Runner
 	cities Directory

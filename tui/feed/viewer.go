@@ -16,7 +16,7 @@ const (
 	// Settle is the delay before the pane opens a stream, so that it does not open one for every row that the
 	// cursor passes.
 	Settle = 80 * time.Millisecond
-	// piece is the maximum number of bytes interpreted at once, so that readers of the screen do not wait long.
+	// piece is the maximum number of bytes interpreted at a time, so that readers of the screen do not wait long.
 	piece = 8 << 10
 )
 
