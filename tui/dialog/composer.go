@@ -22,7 +22,7 @@ import (
 const (
 	MaxWritten = 8 << 10 // columns
 	MaxRows    = 100     // lines
-	// bytes of a paste that can be edited; a longer one is shown as a placeholder
+	// bytes of a paste that can be edited; a longer paste is shown as a placeholder
 	MaxEdited = 4 << 10
 )
 
@@ -141,8 +141,8 @@ func (c *Composer[T]) Draw(on Canvas) Frame {
 	return c.drawLine(on)
 }
 
-// Left returns the text to keep when the composer is closed: the typed text, or the earlier draft if it shows the
-// history.
+// Left returns the text to keep when the composer is closed: the typed text, or the earlier draft if the history is
+// shown.
 func (c *Composer[T]) Left() Unsent {
 	begun := c.Unsent()
 	if c.past < len(c.Sent) && begun.Text == c.Sent[c.past] {
@@ -364,7 +364,7 @@ func (c *Composer[T]) Down() {
 	}
 }
 
-// walkSent shows another text of the history; after the latest comes the draft.
+// walkSent shows another text of the history. After the latest text comes the draft.
 func (c *Composer[T]) walkSent(n int) {
 	at := c.past + n
 	if at < 0 || at > len(c.Sent) {

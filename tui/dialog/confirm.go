@@ -135,7 +135,7 @@ func (c *Confirm[T]) Draw(on Canvas) Frame {
 	for _, b := range c.Body {
 		body = append(body, widget.WrapHanging(b, inner)...)
 	}
-	space, hint := true, true // drop blank lines and the hint before text of the question
+	space, hint := true, true // drop blank lines and the hint first
 	rest := on.H - 2 - c.typedRows() - min(len(body), 1)
 	answers := c.answerLines(on, inner, true)
 	if len(answers)+len(body) > rest { // if that is not enough, drop explanations of answers
@@ -201,7 +201,7 @@ func (c *Confirm[T]) typedLine(on Canvas, w int) (string, int) {
 		on.Styles.Paint(state, strings.TrimRight(typed, " ")) + note, widget.Width(label) + at
 }
 
-// shorten cuts lines to at most n; the last one states how many are missing.
+// shorten cuts lines to at most n. The last line says how many are missing.
 func shorten(on Canvas, lines []string, n int) []string {
 	if len(lines) <= n {
 		return lines

@@ -16,7 +16,7 @@ import (
 
 // Dialog is drawn over the panels. T is the type of the tasks that it returns.
 type Dialog[T any] interface {
-	// Zone returns the zone of the dialog's actions. Each type of dialog has its own.
+	// Zone returns the zone of the dialog's actions. Each type of dialog has its own zone.
 	Zone() keymap.Zone
 	// Accepts reports whether the dialog accepts a key at the given time. The key "" is a click. A dialog shows that it
 	// has refused a key.
@@ -47,7 +47,8 @@ type Canvas struct {
 	Stale  func(w int) string // returns a warning in w columns that the data is old, "" = it is not
 }
 
-// Frame is a drawn dialog. With a title it is a sheet in the middle of the screen, otherwise it belongs to the bottom.
+// Frame is a drawn dialog. If it has a title, it is a sheet in the middle of the screen. Otherwise it belongs to the
+// bottom.
 type Frame struct {
 	Title string
 	Lines []string

@@ -387,7 +387,7 @@ func (f *Finder[T]) Down() {
 	f.Step(1)
 }
 
-// recall shows a line of the history. After the last one it shows an empty line.
+// recall shows a line of the history. After the last line it shows an empty line.
 func (f *Finder[T]) recall(at int) {
 	text, history := "", f.history()
 	if at < len(history) {

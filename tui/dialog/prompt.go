@@ -91,7 +91,7 @@ func (p *Prompt[T]) Draw(c Canvas) Frame {
 		hint, token = "  "+widget.Cut(p.problem, w/2, c.more()), themes.Bad
 	}
 	label := widget.Cut(asked, w*3/4, c.more())
-	if p.problem != "" { // more important than the label
+	if p.problem != "" { // the problem is more important than the label
 		label = widget.Cut(asked, w-widget.Width(hint)-8, c.more())
 	} else if w < 70 || widget.Width(hint) > w-widget.Width(label)-12 {
 		hint = ""
