@@ -43,7 +43,7 @@ func Automation(src *Source, h *RunHistory) []string {
 	lines := []string{src.Look.Field("state", state), src.Look.Field("gate", r.Opens())}
 	if a.State == city.AutomationBroken {
 		lines = append(lines, fieldLines(src, "reason", a.Reason)...)
-	} else if says := r.Says(); says != "" { // the countdown shows an empty state
+	} else if says := r.Says(); says != "" { // otherwise the countdown shows the state
 		lines = append(lines, src.Look.Field("reason", says))
 	}
 	if r.Failures > 0 {
