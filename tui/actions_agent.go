@@ -165,7 +165,7 @@ func releasable(m *model) []*panel.AgentRow {
 // selected returns the selected agent, or nil. By default verbs act on it and the pane shows it.
 func selected(m *model) *panel.AgentRow { return m.Agents.Find(m.Agents.Chosen) }
 
-// targets returns the agents that a verb acts on. The first of these sources that has agents is used: the palette
+// targets returns the agents that a verb acts on. They come from the first non-empty source: the palette
 // line, the row under the cursor in panels such as Events, the marks, the selection.
 func targets(m *model) []*panel.AgentRow {
 	if len(m.aim) > 0 {

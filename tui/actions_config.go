@@ -65,8 +65,8 @@ func askConfirm(m *model) []feed.Effect {
 	return nil
 }
 
-// heldLines describes the effects of a held configuration, the most severe first. It names up to most
-// agents that would stop.
+// heldLines describes the effects of a held configuration, the most severe first. At most the given number of stopping
+// agents is named.
 func heldLines(m *model, h *city.Held, most int) []string {
 	who := byPool(m, h.Removes)
 	if n := len(who) - most; n > 0 {

@@ -10,7 +10,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// drainTargets returns the targets that can be drained, and those with a drain that can be canceled.
+// drainTargets returns the targets that can be drained, and targets with a drain that can be canceled.
 func drainTargets(m *model) (drain, undrain []*panel.AgentRow) {
 	for _, r := range drainRows(m) {
 		switch {

@@ -83,7 +83,7 @@ func choose(m *model, name string) {
 	chooseFor(m, name)
 }
 
-// chooseFor selects an agent in all panels. Unlike choose, it keeps the record of an earlier selection of the user.
+// chooseFor selects an agent in all panels. Unlike choose, it keeps the selection that is restored after Quarantine.
 func chooseFor(m *model, name string) {
 	if name != m.Agents.Chosen {
 		m.peek.Follow()

@@ -144,15 +144,14 @@ func pool(m *model) *panel.PoolRow {
 	return nil
 }
 
-// scaling is a pool size that the user requested. It replaces the size in the snapshot until one can reflect the
-// request.
+// scaling is a pool size that the user requested. It replaces the size in the snapshot until snapshots reflect it.
 type scaling struct {
 	pool string
 	size int
 	at   time.Time
 }
 
-// wanted returns the size that the keys + and - change by one.
+// wanted returns the size that pool.less and pool.more change by one.
 func wanted(m *model, p *panel.PoolRow) int {
 	if isScaling(m, p) {
 		return m.scaled.size

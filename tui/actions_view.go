@@ -237,8 +237,7 @@ func askFilter(m *model) []feed.Effect {
 // backID is the ID of the action that goes back one step.
 const backID = "view.back"
 
-// back goes back one step: it dismisses a failure, cancels a departure, ends a zoom, clears marks or a filter, and so
-// on.
+// back goes back one step. It may dismiss a failure, cancel a departure, end a zoom, or clear marks or a filter.
 func back(m *model) []feed.Effect {
 	switch {
 	case m.status.failed:

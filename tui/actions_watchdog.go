@@ -10,7 +10,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// answerable returns the watchdog under the cursor if it calls for attention and can be acknowledged, else nil.
+// answerable returns the watchdog under the cursor if it calls for attention and can be acknowledged, or nil.
 func answerable(m *model) *panel.WatchdogRow {
 	if r := m.Watchdogs.Current(); actsOn(m, panel.KindWatchdog) && m.mode != ReadOnly &&
 		r != nil &&

@@ -30,7 +30,7 @@ type otherCities struct {
 	// last snapshot of the home city, and when it was received
 	homeSnap *city.Snapshot
 	homeSeen time.Time
-	homeAt   string          // folder of the start city; "" = started for all cities
+	homeAt   string          // folder of the home city; "" = started for all cities
 	hosts    bool            // this program runs the controller of the city that it was started for
 	from     feed.SwitchCity // the room from which the user opened the room of all cities
 	going    citySwitch

@@ -79,7 +79,7 @@ func cityItems(m *model) []item {
 		Run:  func(m *model) []feed.Effect { return leaveFor(m, feed.SwitchCity{}) }})
 }
 
-// unlisted returns the city that the program was started for if it is not registered, else nil.
+// unlisted returns the city that the program was started for if it is not registered, or nil.
 func unlisted(m *model) *fleet.City {
 	switch {
 	case m.homeAt == "" || m.fleet.Within(m.homeAt) != "":

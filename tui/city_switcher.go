@@ -14,7 +14,7 @@ import (
 )
 
 // roomSwitcher holds the rooms of the visited cities and shows one of them. The other rooms have no streams, but
-// commands that were started in them still finish. The model's goroutine owns all fields except those after mu.
+// commands that were started in them still finish. The model's goroutine owns all fields except the fields after mu.
 type roomSwitcher struct {
 	o     Options
 	root  *feed.Runner

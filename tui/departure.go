@@ -113,7 +113,7 @@ func leaveWhenDone(m *model) {
 	}
 }
 
-// stayHere cancels the departure and the drains that it started; agents that have finished restart. Drains of other
+// stayHere cancels the departure and the drains that it started. Agents that have finished start again. Drains of other
 // users continue. If the results of the departure's own drain commands are unknown, it waits for them first.
 func stayHere(m *model) []feed.Effect {
 	d := &m.departure

@@ -51,8 +51,8 @@ func rowAgent(m *model) *panel.AgentRow {
 	return m.Agents.Find(p.Agent())
 }
 
-// singleAgent returns one agent, regardless of marks. If the rows of the focused panel refer to agents, it is the
-// agent of the row under the cursor, else the selected agent. It is nil if the focused list of agents shows no row.
+// singleAgent returns one agent, regardless of marks. If the rows of the focused panel refer to agents, it is the agent
+// of the row under the cursor, otherwise the selected agent. It is nil if the focused list of agents shows no row.
 func singleAgent(m *model) *panel.AgentRow {
 	p := m.focused()
 	_, _, shown, _ := p.Cursor()

@@ -87,7 +87,7 @@ func fleetProblem(m *model) string {
 		"; the list is outdated"
 }
 
-// fleetHeader counts cities by health, those that need attention first.
+// fleetHeader counts cities by health, cities that need attention first.
 func fleetHeader(m *model, w int) string {
 	l := widget.Line{Styles: &m.look}
 	l.Add(themes.Title, " "+widget.Cut("all cities", w/3, m.look.Glyphs.More))
@@ -301,7 +301,7 @@ func clickFleet(m *model, c tea.MouseClickMsg, double bool) []feed.Effect {
 	return nil
 }
 
-// ranked orders cities: those that need attention first, then by name.
+// ranked orders cities: cities that need attention first, then by name.
 func ranked(m *model, a, b *fleet.City) int {
 	return cmp.Or(fleet.HealthOf(&m.look, a).Rank-fleet.HealthOf(&m.look, b).Rank,
 		city.CompareNames(a.Info.Name, b.Info.Name))

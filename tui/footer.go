@@ -186,7 +186,7 @@ func elsewhere(m *model, a *action) bool {
 		!(p.Kind == panel.KindPool && alsoOfPools(a.ID))
 }
 
-// rankHere orders the footer of a panel: its own actions, then shared ones, then all other actions.
+// rankHere orders the footer of a panel: its own actions, then shared actions, then all other actions.
 func rankHere(m *model, a *action) int {
 	switch {
 	case a.ID == backID:

@@ -127,8 +127,8 @@ func headcounts(m *model) int {
 	return len(urgent) + min(1, len(rest))
 }
 
-// countParts counts the agents by state in at most w columns, those that need attention first. Counts that do not
-// fit are summed up; agents that need attention are always counted.
+// countParts counts the agents by state in at most w columns, agents that need attention first. Counts that do not fit
+// are summed up; agents that need attention are always counted.
 func countParts(m *model, w int) []widget.Tally {
 	if m.snap == nil {
 		return nil

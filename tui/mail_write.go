@@ -182,7 +182,7 @@ func askRecipient(m *model) []feed.Effect {
 	return nil
 }
 
-// mailNames returns the known addresses: those of agents and pools, and of people with mail.
+// mailNames returns the known addresses: the addresses of agents and pools, and of people with mail.
 func mailNames(m *model, _ []string) []word {
 	all := agentNames(m, nil)
 	for _, w := range poolNames(m) {

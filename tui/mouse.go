@@ -14,7 +14,8 @@ import (
 // doubleClick is the maximum time between the clicks of a double click.
 const doubleClick = 400 * time.Millisecond
 
-// together is how long wheel events are collected before they are applied: terminals send more than can be shown.
+// together is how long wheel events are collected before they are applied: terminals send more events than can be
+// shown.
 const together = 16 * time.Millisecond
 
 // wheel is how far the wheel was turned, in notches downwards, and where.

@@ -152,7 +152,7 @@ func tellStages(m *model) {
 	}
 }
 
-// stagesText describes the states of texts: the state of one, counts of several.
+// stagesText describes the states of texts: the state of a single text, or counts of several texts.
 func stagesText(all []*followedText) string {
 	if len(all) == 1 {
 		return widget.Plain(all[0].Agent) + ": " + all[0].said()

@@ -62,7 +62,7 @@ func paneRow(m *model, l terminal.PaneLine, w int, cropped func(string) string) 
 	return widget.Crop(out.String(), w)
 }
 
-// paneRoom returns the columns and rows for the terminal in the pane; or of the screen if the pane is hidden.
+// paneRoom returns the columns and rows for the terminal in the pane. If the pane is hidden, it returns the screen's.
 func paneRoom(m *model) (w, h int) {
 	p := m.plan()
 	for _, stack := range []struct {

@@ -38,7 +38,7 @@ func watchingRun(m *model) (w feed.Watch, ok bool) {
 	return feed.Watch{Run: r.Last.ID, Running: r.Last.Ended == nil, Focused: true}, true
 }
 
-// printed returns the known output of a run as lines: the received output, or else the output in its record.
+// printed returns the known output of a run as lines: the received output, or otherwise the output in its record.
 func printed(m *model, run *city.Run) []string {
 	if m.peek.News.Run == run.ID && len(m.peek.News.Text) > 0 {
 		return m.peek.News.Text

@@ -39,7 +39,7 @@ func askSling(m *model) []feed.Effect {
 	return nil
 }
 
-// readyList marks the finder that offers ready work.
+// readyList identifies the finder that offers ready work.
 type readyList struct {
 	takes string // the recipient
 	asked int    // ID of the request in progress; 0 = none

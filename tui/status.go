@@ -45,7 +45,7 @@ func show(m *model, text string, failed bool) {
 	}
 }
 
-// begin shows that an action is in progress and returns the id of its result.
+// begin shows that an action is in progress and returns the ID of its result.
 func begin(m *model, text string) int {
 	m.actions++
 	m.status = status{id: m.actions, text: widget.Plain(text), token: themes.Busy, pending: true,

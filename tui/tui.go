@@ -49,11 +49,11 @@ type Options struct {
 	// MemoryOf returns Memory for a city of the list; nil = it is not stored
 	MemoryOf func(folder string) string
 
-	// maximum frames per second, which bounds the delay of a key; 0 = 60, over SSH 30. new data has a separate limit
+	// maximum frames per second, which bounds the delay of a key; 0 = 60, over SSH 30. New data has a separate limit
 	FPS int
 
 	// Interrupts delivers SIGINT if the process handles it; nil = the room handles SIGINT. A SIGINT that was typed
-	// while another program had the terminal is ignored; any other ends the room.
+	// while another program had the terminal is ignored; any other SIGINT ends the room.
 	Interrupts <-chan os.Signal
 
 	In      *os.File     // the terminal; nil = os.Stdin

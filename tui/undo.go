@@ -63,7 +63,7 @@ func reverse(m *model, c city.Command) city.Command {
 	return nil
 }
 
-// offer replaces the stored undo with that of an action that has just started.
+// offer replaces the stored undo with the undo of an action that has just started.
 func offer(m *model, what string, commands []city.Command) {
 	m.undo = undo{}
 	if back := reversal(m, commands); len(back) > 0 {

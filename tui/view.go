@@ -79,7 +79,7 @@ func (m *model) asHeard(p *plan) []string {
 	return m.body(p)
 }
 
-// tiny draws a screen with room for one line: the typed line, or else the state of the city.
+// tiny draws a screen with room for one line: the typed line, or otherwise the state of the city.
 func (m *model) tiny(s screenful) screenful {
 	first := summary(m, m.w)
 	switch {
@@ -147,7 +147,7 @@ func (m *model) closingRule(p *plan) string {
 		strings.Repeat(thin, m.w-p.leftWidth-1)
 }
 
-// stack draws panels below each other; rules says for each row whether it is a rule: 0 no, 1 thin, 2 heavy.
+// stack draws panels below each other. rules has the kind of each row: 0 not a rule, 1 a thin rule, 2 a heavy rule.
 func (m *model) stack(places []place, w int) (lines []string, rules []int) {
 	for _, at := range places {
 		focus := at.panel == m.focus && !m.dialogs.covers()
@@ -178,7 +178,7 @@ func (m *model) panel(at place, w int, focus bool) []string {
 		Tabs: m.tabsFor(at, w)})
 }
 
-// detailStrip shows a few lines about the object that verbs act on, or else about the selected agent.
+// detailStrip shows a few lines about the object that verbs act on, or otherwise about the selected agent.
 func (m *model) detailStrip(w, h int) []string {
 	e := m.env()
 	lines := m.worked().Strip(e, w)
@@ -205,7 +205,7 @@ func (m *model) tabsFor(at place, w int) []widget.Tab {
 		switch {
 		case p.About().ID == at.panel:
 			all = append(all, own)
-		default: // also a panel that is hidden elsewhere, so that every key has its place
+		default: // also for hidden panels, so that every key has its place
 			t := p.Title(e)
 			if !m.present(p) {
 				t.Name = ""
