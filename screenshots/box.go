@@ -10,8 +10,8 @@ import (
 // = no stroke.
 type arms [4]int
 
-// lineSigns are line-drawing characters that this program draws, so that they join between cells. A font's own
-// characters leave gaps if lines have extra spacing.
+// lineSigns returns the line-drawing characters that this program draws itself, so that they join between cells. A
+// font's own characters leave gaps if lines have extra spacing.
 func lineSigns() map[string]arms {
 	return map[string]arms{
 		"─": {0, 1, 0, 1}, "━": {0, 3, 0, 3}, "│": {1, 0, 1, 0}, "┃": {3, 0, 3, 0},
