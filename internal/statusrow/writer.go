@@ -17,7 +17,7 @@ import (
 	"unicode/utf8"
 )
 
-// Writer writes a program's output to a terminal and keeps the terminal's last row. Its methods may be called
+// Writer writes a program's output to a terminal and preserves the terminal's last row. Its methods may be called
 // concurrently.
 type Writer struct {
 	mu   sync.Mutex
@@ -33,8 +33,8 @@ type Writer struct {
 	tail        []byte // the newest bytes of text
 	out         []byte
 	top, bottom int // the program's margins
-	// Whether the program has saved its cursor, on the main and on the alternate screen. Drawing the line uses the same
-	// memory of the terminal.
+	// Whether the program has saved its cursor, on the main and on the alternate screen. Drawing the line overwrites
+	// the cursor that the terminal has saved.
 	saved  [2]bool
 	alt    int  // index in saved
 	origin bool // positions count from the top margin
