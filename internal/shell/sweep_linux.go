@@ -11,8 +11,8 @@ import (
 // pidsHold is how long the kernel is assumed not to reuse pids.
 const pidsHold = 5 * time.Second
 
-// sweep kills the processes with a marker that have outlived their line's process group, and waits for their exit
-// up to a limit. shell was the pid of the line's shell.
+// sweep kills the processes with a marker that have outlived their line's process group, and waits for their exit up to
+// a limit. shell is the former pid of the line's shell.
 func sweep(marker string, shell int, took, limit time.Duration) error {
 	if marker == "" {
 		return nil
