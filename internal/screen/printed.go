@@ -104,7 +104,7 @@ func oneCell(r rune) bool {
 	return r >= 0x2190 && r <= 0x2193 || r == 0x2713 || r == 0x2717 // arrows, check marks
 }
 
-// space makes room for a character at the cursor. It returns false if the character would overwrite another.
+// space makes room for a character at the cursor. It returns false if the character would overwrite another character.
 func (p *printed) space() bool {
 	if p.wrap {
 		p.x = 0
@@ -147,7 +147,7 @@ func (p *printed) control(c byte) {
 }
 
 func (p *printed) escape(inter, final byte) {
-	// ESC ( B selects the character set that is already active; all other sequences are not handled here
+	// ESC ( B selects the character set that is already active; no other sequence is handled here
 	p.other = p.other || inter != '(' || final != 'B'
 }
 

@@ -7,7 +7,8 @@ type Shot struct {
 	Cols, Rows int
 	Lines      []string // all rows of the screen, in the form of Lines
 	Past       []string // the newest lines of the history, oldest first
-	// number of lines that have scrolled off a screen with history; it is the number of Lines[0], counted from 0
+	// number of lines that have scrolled off a screen with history, and therefore the line number of Lines[0], counted
+	// from 0
 	Gone   uint64
 	X, Y   int  // cursor
 	Cursor bool // the cursor is visible

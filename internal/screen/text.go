@@ -12,7 +12,7 @@ import (
 
 const (
 	placeholder = "\uFFFD" // replaces unsafe characters; one cell wide
-	maxCluster  = 64       // maximum bytes of a character with its marks; longer ones are replaced
+	maxCluster  = 64       // maximum bytes of a cluster; longer clusters are replaced
 	maxPending  = 1024
 )
 
@@ -77,9 +77,9 @@ func cluster[T []byte | string](b T) (head, rest T, show string, width int) {
 
 const joiner, pictured = 0x200d, 0xfe0f
 
-// definite returns the part of a cluster that has the same width in all terminals. Joined, shaded or selected emoji are
-// one picture in some terminals and several in others, which would shift everything after them. Therefore only the
-// first emoji is kept.
+// definite returns the part of a cluster that has the same width in all terminals. Emoji with joiners, skin tones or
+// variation selectors are one picture in some terminals and several in others, which would shift everything after them.
+// Therefore only the first emoji is kept.
 func definite(head string, width int) (string, int) {
 	for i, r := range head {
 		if i == 0 {
