@@ -53,7 +53,7 @@ func Unicode() Glyphs {
 func ASCII() Glyphs {
 	return Glyphs{
 		Running: "*", Suspended: "-", Exited: ".",
-		Failed: "X", Starting: "~", Waiting: "?",
+		Failed: "X", Starting: "o", Waiting: "?",
 		Backoff: "@", Leaving: "v",
 		Cursor: ">", Mark: "+", Alert: "!", Done: "*", More: "~", Dot: "-", Mail: "%", Above: "^",
 		Below: "v",
@@ -68,6 +68,6 @@ func ASCII() Glyphs {
 			{":", ":", ":", ":", "#"},
 			{"#", "#", "#", "#", "#"},
 		},
-		Blocks: [8]string{"_", ".", "-", "~", "=", "+", "*", "#"},
+		Blocks: [8]string{"_", ".", ":", "-", "=", "+", "*", "#"},
 	}
 }

@@ -30,7 +30,7 @@ func fleetActions() []action {
 			Short: "opens", In: f, Why: needCityRow, Run: enterCity},
 		{ID: "fleet.next", Key: keymap.Bind("go to the agents that need attention, or back "+
 			"to the cities",
-			"tab", "shift+tab"), Short: "agents", In: f, Run: turnFleet},
+			"tab", "shift+tab"), Short: "agents", In: f, Why: needNeeds, Run: turnFleet},
 		{ID: "fleet.suspend", Key: keymap.Bind("suspend the whole city, or resume it", "s"),
 			Short: "suspend", In: f, Risk: keymap.Confirmed, Why: needLoop,
 			Run: suspendCity},
@@ -96,6 +96,13 @@ func stepFleet(m *model, n int) {
 }
 
 // turnFleet moves the cursor between the cities and the agents.
+func needNeeds(m *model) string {
+	if !m.onNeeds && len(allNeeds(m)) == 0 {
+		return "no agent needs attention"
+	}
+	return ""
+}
+
 func turnFleet(m *model) []feed.Effect {
 	m.onNeeds = !m.onNeeds && len(allNeeds(m)) > 0
 	moveNeeds(m, 0)

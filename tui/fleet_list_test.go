@@ -32,6 +32,19 @@ func TestFleetVerbsOfCitiesAreNotForAgents(t *testing.T) {
 	}
 }
 
+// Without agents that need attention, the key that leads to them says so.
+func TestTabWithoutAnAgentThatNeedsAttention(t *testing.T) {
+	s := lobby(t, 120, 40, Options{})
+	quiet := demoFleet(epoch)
+	for i := range quiet.Rows {
+		quiet.Rows[i].Brief.Needs = nil
+	}
+	s.hear(feed.News{Fleet: quiet})
+	s.press("tab")
+	s.shows("no agent needs attention")
+	s.hides("tab agents")
+}
+
 // The room of a city shows when the list of all cities becomes unavailable and when it is back.
 func TestListThatComesAndGoes(t *testing.T) {
 	s := among(t, 120, 40)

@@ -326,7 +326,7 @@ func TestScenesInASCII(t *testing.T) {
 
 // Agents that need attention are counted first, and their number stays visible on narrow screens.
 func TestHeaderCountsAgentsThatNeedAttention(t *testing.T) {
-	for w, want := range map[int]string{120: "1 failed  1 quarantined  4 running  1 backoff  5 others", 80: "1 failed  1 quarantined  4 running  6 others",
+	for w, want := range map[int]string{120: "1 failed  1 quarantined  4 running  1 backoff of 12 ", 80: "1 failed  1 quarantined  4 running of 12 ",
 		60: "1 failed  1 quarantined", 40: "1 failed  1 quarantined", 30: "2 in trouble"} {
 		s := demo(t, w, 20)
 		if head, _, _ := strings.Cut(s.text(), "\n"); !strings.Contains(head, want) {
@@ -337,7 +337,7 @@ func TestHeaderCountsAgentsThatNeedAttention(t *testing.T) {
 	s.change(func(n *city.Snapshot) {
 		n.Agents = slices.DeleteFunc(n.Agents, func(a city.Agent) bool { return a.State == city.Failed || a.State == city.Quarantined })
 	})
-	s.shows("4 running  6 others")
+	s.shows("4 running of 10")
 }
 
 func TestGoldenStopped(t *testing.T) {

@@ -43,7 +43,7 @@ func header(m *model, w int) string {
 		l.Add(themes.Dim, dot+widget.Plain(m.snap.Host))
 	}
 	// the count of running agents has priority over the mode
-	if text := dot + m.mode.String(); room > widget.Width(text)+14 &&
+	if text := dot + m.mode.String(); m.mode != Joined && room > widget.Width(text)+14 &&
 		(badge == "" || w >= 100 || m.mode == ReadOnly) {
 		l.Add(mode, text)
 	}

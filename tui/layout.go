@@ -62,7 +62,7 @@ func (m *model) plan() plan {
 	p.problems = len(alertLines(m, max(1, (m.h-10)/10)))
 	p.statusRow = p.tier != single
 	p.closing = m.h >= 28 && m.w >= 100
-	body := m.h - 1 - p.problems - 1 - max(0, len(failureParts(m, m.w))-1)
+	body := m.h - 1 - p.problems - 1 - max(0, len(failureParts(m, m.w))-1) - len(m.hint())
 	if p.statusRow {
 		body--
 	}

@@ -3,6 +3,7 @@ package tui
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -125,7 +126,11 @@ func TestTheFirstVisitHasAHint(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {200, 60}} {
 		s := demo(t, size[0], size[1])
 		s.hides("Welcome.")
+		stamps := regexp.MustCompile(`  10:42:\d\d  \S+`).FindAllString(s.text(), -1)
 		s.m.greeting = true
+		if size[0] == 200 { // the hint takes rows from the panels, and hides no new event
+			s.shows(stamps[len(stamps)-1])
+		}
 		s.shows("Welcome. enter shows the agent's terminal", "r restarts it, D drains it. : finds a command",
 			"q leaves and asks what happens to the agents. Any key removes this hint.", "? help")
 		s.press("j")

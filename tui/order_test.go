@@ -25,7 +25,7 @@ func measured(n *city.Snapshot) {
 func TestSortCyclesAndReverses(t *testing.T) {
 	s := demo(t, 200, 60)
 	s.change(measured)
-	s.shows("state↓")
+	s.shows("state ↓")
 	usual := s.order()
 	by := func(better func(a, b *panel.AgentRow) bool) {
 		t.Helper()
@@ -37,24 +37,24 @@ func TestSortCyclesAndReverses(t *testing.T) {
 		}
 	}
 	s.press("o")
-	s.shows("name↑")
+	s.shows("name ↑")
 	by(func(a, b *panel.AgentRow) bool { return city.CompareNames(a.Name, b.Name) < 0 })
 	s.press("o")
-	s.shows("why↑", "sorted by why")
+	s.shows("why ↑", "sorted by why")
 	by(func(a, b *panel.AgentRow) bool {
 		return a.Why != "" && (b.Why == "" || strings.ToLower(a.Why) < strings.ToLower(b.Why))
 	})
 	s.press("o")
-	s.shows("↑for", "sorted by for")
+	s.shows("↑ for", "sorted by for")
 	by(func(a, b *panel.AgentRow) bool { return a.Since.After(b.Since) })
 	s.press("o")
 	s.shows("sorted by cpu")
 	by(func(a, b *panel.AgentRow) bool { return a.Usage.CPU > b.Usage.CPU })
 	s.press("o")
-	s.shows("↓mem")
+	s.shows("↓ mem")
 	by(func(a, b *panel.AgentRow) bool { return a.Usage.RSS > b.Usage.RSS })
 	s.press("O")
-	s.shows("↑mem")
+	s.shows("↑ mem")
 	by(func(a, b *panel.AgentRow) bool { return a.Usage.RSS < b.Usage.RSS })
 	s.line("sort restarts", "enter")
 	s.shows("sorted by restarts")
@@ -101,7 +101,7 @@ func TestSortPoolsAndAutomations(t *testing.T) {
 		t.Errorf("%s is %s and stands first by need", first.Name, first.State(s.m.now))
 	}
 	s.press("4", "o", "o")
-	s.shows("gate↑", "sorted by gate")
+	s.shows("gate ↑", "sorted by gate")
 	rows := s.m.Automations.Rows
 	for i := 1; i < len(rows); i++ {
 		a, b := rows[i-1].Next, rows[i].Next
@@ -166,16 +166,16 @@ func TestAClickOnATitleSorts(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
 		s := demo(t, size[0], size[1])
 		s.change(measured)
-		s.shows("state↓")
+		s.shows("state ↓")
 		for _, want := range []struct {
 			click, shown string
 			order        widget.Order
 		}{
-			{"name  ", "name↑", widget.Order{Way: 1}},
-			{"name↑", "name↓", widget.Order{Way: 1, Reversed: true}},
-			{"for", "↑for", widget.Order{Way: 3}},
-			{"state", "state↓", widget.Order{}},
-			{"why", "why↑", widget.Order{Way: 2}},
+			{"name  ", "name ↑", widget.Order{Way: 1}},
+			{"name ↑", "name ↓", widget.Order{Way: 1, Reversed: true}},
+			{"for", "↑ for", widget.Order{Way: 3}},
+			{"state", "state ↓", widget.Order{}},
+			{"why", "why ↑", widget.Order{Way: 2}},
 		} {
 			s.click(want.click)
 			s.wait(time.Second)
@@ -187,7 +187,7 @@ func TestAClickOnATitleSorts(t *testing.T) {
 	s := pooled(t, 80, 24)
 	s.press("2")
 	s.click("size")
-	s.shows("↓size")
+	s.shows("↓size") // the gap has no room for a blank
 }
 
 // The number of matches is left out if it does not fit, and never cut.

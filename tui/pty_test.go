@@ -244,7 +244,7 @@ func TestTerminalStartAndQuit(t *testing.T) {
 func TestTerminalJoinedLeaves(t *testing.T) {
 	t.Parallel()
 	c := open(t, "joined ascii ssh", 200, 60, "NO_COLOR=1")
-	c.sees("joined")
+	c.sees("1 Agents")
 	c.keys("\x03")
 	c.ends("leave")
 }

@@ -20,7 +20,7 @@ const (
 )
 
 // String returns the mode as the header shows it.
-func (m Mode) String() string { return [...]string{"hosting", "joined", "read-only"}[m] }
+func (m Mode) String() string { return [...]string{"runs here", "joined", "read-only"}[m] }
 
 // Options configure the control room.
 type Options struct {

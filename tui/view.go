@@ -30,8 +30,9 @@ func (m *model) draw() screenful {
 		s.lines = append(make([]string, 0, m.h), header(m, m.w))
 		s.lines = append(s.lines, alertLines(m, p.problems)...)
 		s.lines = append(s.lines, m.asHeard(&p)...)
+		s.lines = append(s.lines, m.hint()...)
 		s = foot(m, s, &p)
-		s.lines = m.withHint(widget.FillRows(s.lines, m.w, m.h))
+		s.lines = widget.FillRows(s.lines, m.w, m.h)
 		if c := m.dialogs.composer(); c != nil && c.Many() {
 			f := c.Draw(m.canvas())
 			top := max(0, len(s.lines)-len(f.Lines))
@@ -55,17 +56,14 @@ func (m *model) dismissHint() {
 	}
 }
 
-// withHint draws the hint of the first visit over the lines above the footer.
-func (m *model) withHint(lines []string) []string {
-	const footRows = 2
-	hint := panel.FirstHint(m.keys.KeyOf, m.person.Detach.String(), m.mode == Hosting)
-	top := len(lines) - footRows - len(hint)
+// hint returns the lines of the hint of the first visit, which are shown below the panels.
+func (m *model) hint() []string {
 	if !m.greeting || m.h < 16 || m.w < 60 || m.mode == ReadOnly {
-		return lines
+		return nil
 	}
-	for i, text := range hint {
-		lines[top+i] = m.look.Paint(themes.Accent,
-			widget.Fit(" "+text, m.w, m.look.Glyphs.More))
+	lines := panel.FirstHint(m.keys.KeyOf, m.person.Detach.String(), m.mode == Hosting)
+	for i, text := range lines {
+		lines[i] = m.look.Paint(themes.Accent, widget.Fit(" "+text, m.w, m.look.Glyphs.More))
 	}
 	return lines
 }

@@ -465,15 +465,17 @@ func heads[P any](k *widget.Styles, columns []Column[P], sorted, arrow string, w
 		}
 		if head != "" && c.orderName() == sorted {
 			token = themes.Text
-			if c.Right {
-				head = arrow + head
-			} else {
-				head += arrow
+			over, blank := widget.Width(head)+2-width, " "
+			if c.Right { // the arrow may use the gap in front of the heading
+				use := max(0, min(over, gap-1))
+				gap, width, over = gap-use, width+use, over-use
 			}
-		}
-		// the arrow uses the gap in front of the heading
-		if c.Right && widget.Width(head) > width && gap > 1 {
-			gap, width = gap-1, width+1
+			if over > 0 {
+				blank = ""
+			}
+			if head += blank + arrow; c.Right {
+				head = arrow + blank + c.Head
+			}
 		}
 		l.Space(gap)
 		if c.Right {

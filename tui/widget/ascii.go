@@ -15,7 +15,7 @@ func ToASCII(s string) string {
 
 // inASCII returns the ASCII equivalent of a character, or the character itself if there is none.
 func inASCII(r rune) rune {
-	const signs = "×x·-•*…~→>←<↑^↓v⇒>●*○-◐~◌?↻@✗X✘X✓*✔*❯>›>‹<⏺*" +
+	const signs = "×x·-•*…~→>←<↑^↓v⇒>●*○-◐o◌?↻@✗X✘X✓*✔*❯>›>‹<⏺*" +
 		"▶>▸>►>◀<■*□-“\"”\"„\"«\"»\"‘'’'‚'–-—-−-‐-‑-\u00a0 ≤<≥>≈~"
 	switch {
 	case r < 0x80:

@@ -23,21 +23,25 @@ func TalliesWidth(all []Tally) int {
 	return n
 }
 
-// FitTallies returns the tallies that fit into w columns, the urgent tallies first. It sums up the other tallies. If
-// the urgent tallies do not fit, it sums them up or returns nil.
+// FitTallies returns the tallies that fit into w columns, the urgent tallies first. If some do not fit, the total
+// follows: "4 running of 12". If the urgent tallies do not fit, it sums them up or returns nil.
 func FitTallies(urgent, rest []Tally, w int) []Tally {
 	all := slices.Concat(urgent, rest)
-	others, ill := 0, 0
+	others, ill, total := 0, 0, 0
 	for _, t := range urgent {
 		ill += t.N
 	}
+	for _, t := range all {
+		total += t.N
+	}
+	sum := fmt.Sprintf(" of %d", total)
 	for i := len(all); i >= max(1, len(urgent)); i-- {
-		sum := Tally{"  " + Count(others, "other"), themes.Dim, others}
 		switch {
 		case others == 0 && TalliesWidth(all) <= w:
 			return all
-		case others > 0 && TalliesWidth(all[:i])+Width(sum.Text) <= w:
-			return append(all[:i:i], sum)
+		case others > 0 && TalliesWidth(all[:i])+Width(sum) <= w:
+			all[i-1].Text += sum
+			return all[:i]
 		}
 		others += all[i-1].N
 	}
