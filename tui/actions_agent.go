@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"gcity/city"
+	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
@@ -190,14 +190,6 @@ func targets(m *model) []*panel.AgentRow {
 	return nil
 }
 
-// targetNames names the targets: "worker", "3 agents".
-func targetNames(rows []*panel.AgentRow) string {
-	if len(rows) == 1 {
-		return rows[0].Shown
-	}
-	return widget.Count(len(rows), "agent")
-}
-
 // do sends one command per target.
 func do(m *model, doing string, rows []*panel.AgentRow,
 	command func(name string) city.Command) []feed.Effect {
@@ -206,7 +198,7 @@ func do(m *model, doing string, rows []*panel.AgentRow,
 		commands[i] = command(r.Name)
 	}
 	unmark(m, commands)
-	return carry(m, doing, targetNames(rows), commands)
+	return carry(m, doing, details.TargetNames(rows), commands)
 }
 
 // carry sends commands. Until their results arrive, the status line shows the texts doing and what.
@@ -264,7 +256,7 @@ func askRestart(m *model) []feed.Effect {
 	if slices.ContainsFunc(rows, (*panel.AgentRow).Quarantined) {
 		body += " This ends the quarantine."
 	}
-	ask(m, question{title: "Restart " + targetNames(rows) + "?", whom: names(m, rows),
+	ask(m, question{title: "Restart " + details.TargetNames(rows) + "?", whom: names(m, rows),
 		verb:  "restart",
 		count: len(rows), do: do, body: []string{body}, more: restartPoolToo(m, rows)})
 	return nil
@@ -272,7 +264,8 @@ func askRestart(m *model) []feed.Effect {
 
 func release(m *model) []feed.Effect {
 	rows := releasable(m)
-	return perhaps(m, question{title: "Release " + targetNames(rows) + "?", whom: names(m, rows),
+	return perhaps(m, question{title: "Release " + details.TargetNames(rows) + "?",
+		whom: names(m, rows),
 		verb: "release", do: func(m *model) []feed.Effect {
 			return do(m, "releasing", rows, func(name string) city.Command {
 				if r := m.Agents.Find(name); r != nil && r.State == city.Draining {
@@ -296,9 +289,9 @@ func askEnd(m *model) []feed.Effect {
 		})
 	}
 	m.dialogs.Open(&choice{
-		Title: "Stop " + targetNames(rows),
+		Title: "Stop " + details.TargetNames(rows),
 		Body:  names(m, rows),
-		Must:  confirmation(rows),
+		Must:  details.Confirmation(rows),
 		Edit:  widget.NewEntry(""),
 		Answers: []answer{
 			{Title: "kill: stop it at once; it restarts", Do: kill},
@@ -310,20 +303,12 @@ func askEnd(m *model) []feed.Effect {
 	return nil
 }
 
-// confirmation returns what the user must type before agents are stopped: the agent's name or the number of agents.
-func confirmation(rows []*panel.AgentRow) string {
-	if len(rows) == 1 {
-		return rows[0].Shown
-	}
-	return fmt.Sprint(len(rows))
-}
-
 // names lists the targets if the title does not name them. It adds how many marked agents the filter hides.
 func names(m *model, rows []*panel.AgentRow) []string {
 	if len(rows) <= 1 {
 		return nil
 	}
-	lines, hidden := []string{listedRows(rows)}, 0
+	lines, hidden := []string{details.ListRows(rows)}, 0
 	for _, r := range rows {
 		if m.Agents.Marks[r.Name] && len(m.aim) == 0 &&
 			!slices.Contains(m.Agents.List.IDs, r.Name) {
@@ -334,12 +319,4 @@ func names(m *model, rows []*panel.AgentRow) []string {
 		lines = append(lines, fmt.Sprintf("The filter of Agents hides %d of them.", hidden))
 	}
 	return lines
-}
-
-func listedRows(rows []*panel.AgentRow) string {
-	all := make([]string, len(rows))
-	for i, r := range rows {
-		all[i] = r.Shown
-	}
-	return strings.Join(all, ", ")
 }

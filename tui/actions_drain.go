@@ -42,7 +42,7 @@ func drainRows(m *model) []*panel.AgentRow {
 // drained describes the targets of the drain verb: "3 agents", "2 members of pool worker".
 func drained(m *model, rows []*panel.AgentRow) string {
 	if !ofWholePools(m) {
-		return targetNames(rows)
+		return details.TargetNames(rows)
 	}
 	return widget.Count(len(rows), "member") + " of " + subjectTitle(m)
 }
@@ -103,7 +103,7 @@ func askDrain(m *model) []feed.Effect {
 	q := question{title: "Drain " + drained(m, drain) + "?", whom: names(m, drain),
 		body: details.DrainMeans(m.Pools, drain), verb: "drain", count: len(drain), do: do}
 	if whole {
-		q.whom = []string{listedRows(drain)}
+		q.whom = []string{details.ListRows(drain)}
 	}
 	ask(m, q)
 	return nil

@@ -237,7 +237,7 @@ func askLeaving(m *model, q question, leaving []*panel.AgentRow) []feed.Effect {
 	if len(leaving) == 0 {
 		return perhaps(m, q)
 	}
-	q.whom, q.count = []string{listedRows(leaving)}, len(leaving)
+	q.whom, q.count = []string{details.ListRows(leaving)}, len(leaving)
 	q.body = details.DrainMeans(m.Pools, leaving)[:1]
 	ask(m, q)
 	return nil

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"gcity/city"
+	"gcity/tui/details"
 	"gcity/tui/dialog"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
@@ -96,7 +97,8 @@ func askSend(m *model) []feed.Effect {
 	}
 	c := write(m, &composer{To: to, Label: sendLabel(to)}, begun)
 	if len(unable) > 0 {
-		c.Problem = fmt.Sprintf("left out because they cannot receive text: %s", listedRows(unable))
+		c.Problem = fmt.Sprintf("left out because they cannot receive text: %s",
+			details.ListRows(unable))
 	}
 	return nil
 }
@@ -157,7 +159,8 @@ func sendComposed(m *model) []feed.Effect {
 // deliver sends a text. If needed, it asks for confirmation first. It calls agreed before it sends.
 func deliver(m *model, rows []*panel.AgentRow, text string, agreed func(*model)) []feed.Effect {
 	first, _, _ := strings.Cut(text, "\n")
-	q := question{title: "Send to " + targetNames(rows) + "?", whom: names(m, rows), verb: "send",
+	q := question{title: "Send to " + details.TargetNames(rows) + "?", whom: names(m, rows),
+		verb:  "send",
 		count: len(rows), do: func(m *model) []feed.Effect {
 			agreed(m)
 			rememberSent(m, text)
@@ -217,7 +220,7 @@ func needWaiting(m *model) string {
 		return why
 	}
 	if len(waitingRows(m)) == 0 {
-		return "no text waits to be typed into " + targetNames(targets(m))
+		return "no text waits to be typed into " + details.TargetNames(targets(m))
 	}
 	return ""
 }
@@ -270,7 +273,7 @@ func askUnsend(m *model) []feed.Effect {
 			body = append(body, r.Shown+": "+panel.Quoted(s))
 		}
 	}
-	what := widget.Count(len(commands), "text") + " to " + targetNames(rows)
+	what := widget.Count(len(commands), "text") + " to " + details.TargetNames(rows)
 	ask(m, question{title: "Take back " + what + "?", verb: "take back", count: len(rows),
 		body: body,
 		do: func(m *model) []feed.Effect {
@@ -297,7 +300,7 @@ func askSendNow(m *model) []feed.Effect {
 			body[len(body)-1] += " (" + widget.Plain(s.Why) + ")"
 		}
 	}
-	ask(m, question{title: "Send to " + targetNames(rows) + " now?", verb: "send now",
+	ask(m, question{title: "Send to " + details.TargetNames(rows) + " now?", verb: "send now",
 		count: len(rows),
 		body:  body,
 		do: func(m *model) []feed.Effect {
@@ -306,7 +309,7 @@ func askSendNow(m *model) []feed.Effect {
 				rememberSent(m, c.(city.Nudge).Text)
 			}
 			unmark(m, commands)
-			todo := carry(m, "sending to", targetNames(rows), commands)
+			todo := carry(m, "sending to", details.TargetNames(rows), commands)
 			for i, e := range todo {
 				if p, ok := e.(feed.Perform); ok {
 					p.First = first

@@ -43,7 +43,8 @@ func askDrainAll(m *model) []feed.Effect {
 			widget.Duration(details.LongestDrain(m.Pools, rows)) + ".",
 		"Agents that finish do not restart; " + m.keys.KeyOf("view.back") +
 			" stays and restarts them."}
-	ask(m, question{title: "Drain " + targetNames(rows) + ", then leave?", whom: names(m, rows),
+	ask(m, question{title: "Drain " + details.TargetNames(rows) + ", then leave?",
+		whom: names(m, rows),
 		body: body,
 		verb: "drain, then leave", no: "stay", count: len(rows),
 		do: func(m *model) []feed.Effect { return depart(m, rows) }})
@@ -140,7 +141,7 @@ func stayHere(m *model) []feed.Effect {
 	for i, r := range rows {
 		commands[i] = city.Undrain{Agent: r.Name}
 	}
-	return carry(m, "staying, and canceling the drain of", targetNames(rows), commands)
+	return carry(m, "staying, and canceling the drain of", details.TargetNames(rows), commands)
 }
 
 // departureText describes the progress of a departure, or "".

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
@@ -37,7 +38,7 @@ func subjectTitle(m *model) string {
 	switch p := m.worked(); {
 	case p.About().Kind == panel.KindAgent:
 		if rows := targets(m); len(rows) > 0 {
-			title = targetNames(rows)
+			title = details.TargetNames(rows)
 		}
 	default:
 		title = p.Called()
