@@ -50,8 +50,8 @@ output is stored, and logs prints that.`,
 	return c
 }
 
-// runOf returns the run with an ID, or the automation's newest run. If that run does not exist, it prints that and
-// returns "".
+// runOf returns the ID of a run: the given one, or that of the automation's newest run. If the automation has never
+// run, runOf prints that and returns "".
 func runOf(ctx context.Context, e *env.Env, n namedAutomation, id string) (string, error) {
 	switch {
 	case id == "" && n.item.Last != nil:

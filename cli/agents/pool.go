@@ -79,7 +79,7 @@ exits with code 1.`,
 		restart, check)
 }
 
-// restartLimit is how long the command waits for a rolling restart. The restart continues after that.
+// restartLimit is how long the command waits for a pool's restart. The restart continues after that.
 const restartLimit = 9 * time.Minute
 
 func restartPool(ctx context.Context, e *env.Env, l *env.Link, c city.RestartPool) error {
