@@ -95,7 +95,7 @@ func notFound(id string, places []workstore.Place, lost []string) error {
 	return fmt.Errorf("bead %q: %w%s", id, beads.ErrNotFound, text)
 }
 
-// Every reads the work of all stores of a city. Operations that change something use only the first store.
+// Every lists and counts the beads of all stores of a city. All other operations use only the first store.
 type Every struct {
 	workstore.Store // the first store
 	others          []*Depot
