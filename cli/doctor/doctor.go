@@ -154,7 +154,7 @@ type Patient struct {
 	grant    trust.Grant // permission to run the city's programs
 	refused  error
 	Running  *city.Snapshot   // the controller's state, nil if no controller responds
-	silent   error            // the error if a controller is running but does not respond
+	silent   error            // why no controller responds; nil if one responds
 	provider session.Provider // session provider, nil if it cannot be opened
 	sessions []session.Status
 	unlisted error
