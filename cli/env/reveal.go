@@ -20,8 +20,8 @@ func MayReveal(e *Env, secrets bool) error {
 	return nil
 }
 
-// Reveal adds the secrets to an inspection. The controller never sends secrets, so Reveal reads them from the files
-// on disk, which only their owner can read.
+// Reveal adds the secrets to an inspection. The controller never sends secrets, so Reveal reads them from the
+// configuration files.
 func Reveal(e *Env, g *city.Agent, about *city.Inspection) error {
 	c, err := LoadHere(e)
 	if err != nil {

@@ -53,7 +53,8 @@ func SayEnding(ctx context.Context, e *Env, c city.Control) (done func()) {
 	return func() { cancel(); wg.Wait() }
 }
 
-// SaySettling prints on stderr which agents a start without a controller is waiting for.
+// SaySettling prints on stderr which agents the start of a city is waiting for. It begins after twice SayAfter and
+// ends when done is called.
 func SaySettling(ctx context.Context, e *Env, c city.Control) (done func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
