@@ -32,7 +32,8 @@ func IsCut(err error) bool {
 // IsSilent reports whether err says that the controller accepts connections but does not respond.
 func IsSilent(err error) bool { return errors.Is(err, client.ErrSilent) }
 
-// AlreadyRunning reports whether err says that another controller holds the city's lock.
+// AlreadyRunning reports whether err says that another controller holds the city's lock, or that another supervisor
+// is running.
 func AlreadyRunning(err error) bool {
 	var r *controller.RunningError
 	var s *supervisor.RunningError
