@@ -20,7 +20,7 @@ type awaited struct {
 	closeIt func()
 }
 
-// AwaitDirectory returns the list of cities, or nil if the supervisor's folder is unknown. With --read-only the
+// AwaitDirectory returns the list of cities, or nil if the command cannot open such a list. With --read-only the
 // list refuses changes.
 func AwaitDirectory(e *env.Env) (city.Directory, func()) {
 	if e.Cities == nil {

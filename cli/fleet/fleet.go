@@ -47,7 +47,7 @@ func (d readOnlyDirectory) City(name string) (city.Control, error) {
 	return env.ReadOnly{Control: c}, nil
 }
 
-// cityReport is a city in the list with its state. The state is nil if the city did not respond.
+// cityReport is a city in the list with its state. The state is nil if the city is not running or did not respond.
 type cityReport struct {
 	city.Info
 	snap   *city.Snapshot

@@ -115,7 +115,7 @@ func runsElsewhere(ctx context.Context, dir string, supervisor int) error {
 
 const (
 	settlePatience = 10 * time.Minute
-	settleQuiet    = 4 // number of equal results in a row that end the wait
+	settleQuiet    = 4 // snapshots in a row without a starting or stopping agent that end the wait
 )
 
 // awaitSettled reloads the configuration of a city in another process, and waits until no agent is starting or
@@ -215,7 +215,7 @@ func IsManaged(ctx context.Context, e *env.Env, l *env.Link) bool {
 }
 
 // StopSupervised stops a city that the supervisor runs, and unregisters it. ok is false if the supervisor does not
-// run the city.
+// run the city, or with --read-only.
 func StopSupervised(ctx context.Context, e *env.Env, l *env.Link) (ok bool, err error) {
 	home, entry, is := Enrolled(e, l.Dir)
 	if !is || e.ReadOnly || !isSupervised(ctx, e, l) {
