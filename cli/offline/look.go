@@ -116,7 +116,7 @@ func (b *City) Inspect(ctx context.Context, name string) (*city.Inspection, erro
 }
 
 // pool returns the state of a pool. Its check does not run without a controller, so the wanted size is the current
-// one, or the one set by hand.
+// one, or the one set by hand, within the pool's limits.
 func (b *City) pool(p agent.Pool, of []agent.Want, overrides map[string]int, v *look) city.Pool {
 	q := city.Pool{
 		Name: p.Name, Description: p.Description, Rig: p.Rig, Min: p.Min, Max: p.Max,
@@ -218,8 +218,8 @@ func (b *City) agent(w agent.Want, st session.Status, known bool, v *look) city.
 	return a
 }
 
-// drains sets the state of a draining agent. Only a controller stops the agent, so the deadline applies from the
-// start of the next controller.
+// drains sets the state of a draining agent. Only a controller stops the agent, so the deadline has no effect until
+// a controller runs.
 func drains(a *city.Agent, d session.Drain, limit time.Duration) {
 	a.State, a.Since, a.Reason = city.Draining, d.Since, describe.ToldToFinish(d.By)
 	a.Drain = &city.DrainInfo{Since: d.Since, By: d.By, Acked: d.Acked}
