@@ -47,8 +47,8 @@ func RaiseCity(ctx context.Context, e *env.Env, u *UnitFile, dir string) error {
 	return err
 }
 
-// Raise starts the unit if held reports that nothing is running. If a process of the unit is exiting, Raise first
-// waits for it, because until then systemd ignores a start.
+// Raise starts the unit. held reports whether the city or supervisor is running. If it is not, but a process of the
+// unit is still exiting, Raise first waits for that process, because until then systemd ignores a start.
 func (u *UnitFile) Raise(ctx context.Context, held func() (bool, error)) error {
 	active, _, err := u.State(ctx)
 	if errors.Is(err, ErrUnreachable) {

@@ -28,7 +28,7 @@ type ServiceFlags struct {
 	user                                     string
 }
 
-// ServiceKind describes what the commands of a group install: the city or the supervisor. found returns the service
+// ServiceKind describes what the commands of a group install: the city or the supervisor. Found returns the service
 // for the current folder. known returns only its folder, so that uninstall works even if nothing else can be read.
 type ServiceKind struct {
 	Group string // the command group, for example "daemon"

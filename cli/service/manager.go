@@ -106,7 +106,7 @@ func (m *Manager) call(ctx context.Context, most time.Duration, args ...string) 
 	return strings.TrimSpace(string(out)), nil
 }
 
-// Ask runs a query of systemd with a short timeout.
+// Ask runs a systemd command with a short timeout.
 func (m *Manager) Ask(ctx context.Context, args ...string) (string, error) {
 	return m.call(ctx, 10*time.Second, args...)
 }

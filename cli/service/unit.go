@@ -172,8 +172,8 @@ func isNameRune(r rune) bool {
 		strings.ContainsRune("_.-", r)
 }
 
-// UnitWords returns a command line in the syntax of systemd. It begins with a colon, which disables variable
-// substitution.
+// UnitWords returns a command line in the syntax of systemd. A command line with a $ begins with a colon, which
+// disables variable substitution.
 func UnitWords(args []string) (string, error) {
 	var words []string
 	for _, arg := range args {
