@@ -56,8 +56,8 @@ func (f *beadFilter) flags(c *cobra.Command) {
 	c.Flags().IntVarP(&f.limit, "limit", "n", beads.DefaultLimit, "list at most this many, 0 = all")
 }
 
-// query returns the query for the store. It leaves out records of automation runs, which are not work, unless the
-// filter selects a type or label.
+// query returns the query for the store. It leaves out messages and records of automation runs, which are not work,
+// unless the filter selects a type or label.
 func (f *beadFilter) query() (beads.Query, error) {
 	if f.limit < 0 {
 		return beads.Query{}, exit.Usage("--limit must not be negative; 0 lists all")

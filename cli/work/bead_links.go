@@ -157,7 +157,7 @@ func refuseOpen(ctx context.Context, e *env.Env, d *depot.Depot, id string, with
 	return city.Closable(ctx, has.List, b, with...)
 }
 
-// tellOpenSteps prints which steps of a closed bead are still open.
+// tellOpenSteps prints how many steps of a closed bead are still open.
 func tellOpenSteps(ctx context.Context, e *env.Env, d *depot.Depot, id string) error {
 	if e.JSON {
 		return nil

@@ -91,8 +91,7 @@ func changed(ctx context.Context, e *env.Env, d *depot.Depot, kind string, b bea
 	return depot.Announce(ctx, e, d, kind, b)
 }
 
-// changedBead does the same as changed for a bead that existed before. It also reports the convoy that the change
-// closes.
+// changedBead does the same as changed for a bead that existed before. Its message lists the changes.
 func changedBead(ctx context.Context, e *env.Env, d *depot.Depot, old, b beads.Bead) error {
 	deed := city.Deed(&old, b)
 	if e.JSON || deed == "" {
