@@ -21,7 +21,7 @@ import (
 	"gcity/trust"
 )
 
-// OpenStore opens the store of a place. It neither reads nor creates anything before the first operation.
+// OpenStore opens the store of a place. The store is neither read nor created before the first operation.
 func OpenStore(p Place) (Store, error) { return openFor(p, false, inForce(p)) }
 
 // openFor opens a store. serve means that the store stays open for as long as the city runs. A store in another
@@ -97,7 +97,7 @@ func ExamineStore(ctx context.Context, p Place) (c Condition, unread []beads.Asi
 	return c, unread, err
 }
 
-// ProbeStore tests whether the store of a place is writable. It changes nothing.
+// ProbeStore tests whether the store of a place is writable. It creates a missing store, and changes nothing else.
 func ProbeStore(ctx context.Context, p Place) (err error) {
 	s, err := p.embedded()
 	if err != nil {

@@ -64,8 +64,7 @@ func Places(c *config.City) []Place {
 	return out
 }
 
-// PlacesOf returns the city and those rigs of a running city that have a store, according to the configuration in
-// force.
+// PlacesOf returns the city in dir and the rigs in its snapshot.
 func PlacesOf(dir string, s *city.Snapshot) []Place {
 	named := config.City{Path: dir, Workspace: config.Workspace{Name: s.Name},
 		Beads: config.Beads{Provider: s.Store.Provider},
