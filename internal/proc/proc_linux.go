@@ -78,7 +78,7 @@ func Environ(pid int) []byte {
 // readEnviron reads an environment with one system call. With two calls, an exec between them would look like the
 // end of the file.
 func readEnviron(pid int) ([]byte, error) {
-	const most = 8 << 20 // a quarter of the usual maximum of a stack, and more than an exec allows
+	const most = 8 << 20 // more than an exec allows
 	for size := 16 << 10; ; size *= 8 {
 		fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/environ", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 		if err != nil {

@@ -150,7 +150,7 @@ func KillTree(root int, deadline time.Time) bool {
 	}
 }
 
-// WaitAny returns when the first of these processes exits, or after d.
+// WaitAny waits until the first process in the list exits, but not longer than d.
 func WaitAny(pids []int, d time.Duration) {
 	if len(pids) == 0 {
 		return
