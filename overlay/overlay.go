@@ -23,7 +23,7 @@ import (
 
 // Limits of an overlay.
 const (
-	MaxFiles = 2000     // files and folders
+	MaxFiles = 2000     // limit for the files, and also for the folders
 	MaxSize  = 32 << 20 // bytes of all files together
 )
 

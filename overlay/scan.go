@@ -15,8 +15,8 @@ import (
 )
 
 // Scan reads an overlay. A link to a file is read as that file. Scan returns an error for a link out of the overlay
-// or to a folder, for other special files, and for files that another user can change. It does not check the
-// folders above dir.
+// or to a folder, for other special files, and for files that another user can change. It does not check whether
+// another user can change dir itself or the folders above it.
 func Scan(ctx context.Context, dir string) (Tree, error) {
 	root, err := open(dir)
 	if err != nil {
