@@ -12,7 +12,7 @@ type Pool struct {
 
 	Size    int `json:"size"`    // number of running members, without draining ones
 	Desired int `json:"desired"` // wanted size
-	// the source of Desired: "check said 3", "override by operator", …
+	// the source of Desired: "check returned 3", "override by operator", …
 	Reason   string    `json:"reason"`
 	Since    time.Time `json:"since"` // since when Desired has this value
 	Override *int      `json:"override,omitempty"`

@@ -56,7 +56,7 @@ func (w *Stranded) line() string {
 	if w.Gone {
 		run = ""
 	}
-	return fmt.Sprintf("%s %s assigned to %s, which %s: %sgive %s back with `gcity bead update "+
+	return fmt.Sprintf("%s %s assigned to %s, which %s: %sunassign %s with `gcity bead update "+
 		"%s --status open --assignee ''`",
 		ids, verb, w.Agent, w.Why, run, them, first)
 }

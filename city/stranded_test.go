@@ -13,9 +13,9 @@ func TestStrandedLines(t *testing.T) {
 		{Agent: "cid", Why: "is no longer an agent here", Gone: true, Beads: []string{"gc-8"}, Count: 1},
 	}}
 	got := strings.Join(s.StrandedLines(), "\n")
-	want := "gc-1 is assigned to ada, which is suspended in city.toml: start that agent, or give it back with `gcity bead update gc-1 --status open --assignee ''`\n" +
-		"gc-2, gc-3, gc-4 and 2 more are assigned to bob, which is quarantined: start that agent, or give each back with `gcity bead update gc-2 --status open --assignee ''`\n" +
-		"gc-8 is assigned to cid, which is no longer an agent here: give it back with `gcity bead update gc-8 --status open --assignee ''`"
+	want := "gc-1 is assigned to ada, which is suspended in city.toml: start that agent, or unassign it with `gcity bead update gc-1 --status open --assignee ''`\n" +
+		"gc-2, gc-3, gc-4 and 2 more are assigned to bob, which is quarantined: start that agent, or unassign each with `gcity bead update gc-2 --status open --assignee ''`\n" +
+		"gc-8 is assigned to cid, which is no longer an agent here: unassign it with `gcity bead update gc-8 --status open --assignee ''`"
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}

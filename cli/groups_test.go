@@ -53,10 +53,10 @@ func groupedCity() *still {
 	}
 	s.snapshot.Pools = []city.Pool{
 		{
-			Name: "demo/worker", Description: "works through the queue", Rig: "demo", Min: 1, Max: 12, Size: 1, Desired: 3, Reason: "check said 3", Since: noon.Add(-4 * time.Minute),
+			Name: "demo/worker", Description: "works through the queue", Rig: "demo", Min: 1, Max: 12, Size: 1, Desired: 3, Reason: "check returned 3", Since: noon.Add(-4 * time.Minute),
 			Draining: []string{"demo/worker-10"}, Timeout: 5 * time.Minute, Source: "city.toml:9:1",
 			Check:     city.Check{Command: "wc -l < queue", At: at(-12 * time.Second), Good: at(-12 * time.Second), Took: 40 * time.Millisecond, Value: 3},
-			Decisions: []city.Decision{{At: noon.Add(-4 * time.Minute), What: "scale", Why: "4 → 3: check said 3"}},
+			Decisions: []city.Decision{{At: noon.Add(-4 * time.Minute), What: "scale", Why: "4 → 3: check returned 3"}},
 			Next:      &city.Next{At: at(18 * time.Second), What: "its check is run"},
 		},
 		{Name: "off", Reason: "off: max = 0", Since: noon, Source: "city.toml:30:1"},
@@ -72,7 +72,7 @@ func groupedCity() *still {
 	}
 	s.log = []events.Event{
 		{Seq: 4, TS: noon.Add(-30 * time.Hour), Type: events.AgentStarted, Actor: "controller", Subject: "db", Message: "pid 40"},
-		{Seq: 5, TS: noon.Add(-4 * time.Minute), Type: events.PoolScaled, Actor: "controller", Subject: "demo/worker", Message: "4 → 3: check said 3"},
+		{Seq: 5, TS: noon.Add(-4 * time.Minute), Type: events.PoolScaled, Actor: "controller", Subject: "demo/worker", Message: "4 → 3: check returned 3"},
 	}
 	return s
 }

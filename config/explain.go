@@ -139,7 +139,7 @@ func (c printer) explainWatched(b *strings.Builder, s keys.Schema, a *Agent) {
 			fmt.Fprintf(b, "\nwatched by the watchdog %s, %s\n", w.Qualified(), w.Origin)
 			writeRows(b, "  ", rows(s, "watchdogs", place{city: c.City, watchdog: w}))
 		case w.Triage:
-			fmt.Fprintf(b, "\ntriage of the watchdog %s, %s\n", w.Qualified(), w.Origin)
+			fmt.Fprintf(b, "\ntriage agent of the watchdog %s, %s\n", w.Qualified(), w.Origin)
 			writeRows(b, "  ", rows(s, "watchdogs", place{city: c.City, watchdog: w}))
 		}
 	}

@@ -55,7 +55,7 @@ func (d watchdogChecker) watchdogs() {
 		}
 		if first := judges[w.Triage]; first != nil {
 			d.say(w.Origins["triage"], "watchdogs.triage",
-				fmt.Sprintf("%q is already the triage of the watchdog at %s; use a separate "+
+				fmt.Sprintf("%q is already the triage agent of the watchdog at %s; use a separate "+
 					"triage agent for each watchdog", w.Triage, first.Origin))
 		} else {
 			judges[w.Triage] = w
@@ -140,7 +140,7 @@ func (d watchdogChecker) awaited(judges map[string]*Watchdog) {
 		for _, need := range a.Needs {
 			if w := judges[need]; w != nil {
 				d.say(a.Origins["depends_on"], "agents.depends_on",
-					fmt.Sprintf("%q is the triage of the watchdog %q and runs only for its "+
+					fmt.Sprintf("%q is the triage agent of the watchdog %q and runs only for its "+
 						"checks; remove it from depends_on", need, w.Qualified()))
 			}
 		}

@@ -82,7 +82,7 @@ func TestWatchdogsOfTopologies(t *testing.T) {
 		t.Errorf("%v\n%s", err, text)
 	}
 	if text, _ = c.Explain("south/judge"); !strings.Contains(text,
-		"triage of the watchdog south/care, packs/lane/topology.toml:18:1") {
+		"triage agent of the watchdog south/care, packs/lane/topology.toml:18:1") {
 		t.Error(text)
 	}
 	// The printed configuration can be loaded again, as one file.

@@ -91,11 +91,11 @@ const WaitedFor = "no deadline"
 
 // Idle returns what an idle timeout does.
 func Idle(timeout time.Duration) string {
-	return "restarted after " + Setting(timeout) + " without activity"
+	return "restarts after " + Setting(timeout) + " without activity"
 }
 
 // NotWhileAttached is the exception of Idle.
-const NotWhileAttached = "; not while a user is attached"
+const NotWhileAttached = ", except while a user is attached"
 
 // SessionsStop describes how many sessions stop: "1 session stops", "3 sessions stop".
 func SessionsStop(n int) string {

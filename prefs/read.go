@@ -131,8 +131,8 @@ func bindings(t toml.Table, above string) []Binding {
 				b.Keys = []string{text}
 			}
 		default:
-			t.Wrong(name, "must be a key in quotes, like \"ctrl+r\", or a list of such; \"\" "+
-				"takes the key away")
+			t.Wrong(name, "must be a key in quotes, like \"ctrl+r\", or a list of such keys; \"\" "+
+				"removes the binding")
 			continue
 		}
 		out = append(out, b)

@@ -268,7 +268,7 @@ func (s *Slinger) give(ctx context.Context, f finding, molecule string, j job) e
 		if e := city.BeadEvent(&was, out.Bead, req.By, req.Depth); e.Type != "" {
 			out.Events = append(out.Events, e)
 		} else if to.query() == "" {
-			out.Message = b.ID + " is with " + to.name() + " already" + to.note
+			out.Message = b.ID + " is already assigned to " + to.name() + to.note
 		}
 		break
 	}

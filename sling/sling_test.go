@@ -139,8 +139,8 @@ func TestSlingTarget(t *testing.T) {
 		code               city.Code
 	}{
 		{"crew", yard.ID, "handed ya-1 to yard/crew", ""},
-		{"yard", yard.ID, "ya-1 is with yard/crew already", ""},
-		{"", yard.ID, "ya-1 is with yard/crew already", ""},
+		{"yard", yard.ID, "ya-1 is already assigned to yard/crew", ""},
+		{"", yard.ID, "ya-1 is already assigned to yard/crew", ""},
 		{"crew-2", yard.ID, "handed ya-1 to yard/crew-2; this pool member is not running", city.NotFound},
 		{"yard/crew-2", yard.ID, "handed ya-1 to yard/crew-2; this pool member is not running", ""},
 		{"ann", own.ID, "handed tw-1 to ann; it is suspended (in city.toml)", ""},

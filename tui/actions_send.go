@@ -24,21 +24,21 @@ func sendActions() []action {
 	global, c := []keymap.Zone{keymap.Everywhere}, []keymap.Zone{keymap.InComposer}
 	return []action{
 		{ID: unsendID,
-			Key: keymap.Bind("take back texts that wait to be typed into the agent", "U"),
+			Key: keymap.Bind("cancel texts that are queued for the agent", "U"),
 			In:  global, Risk: keymap.Confirmed,
 			Why: needWaiting, Run: askUnsend},
 		{ID: sendNowID,
-			Key: keymap.Bind("send now: type the waiting text even if the agent's line "+
+			Key: keymap.Bind("send now: type the queued text even if the agent's line "+
 				"is not empty",
 				"I"), In: global, Risk: keymap.Confirmed,
 			Why: needKnownWaiting, Run: askSendNow},
 
-		{ID: "reader.unsend", Key: keymap.Bind("from an agent's details: take waiting texts back",
+		{ID: "reader.unsend", Key: keymap.Bind("from an agent's details: cancel the queued texts",
 			"U"),
 			In:  []keymap.Zone{keymap.InReader},
 			Why: ofRead(needWaiting), Run: fromDetails(askUnsend)},
 		{ID: "reader.send.now",
-			Key: keymap.Bind("from an agent's details: send the waiting text now", "I"),
+			Key: keymap.Bind("from an agent's details: send the queued text now", "I"),
 			In:  []keymap.Zone{keymap.InReader},
 			Why: ofRead(needKnownWaiting), Run: fromDetails(askSendNow)},
 
@@ -220,7 +220,7 @@ func needWaiting(m *model) string {
 		return why
 	}
 	if len(waitingRows(m)) == 0 {
-		return "no text waits to be typed into " + details.TargetNames(targets(m))
+		return "no text is queued for " + details.TargetNames(targets(m))
 	}
 	return ""
 }
@@ -234,7 +234,7 @@ func needKnownWaiting(m *model) string {
 	for _, r := range waitingRows(m) {
 		if _, ok := wholeOf(m, r.Name, &r.Waiting[0]); !ok {
 			return "the text was sent by another client, and only its beginning is " +
-				"known here; " + m.keys.KeyOf(unsendID) + " takes it back"
+				"known here; " + m.keys.KeyOf(unsendID) + " cancels it"
 		}
 	}
 	return ""
@@ -274,12 +274,12 @@ func askUnsend(m *model) []feed.Effect {
 		}
 	}
 	what := widget.Count(len(commands), "text") + " to " + details.TargetNames(rows)
-	ask(m, question{title: "Take back " + what + "?", verb: "take back", count: len(rows),
+	ask(m, question{title: "Cancel " + what + "?", verb: "cancel", count: len(rows),
 		body: body,
 		do: func(m *model) []feed.Effect {
 			unmark(m, commands)
 			expectBack(m, commands)
-			return carry(m, "taking back", what, commands)
+			return carry(m, "canceling", what, commands)
 		}})
 	return nil
 }
@@ -347,7 +347,7 @@ func cannotUnsend(r *panel.AgentRow) string {
 	if len(r.Waiting) > 0 {
 		return ""
 	}
-	return "no text waits to be typed into the agent"
+	return "no text is queued for the agent"
 }
 
 // draftTo is an unsent text for some agents.

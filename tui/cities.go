@@ -85,10 +85,10 @@ func tellOfList(m *model, f *fleet.List) {
 	case old.None && !f.None && f.Gone == "":
 		say(m, "a supervisor is running now: "+key+" switches between its cities")
 	case old.Gone == "" && f.Gone != "":
-		complain(m, "the list of the cities cannot be read: "+widget.Plain(f.Gone))
+		complain(m, "the list of cities cannot be read: "+widget.Plain(f.Gone))
 		m.status.while = func(m *model) bool { return m.fleet.Gone != "" }
 	case old.Gone != "" && f.Gone == "":
-		say(m, "the list of the cities is available again")
+		say(m, "the list of cities is available again")
 	}
 }
 

@@ -20,9 +20,9 @@ func TestDetailsOfAnAgent(t *testing.T) {
 	s.press("esc")
 	s.choose("idle")
 	s.press("d")
-	s.shows("idle        restarted after 30m without activity; idle for 29m", "idle; restarts in")
+	s.shows("idle        restarts after 30m without activity; idle for 29m", "idle; restarts in")
 	s.agent("idle", func(a *city.Agent) { a.Session.Attached = true })
-	s.shows("30m without activity; not while a user is attached")
+	s.shows("30m without activity, except while a user is attached")
 	s.agent("idle", func(a *city.Agent) { a.Session = nil })
 	s.shows("30m without activity ")
 }

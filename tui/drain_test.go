@@ -119,7 +119,7 @@ func TestDrainOfMany(t *testing.T) {
 	}
 	mark("builder", "scout", "worker-1", "worker-3")
 	s.press("D")
-	s.shows("Drain 2 agents?", "builder, worker-1", "when they report done, or at", "a surplus pool member")
+	s.shows("Drain 2 agents?", "builder, worker-1", "when they report done, or at", "surplus members of pools")
 	s.press("y")
 	s.wants(city.Drain{Agent: "builder"}, city.Drain{Agent: "worker-1"})
 	mark("deployer", "scout", "worker-3")

@@ -26,7 +26,7 @@ func withWatchdogs(s *city.Snapshot) {
 			Triaged:   &city.TriageRun{Since: epoch.Add(-8 * time.Second), Until: epoch.Add(292 * time.Second), Beat: "17"},
 			Escalated: &city.Escalation{At: epoch.Add(-50 * time.Second), To: "overseer", Message: "builder is no better after 3 wakes"}, Source: "city.toml:46:1"},
 		{Name: "late", Watches: "worker-1", Triage: "boot", Every: time.Minute, Fresh: 5 * time.Minute, VeryStale: 15 * time.Minute, TTL: 5 * time.Minute, Mode: city.ByThresholds,
-			Degraded: "triage boot did not decide within 5m", Problem: ".gc/heartbeats/worker-1.json holds no timestamp",
+			Degraded: "triage agent boot did not decide within 5m", Problem: ".gc/heartbeats/worker-1.json holds no timestamp",
 			Heartbeat: at(-7 * time.Minute), Freshness: city.Stale, Next: at(20 * time.Second), Source: "city.toml:52:1"},
 		{Name: "night", Watches: "idle", Every: 10 * time.Minute, Mode: city.ByRestart, Freshness: city.Dead, Suspended: true, Last: &started, Source: "city.toml:60:1"},
 	}

@@ -25,7 +25,7 @@ func citiesPanel(m *model, w, h int, focus, shared bool) []string {
 	switch {
 	case m.fleet == nil:
 		return widget.FillRows(append(lines, widget.Spaces(w),
-			m.look.Note("Waiting for the list of the cities.", w)), w, h)
+			m.look.Note("Waiting for the list of cities.", w)), w, h)
 	case len(t.Rows) == 0:
 		return widget.FillRows(append(append(lines, widget.Spaces(w)),
 			m.look.Notes(w, "No city is registered yet. `gcity start` in a city's folder "+

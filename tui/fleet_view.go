@@ -83,7 +83,7 @@ func fleetProblem(m *model) string {
 	if m.fleet == nil || m.fleet.Gone == "" {
 		return ""
 	}
-	return "the list of the cities cannot be read: " + widget.Plain(m.fleet.Gone) +
+	return "the list of cities cannot be read: " + widget.Plain(m.fleet.Gone) +
 		"; the list is outdated"
 }
 

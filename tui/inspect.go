@@ -148,7 +148,7 @@ func readerKeys(m *model) []string {
 		keys = append(keys, m.keys.KeyOf("reader.release")+" releases it")
 	}
 	if m.keys.ByID("reader.unsend").Refused(m) == "" && !r.crashes && !r.prompt {
-		keys = append(keys, m.keys.KeyOf("reader.unsend")+" takes waiting texts back")
+		keys = append(keys, m.keys.KeyOf("reader.unsend")+" cancels the queued texts")
 	}
 	if m.keys.ByID("reader.send.now").Refused(m) == "" && !r.crashes && !r.prompt {
 		keys = append(keys, m.keys.KeyOf("reader.send.now")+" sends the next text now")

@@ -141,7 +141,7 @@ func tellStages(m *model) {
 	}
 	text := stagesText(all)
 	if k := m.keys.KeyNow(unsendID); waits && k != "" {
-		text += " (" + k + " takes it back)"
+		text += " (" + k + " cancels it)"
 	}
 	if text = widget.Lead(text); len(all) < 2 {
 		each = nil

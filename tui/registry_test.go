@@ -118,7 +118,7 @@ func keysDoc(r *registry) string {
 			fmt.Fprintf(&b, "| %s | %s | %s | `%s` |\n", keyCell(a.Key), a.Title(), a.Risk, a.ID)
 		}
 	}
-	b.WriteString("\n## In any line that is typed\n\nThe terminal's own paste works here, and only here.\n\n| key | does |\n|---|---|\n")
+	b.WriteString("\n## In every input line\n\nThe terminal's own paste works only in input lines.\n\n| key | does |\n|---|---|\n")
 	e := widget.Editing()
 	for _, k := range []key.Binding{
 		e.CharacterBackward, e.CharacterForward, e.WordBackward, e.WordForward, e.LineStart, e.LineEnd, e.DeleteCharacterBackward,
@@ -126,17 +126,17 @@ func keysDoc(r *registry) string {
 	} {
 		fmt.Fprintf(&b, "| %s | %s |\n", keyCell(k), k.Help().Desc)
 	}
-	b.WriteString("\nA text to agents has these besides:\n\n| key | does |\n|---|---|\n")
+	b.WriteString("\nThe input of a text to agents also has these keys:\n\n| key | does |\n|---|---|\n")
 	c := dialog.Composing()
 	for _, k := range []key.Binding{c.PageUp, c.PageDown, c.InputBegin, c.InputEnd} {
 		fmt.Fprintf(&b, "| %s | %s |\n", keyCell(k), k.Help().Desc)
 	}
-	b.WriteString("\n## Verbs with names, in the palette\n\nAs the command line has them: `tab` completes, `up` brings back what was run before. What is named need not be\n" +
-		"selected or marked, and marks of others stay.\n\n| typed | does |\n|---|---|\n")
+	b.WriteString("\n## Verbs with names, in the palette\n\nThese verbs have the same names as on the command line. They act on what they name, whatever is selected or marked, and keep\n" +
+		"the marks. `tab` completes a name, and `up` brings back earlier lines.\n\n| typed | does |\n|---|---|\n")
 	for _, v := range verbs() {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.TrimSpace(v.Name+" "+strings.ReplaceAll(v.Usage, "|", "\\|")), v.Does)
 	}
-	b.WriteString("\nIn a question the letter beside an answer takes it. It may be typed at once. A new question refuses other keys for its\nfirst 0.3 seconds, and says so.\n")
+	b.WriteString("\nIn a question, the letter next to an answer chooses it, even at once. A new question refuses all other keys for its first\n0.3 seconds, and says so.\n")
 	b.WriteString("\nTo change a key, set its action's ID from the tables above under `[keys]` in the file that `gcity prefs path` prints; see\n[room.md](room.md#preferences).\n")
 	return b.String()
 }

@@ -81,7 +81,7 @@ func run(ctx context.Context, o Options, fresh terminal.ScreenMaker) (feed.Exit,
 		return end.exit, end.err
 	case <-time.After(frozenGrace):
 	}
-	r.Log.Error("the terminal accepts no output; ending without it")
+	r.Log.Error("the terminal accepts no output; the control room exits without restoring it")
 	if err := term.Restore(o.In.Fd(), before); err != nil {
 		r.Log.Error("the terminal's modes could not be restored", "error", err)
 	}

@@ -94,7 +94,7 @@ func nothingPrinted(m *model, r *panel.AutomationRow) string {
 	case r.Last.Ended == nil:
 		return "Nothing printed yet."
 	case r.Last.Made != "":
-		return "The run made " + widget.Plain(r.Last.Made) + " and printed nothing."
+		return "The run created " + widget.Plain(r.Last.Made) + " and printed nothing."
 	}
 	return "The run printed nothing."
 }

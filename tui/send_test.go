@@ -48,7 +48,7 @@ func TestStatusFollowsWhatWasSent(t *testing.T) {
 	s.press("i", "x", "enter")
 	draft := city.Send{ID: 9, Text: "x", Lines: 1, Bytes: 1, Stage: city.Queued, Why: "a user's draft is on the input line", Since: epoch}
 	s.sent(draft)
-	s.shows("idle: queued: a user's draft is on the input line (U takes it back)")
+	s.shows("idle: queued: a user's draft is on the input line (U cancels it)")
 	at := func(stage city.Stage, why string) {
 		s.agent("idle", func(a *city.Agent) {
 			next := draft
@@ -59,13 +59,13 @@ func TestStatusFollowsWhatWasSent(t *testing.T) {
 	at(city.Queued, "a user's draft is on the input line")
 	s.choose("builder") // no text waits for builder, so this is about the text that was just sent
 	s.press("U")
-	s.shows("Take back 1 text to idle?")
+	s.shows("Cancel 1 text to idle?")
 	s.press("esc")
 	at(city.Typing, "")
 	s.shows("idle: typing")
 	at(city.Submitted, "")
 	s.shows("idle: submitted")
-	s.hides("takes it back")
+	s.hides("cancels it")
 	at(city.Acknowledged, "")
 	s.shows("idle: acknowledged")
 	s.wait(2 * fade)
@@ -124,18 +124,18 @@ func TestRowsSayWhatWaits(t *testing.T) {
 	}
 	s.choose("builder")
 	s.press("d")
-	s.shows("acknowledged 44s ago", `"look at the log"`, "queued for 16s: a user's draft is on the input line", "(4 lines, 130 B)", "U takes waiting texts back   I sends the next text now")
+	s.shows("acknowledged 44s ago", `"look at the log"`, "queued for 16s: a user's draft is on the input line", "(4 lines, 130 B)", "U cancels the queued texts   I sends the next text now")
 }
 
 func TestUnsendCancelsQueuedTexts(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
 	s.press("U")
-	s.shows("no text waits to be typed into builder")
+	s.shows("no text is queued for builder")
 	s.press("esc")
 	s.agent("builder", withTexts)
 	s.press("U")
-	s.shows("Take back 2 texts to builder?", `builder: "go on"`)
+	s.shows("Cancel 2 texts to builder?", `builder: "go on"`)
 	s.press("y")
 	s.wants(city.Unsend{Agent: "builder", ID: 5}, city.Unsend{Agent: "builder", ID: 6})
 	s.choose("idle")
@@ -145,10 +145,10 @@ func TestUnsendCancelsQueuedTexts(t *testing.T) {
 	s.wants(city.Nudge{Agent: "builder", Text: "go on", Now: true})
 	s.press("d")
 	s.agent("builder", func(a *city.Agent) { a.Sends = nil })
-	s.hides("takes waiting texts back")
+	s.hides("cancels the queued texts")
 	s.press("U")
 	s.wants()
-	s.shows("no text waits to be typed into builder")
+	s.shows("no text is queued for builder")
 }
 
 // A text that the user takes back is not reported as a failure when it is given up.
@@ -162,7 +162,7 @@ func TestUndoneChangeIsNotReported(t *testing.T) {
 	s.press("U", "y")
 	s.done("took back 1 text")
 	s.agent("idle", func(a *city.Agent) {
-		waits.Stage, waits.Why, waits.Since = city.GivenUp, "taken back", s.now
+		waits.Stage, waits.Why, waits.Since = city.GivenUp, "canceled by operator", s.now
 		a.Sends = []city.Send{waits}
 	})
 	s.shows("took back 1 text")
@@ -238,7 +238,7 @@ func TestPaletteSends(t *testing.T) {
 		"nudge idle ":   "the text after the name is missing",
 		"nudge scout x": "cannot receive text",
 		"nudge qqqq x":  `no agent is called "qqqq"`,
-		"unsend idle":   "no text waits to be typed into the agent",
+		"unsend idle":   "no text is queued for the agent",
 	} {
 		s := demo(t, 120, 40)
 		s.choose("idle")

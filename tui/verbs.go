@@ -47,7 +47,7 @@ func verbs() []verb {
 			ID: mailID, Text: 2, Args: one(mailNames), Run: writeLine},
 		{Name: "sling", Usage: "AGENT|POOL ID", Does: "hand a bead to an agent or a pool, " +
 			"and notify it", ID: slingID, Args: one(flaggedNames), Run: slingLine},
-		{Name: "unsend", Usage: "AGENT…", Does: "take back texts that wait for agents",
+		{Name: "unsend", Usage: "AGENT…", Does: "cancel texts that are queued for agents",
 			ID: unsendID, Args: agentNames, Why: agentsWhy(unsendID, cannotUnsend),
 			Run: onAgents(unsendID, cannotUnsend)},
 		{Name: "city", Usage: "NAME", Does: "switch to another city", ID: "city.switch",

@@ -49,7 +49,7 @@ func TestWatchdogVerbs(t *testing.T) {
 	}
 	s.pointWatchdog("chain")
 	s.press("t")
-	if s.shows("cannot run the watchdog's check now: boot is checking for"); len(s.commands()) > 0 {
+	if s.shows("cannot run the watchdog's check now: boot has been checking for"); len(s.commands()) > 0 {
 		t.Errorf("t does %+v", s.commands())
 	}
 	s.press("esc", "u")

@@ -127,7 +127,7 @@ func Judge(s Spec, f Facts) Verdict {
 		case f.Mail == 0:
 			v.Reason += ", and no mail is waiting"
 		case !f.Alive:
-			v.Reason += ", and " + letters(f.Mail) + " for its next beat"
+			v.Reason += ", and " + letters(f.Mail) + " for its next check"
 		case f.Stops:
 			v.Reason += ", and " + letters(f.Mail) + ", but a stop is in progress"
 		case f.CannotBe != "":

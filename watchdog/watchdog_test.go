@@ -48,7 +48,7 @@ func TestJudge(t *testing.T) {
 		{"broken", with(func(f *Facts) { f.Problem = "its heartbeat is empty" }), Nothing, Fresh, "; its heartbeat is empty"},
 		{"stuck", with(func(f *Facts) { f.Stuck, f.Speaks, f.Silent = true, true, 90*time.Second }), Nothing, Fresh, "it has printed nothing for 1m30s"},
 		{"called, at rest", called(at(time.Minute, 0)), Nothing, Fresh, "no sign of life for 1m"},
-		{"called, late", called(at(spec.Fresh, 1)), Nothing, Stale, "for its next beat"},
+		{"called, late", called(at(spec.Fresh, 1)), Nothing, Stale, "for its next check"},
 		{"called, silent", called(at(spec.VeryStale+tick, 1)), Start, VeryStale, "more than 15m"},
 	} {
 		v := Judge(spec, c.f)

@@ -60,16 +60,16 @@ func batchAllOrNone(t *testing.T, h Harness) {
 	b := optional[beads.Batcher](t, s)
 	first := titled(t, s, "first")
 	for what, spoil := range map[string]func([]beads.Bead){
-		"no title":         func(x []beads.Bead) { x[3].Title = "" },
-		"unknown need":     func(x []beads.Bead) { x[3].Needs = []string{"gc-99"} },
-		"unknown name":     func(x []beads.Bead) { x[3].Needs = []string{"$nobody"} },
-		"a name twice":     func(x []beads.Bead) { x[3].ID = "$root" },
-		"itself":           func(x []beads.Bead) { x[2].Needs = []string{"$sand"} },
-		"a circle":         func(x []beads.Bead) { x[2].Needs = []string{"$brush"} },
-		"a family circle":  func(x []beads.Bead) { x[0].ParentID = "$sand" },
-		"a bad name":       func(x []beads.Bead) { x[3].ID = "$a b" },
-		"an empty name":    func(x []beads.Bead) { x[3].ID = "$" },
-		"an unknown above": func(x []beads.Bead) { x[0].ParentID = "gc-99" },
+		"no title":           func(x []beads.Bead) { x[3].Title = "" },
+		"unknown need":       func(x []beads.Bead) { x[3].Needs = []string{"gc-99"} },
+		"unknown name":       func(x []beads.Bead) { x[3].Needs = []string{"$nobody"} },
+		"a name twice":       func(x []beads.Bead) { x[3].ID = "$root" },
+		"itself":             func(x []beads.Bead) { x[2].Needs = []string{"$sand"} },
+		"a circle":           func(x []beads.Bead) { x[2].Needs = []string{"$brush"} },
+		"a cycle of parents": func(x []beads.Bead) { x[0].ParentID = "$sand" },
+		"a bad name":         func(x []beads.Bead) { x[3].ID = "$a b" },
+		"an empty name":      func(x []beads.Bead) { x[3].ID = "$" },
+		"an unknown parent":  func(x []beads.Bead) { x[0].ParentID = "gc-99" },
 	} {
 		batch := cooked()
 		spoil(batch)

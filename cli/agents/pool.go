@@ -279,9 +279,9 @@ func poolFacts(e *env.Env, p *city.Pool, live bool) {
 		}
 	}
 	e.Fact("draining", strings.Join(p.Draining, ", "))
-	limit := "asked to finish, no deadline"
+	limit := "asked to finish; no deadline"
 	if p.Timeout > 0 {
-		limit = fmt.Sprintf("asked to finish, killed after %s", describe.Setting(p.Timeout))
+		limit = fmt.Sprintf("asked to finish; kill after %s", describe.Setting(p.Timeout))
 	}
 	e.Fact("surplus", limit)
 	e.Fact("rig", p.Rig)

@@ -29,8 +29,7 @@ func watchKeys() []Key {
 		{Path: "watchdogs.triage", Kind: String, Check: checkFilled,
 			Doc: "The agent that decides instead of the thresholds. It is started only for a " +
 				"check, and decides with `gc watchdog decide`. An agent can be the " +
-				"triage of only " +
-				"one watchdog. While it is suspended, the thresholds decide."},
+				"triage agent of only one watchdog. While it is suspended, the thresholds decide."},
 		{Path: "watchdogs.every", Kind: Duration, Def: `"3m"`,
 			Check: checkAtLeast(100 * time.Millisecond),
 			Doc:   "Interval between two checks; at least 100ms."},

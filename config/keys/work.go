@@ -28,8 +28,8 @@ func workKeys() []Key {
 				"installed. gcity does the same without this key if bd's own configuration " +
 				"requests a server on this machine."},
 
-		{Path: "formulas", Kind: Table, Doc: "Recipes for work. The folder is used even without " +
-			"this table."},
+		{Path: "formulas", Kind: Table, Doc: "Formulas, which are templates for work. The " +
+			"folder is used even without this table."},
 		{Path: "formulas.dir", Kind: String, Def: `".gc/formulas"`, Check: checkPath,
 			Doc: "Folder of the city's own formulas (`NAME.formula.toml`), with its own " +
 				"automations in `automations/NAME/automation.toml`; see " +

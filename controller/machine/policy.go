@@ -85,7 +85,7 @@ func (onCall) obsolete(a *record) bool {
 
 func (onCall) begins(a *record) {
 	a.triage.served = a.triage.summons.Beat
-	a.act.because = "for beat " + a.triage.summons.Beat
+	a.act.because = "for check " + a.triage.summons.Beat
 }
 
 func (p onCall) canceled(now time.Time, a *record) {

@@ -222,7 +222,7 @@ func (m *Machine) nextFor(a *record) *city.Next {
 		return at(a.until, a.nextOfStop())
 	case city.Backoff, city.Failed, city.Quarantined:
 		if a.until.IsZero() && a.phase.State() == lifecycle.Unclear {
-			return at(a.until, "started again when the sessions of its provider can be listed")
+			return at(a.until, "starts again when the sessions of its provider can be listed")
 		}
 		if a.until.IsZero() {
 			return at(a.until, "retries when the agent's configuration changes")

@@ -63,7 +63,7 @@ func (onCall) ends(now time.Time, a *record) cause {
 	s := a.triage.summons
 	switch {
 	case s == nil || a.triage.served != s.Beat:
-		return cause{kind: causeBeat, why: "the beat of this session is over"}
+		return cause{kind: causeBeat, why: "the check of this session is over"}
 	case s.Judged && !now.Before(s.Until):
 		return cause{kind: causeBeat, why: "the agent has decided but did not exit"}
 	}

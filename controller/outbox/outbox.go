@@ -113,7 +113,7 @@ func (b *Outbox) Room(size int) string {
 	switch {
 	case n >= city.MaxSends:
 		return fmt.Sprintf("%d texts are already queued for agent %s, which is the maximum; "+
-			"`gcity agent unsend %s` takes them back", n, b.Agent, b.Agent)
+			"`gcity agent unsend %s` cancels them", n, b.Agent, b.Agent)
 	case bytes > city.MaxSend:
 		return fmt.Sprintf("the texts queued for agent %s would have %d bytes, but the maximum "+
 			"is %d: wait until some are typed, or put the text into a file and send its name",
@@ -130,7 +130,7 @@ type Taker struct {
 
 func (t Taker) Receipt(agent string, n int) effect.Answer {
 	return effect.Answer{ID: t.ID, Receipt: city.Receipt{
-		Message: fmt.Sprintf("taken back: %d of the texts for agent %s", t.N+n, agent)}}
+		Message: fmt.Sprintf("canceled queued texts for agent %s: %d", agent, t.N+n)}}
 }
 
 // MeantFor returns the reason why a watchdog's text does not fit the current session, or "" if it does.

@@ -170,7 +170,7 @@ func receipt(b *Outbox, d *Delivery) city.Receipt {
 	switch d.Stage {
 	case city.Queued:
 		r.Message = fmt.Sprintf("queued for %s: %s; it will be typed later (`gcity agent unsend "+
-			"%s %d` takes it back)", b.Agent, d.Why, b.Agent, d.ID)
+			"%s %d` cancels it)", b.Agent, d.Why, b.Agent, d.ID)
 	case city.Typing:
 		r.Message = "the terminal of agent " + b.Agent + " is still accepting the text"
 	default:
@@ -318,11 +318,11 @@ func (tx *Texts) giveUp(now time.Time, b *Outbox, d *Delivery, g dropped,
 	if d.Asker != 0 {
 		answers = append(answers, effect.Answer{ID: d.Asker,
 			Err: &city.Error{Code: g.code, Message: fmt.Sprintf(
-				"the text for agent %s was given up: %s", b.Agent, g.why)}})
+				"the text for agent %s was dropped: %s", b.Agent, g.why)}})
 		d.Asker = 0
 	}
 	tx.city.Record(b.Agent, events.Event{Type: events.AgentNudgeDropped, Actor: g.actor,
-		Message: d.String() + " was given up: " + g.why, Payload: step.Payload(d.Payload())},
+		Message: d.String() + " was dropped: " + g.why, Payload: step.Payload(d.Payload())},
 		answers...)
 	tx.city.Typed(d)
 }

@@ -90,7 +90,7 @@ func TestATextIsGivenUpWithAnEvent(t *testing.T) {
 			tx.Deliver(now)
 			tx.Delivered(now, b, effect.Sent{ID: 1, Err: errors.New("closed")})
 		},
-		"taken back": func(_ *desk, tx *Texts, b *Outbox) {
+		"canceled": func(_ *desk, tx *Texts, b *Outbox) {
 			tx.Unsend(now, 2, b, city.Unsend{ID: 1})
 		},
 	} {

@@ -22,9 +22,8 @@ func (tx *Texts) Unsend(now time.Time, id uint64, b *Outbox, c city.Unsend) {
 			going = d
 		case c.ID != 0:
 			tx.out.Refuse(id, city.Conflict,
-				fmt.Sprintf("text %d for agent %s cannot be taken back: the text is %s", c.ID,
-					b.Agent,
-					d.Stage))
+				fmt.Sprintf("text %d for agent %s cannot be canceled: the text is %s", c.ID,
+					b.Agent, d.Stage))
 			return
 		}
 	}
@@ -57,7 +56,7 @@ func (tx *Texts) TakeBack(now time.Time, b *Outbox, d *Delivery, why string) {
 }
 
 func byHand() dropped {
-	return dropped{city.Conflict, "taken back by operator", effect.ActorOperator}
+	return dropped{city.Conflict, "canceled by operator", effect.ActorOperator}
 }
 
 // tooLate answers the commands that tried to take back a text that has been typed in the meantime.
@@ -67,8 +66,8 @@ func (tx *Texts) tooLate(b *Outbox, d *Delivery) {
 			tx.out.Do(effect.Reply{Answer: t.Receipt(b.Agent, 0)})
 			continue
 		}
-		tx.out.Refuse(t.ID, city.Conflict, fmt.Sprintf("text %d for agent %s cannot be taken "+
-			"back: the text has just been typed", d.ID, b.Agent))
+		tx.out.Refuse(t.ID, city.Conflict, fmt.Sprintf("text %d for agent %s cannot be "+
+			"canceled: the text has just been typed", d.ID, b.Agent))
 	}
 	d.Takers = nil
 }

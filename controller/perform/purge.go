@@ -72,7 +72,7 @@ func (au *automations) closeStrays(ctx context.Context, f effect.CloseUnclosedRu
 		}
 		run := city.RunOf(b)
 		run.Outcome, run.Error = city.RunVoid, "the run never started: its record was created "+
-			"too late, after the run was given up"
+			"too late, after the controller had given up the run"
 		if _, err := store.Update(ctx, b.ID, closing(run, false)); err != nil &&
 			!effect.Unclosable(err) {
 			return effect.UnclosedRunsClosed{Err: err}

@@ -125,10 +125,10 @@ func unreadable(err error) error {
 // writeBrief writes the file that describes the beat to a triage agent.
 func writeBrief(b *effect.Brief) error {
 	if err := disk.MkdirAll(filepath.Dir(b.Path), 0o700); err != nil {
-		return fmt.Errorf("cannot write the file that describes the beat: %w", err)
+		return fmt.Errorf("cannot write the file that describes the check: %w", err)
 	}
 	if err := disk.Replace(b.Path, b.Data, 0o600); err != nil {
-		return fmt.Errorf("cannot write the file that describes the beat: %w", err)
+		return fmt.Errorf("cannot write the file that describes the check: %w", err)
 	}
 	return nil
 }

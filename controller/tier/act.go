@@ -28,7 +28,8 @@ type judge struct {
 // judged performs the decision about a beat.
 func (wd *Watchdogs) judged(now time.Time, t *tier, v watchdog.Verdict, by judge) {
 	if v.Decision != watchdog.Wake && v.Decision != watchdog.Nudge {
-		wd.retract(now, t, fmt.Sprintf("superseded by the next beat: %s: %s", v.Decision, v.Reason))
+		wd.retract(now, t, fmt.Sprintf("superseded by the next check: %s: %s", v.Decision,
+			v.Reason))
 	}
 	j := &city.Judgement{At: now, Decision: city.Remedy(v.Decision), Reason: v.Reason, By: by.by,
 		Took: by.took}
@@ -113,7 +114,7 @@ func (wd *Watchdogs) ensure(now time.Time, a *Agent, why string, fresh bool, b *
 			return "the watchdog of this agent is already deciding, or is paused"
 		}
 		wd.beginBeat(o)
-		return "the watchdog " + o.want.Name + " beats now"
+		return "the watchdog " + o.want.Name + " starts a check"
 	case a.Starting || a.Alive && !a.Ready:
 		return LeftAlone + "the agent is already starting"
 	case a.Stopping:
@@ -136,7 +137,7 @@ func (wd *Watchdogs) ensure(now time.Time, a *Agent, why string, fresh bool, b *
 func (wd *Watchdogs) typeFor(now time.Time, t *tier, a *Agent, text string) (result string,
 	waits bool) {
 	if t.typing != 0 {
-		return "failed: the text of an earlier beat is still waiting: " +
+		return "failed: the text of an earlier check is still queued: " +
 			wd.city.TextReason(a.Name, t.typing), false
 	}
 	if a.Life.Frozen {
@@ -174,7 +175,7 @@ func (wd *Watchdogs) Typed(watchdog string, text Text) {
 		result = "failed: " + text.Why
 	}
 	if text.Withdrew && text.Dropped {
-		result = "taken back: " + text.Why
+		result = "canceled: " + text.Why
 	}
 	for i := range slices.Backward(t.recent) {
 		if j := &t.recent[i]; j.At.Equal(t.typed) {

@@ -34,7 +34,7 @@ func (wd *Watchdogs) BeatNow(id uint64, c city.Beat) {
 			t.want.Name,
 			t.paused))
 	case t.beat != nil:
-		wd.out.Reply(id, fmt.Sprintf("triage %s is already deciding beat %s of watchdog %s",
+		wd.out.Reply(id, fmt.Sprintf("triage agent %s is already deciding check %s of watchdog %s",
 			t.want.Triage, t.beat.id, t.want.Name))
 	case !wd.city.Listed():
 		wd.out.Refuse(id, city.Unavailable, "the sessions have not been listed yet; try again "+

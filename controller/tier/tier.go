@@ -167,7 +167,7 @@ func (wd *Watchdogs) whyPaused(a *Agent) string {
 	// watchdogs that watch each other's triage agents must not recurse
 	if o := wd.tier(a.TriageOf); o != nil {
 		if why := wd.whyPaused(wd.city.Agent(o.want.Watches)); why != "" {
-			return fmt.Sprintf("watchdog %s is paused, and its triage is watched: %s",
+			return fmt.Sprintf("watchdog %s is paused, and its triage agent is watched: %s",
 				o.want.Name, why)
 		}
 	}
@@ -325,7 +325,7 @@ func (wd *Watchdogs) Problems() (out []string) {
 	for _, t := range wd.tiers {
 		if t.unposted != "" {
 			out = append(out, fmt.Sprintf("watchdog %s cannot send its escalation to %s; it "+
-				"retries at each beat: %s", t.want.Name, t.want.EscalateTo, t.unposted))
+				"retries at each check: %s", t.want.Name, t.want.EscalateTo, t.unposted))
 		}
 	}
 	return out

@@ -24,11 +24,11 @@ func (wd *Watchdogs) noTriage(t *tier) string {
 	a := wd.city.Agent(t.want.Triage)
 	switch {
 	case a == nil || !a.Declared:
-		return fmt.Sprintf("triage %s is not declared", t.want.Triage)
+		return fmt.Sprintf("triage agent %s is not declared", t.want.Triage)
 	case a.Suspended != "":
-		return fmt.Sprintf("triage %s is %s", a.Name, a.Suspended)
+		return fmt.Sprintf("triage agent %s is %s", a.Name, a.Suspended)
 	case a.Problem != "":
-		return fmt.Sprintf("triage %s cannot start: %s", a.Name, a.Problem)
+		return fmt.Sprintf("triage agent %s cannot start: %s", a.Name, a.Problem)
 	}
 	return ""
 }
@@ -36,10 +36,10 @@ func (wd *Watchdogs) noTriage(t *tier) string {
 // overdueTriage returns the reason why the triage agent did not decide before the deadline of the beat.
 func (wd *Watchdogs) overdueTriage(t *tier) string {
 	if a := wd.city.Agent(t.want.Triage); a.Served != t.beat.id {
-		return fmt.Sprintf("triage %s was not started within %s: %s", a.Name, t.want.TriageTTL,
-			Standing(a.State, a.Reason))
+		return fmt.Sprintf("triage agent %s was not started within %s: %s", a.Name,
+			t.want.TriageTTL, Standing(a.State, a.Reason))
 	}
-	return fmt.Sprintf("triage %s did not decide within %s", t.want.Triage, t.want.TriageTTL)
+	return fmt.Sprintf("triage agent %s did not decide within %s", t.want.Triage, t.want.TriageTTL)
 }
 
 // triage starts the triage agent for a beat, if possible, and reports whether it did so.
@@ -60,7 +60,7 @@ func (wd *Watchdogs) triage(now time.Time, t *tier, a *Agent, f watchdog.Facts,
 	t.beat, wd.out.Changed = b, true
 	scout := wd.city.Agent(t.want.Triage)
 	wd.city.Summon(scout.Name, wd.summons(t, a, f, v))
-	wd.answerBeat(t, fmt.Sprintf("triage %s is deciding on beat %s of watchdog %s", scout.Name,
+	wd.answerBeat(t, fmt.Sprintf("triage agent %s decides check %s of watchdog %s", scout.Name,
 		b.id, t.want.Name))
 	wd.city.Decide(now, scout.Name)
 	return true
@@ -231,14 +231,14 @@ func (t *tier) refuses(beat, reason string) (code city.Code, why string) {
 	case reason == "":
 		return city.Invalid, "a decision needs a reason, which is shown to users"
 	case b == nil && beat != "":
-		return city.Conflict, fmt.Sprintf("beat %s of watchdog %s is over%s", beat, name,
+		return city.Conflict, fmt.Sprintf("check %s of watchdog %s is over%s", beat, name,
 			t.outcome())
 	case b == nil:
 		return city.Conflict, fmt.Sprintf("watchdog %s has no check that waits for a "+
 			"decision%s; run `gcity watchdog triage %s` to start a check", name, t.outcome(), name)
 	case beat != "" && beat != b.id:
-		return city.Conflict, fmt.Sprintf("beat %s of watchdog %s is over; the current beat is %s",
-			beat, name, b.id)
+		return city.Conflict, fmt.Sprintf("check %s of watchdog %s is over; the current check "+
+			"is %s", beat, name, b.id)
 	}
 	return "", ""
 }
@@ -261,9 +261,8 @@ func (wd *Watchdogs) spares(now time.Time, t *tier, by string, d city.Remedy) bo
 // overrule requests another read of the heartbeat. After the read, the thresholds decide. overrule returns the
 // answer to the triage agent.
 func (wd *Watchdogs) overrule(t *tier, d city.Remedy) string {
-	t.instead = fmt.Sprintf("triage %s neither started nor woke %s for overrule_after = %d beats "+
-		"without a heartbeat",
-		t.want.Triage, t.want.Watches, t.want.OverruleAfter)
+	t.instead = fmt.Sprintf("triage agent %s neither started nor woke %s in %d checks in a row "+
+		"without a heartbeat (overrule_after)", t.want.Triage, t.want.Watches, t.want.OverruleAfter)
 	wd.degrade(t, t.instead)
 	wd.beginBeat(t)
 	return fmt.Sprintf("watchdog %s: the decision of %s is overruled: %s; the thresholds decide",

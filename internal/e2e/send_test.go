@@ -55,7 +55,7 @@ func TestTextWaitsForADraft(t *testing.T) {
 	v.ends(0)
 	c.gcity(0, "agent", "nudge", "echo", "at once", "--now")
 	c.sees("echo", "got <left, at once>")
-	if out := c.gcity(0, "events", "--type", "agent.nudge_dropped"); !strings.Contains(out, "taken back by operator") {
+	if out := c.gcity(0, "events", "--type", "agent.nudge_dropped"); !strings.Contains(out, "canceled by operator") {
 		t.Errorf("the log says\n%s", out)
 	}
 }

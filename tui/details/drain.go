@@ -34,7 +34,7 @@ func DrainMeans(pools *panel.Pools, rows []*panel.AgentRow) []string {
 	if p := pools.Find(rows[0].Pool); p != nil && len(rows) == 1 {
 		then = p.AfterDrain()
 	} else if pooled {
-		then = "A declared agent then restarts; a surplus pool member does not."
+		then = "Agents in the configuration then restart; surplus members of pools do not."
 	}
 	return []string{told + deadline, then}
 }

@@ -74,7 +74,7 @@ func (r *WatchdogRow) nextCheck(now time.Time) widget.Phrase {
 		if by == "" {
 			by = "triage"
 		}
-		return widget.Phrase{Full: by + " is checking for " + widget.Age(now.Sub(t.Since)),
+		return widget.Phrase{Full: by + " has been checking for " + widget.Age(now.Sub(t.Since)),
 			Brief: "checking " + widget.Age(now.Sub(t.Since))}
 	case next == nil:
 		return widget.Phrase{}
