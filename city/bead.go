@@ -14,19 +14,19 @@ import (
 // RunType is the type of a run's bead. The beads that a formula run creates have the same label, but other types.
 const RunType = "run"
 
-// ConvoyType is the type of a bead that groups others, its children. The children may have any assignees.
+// ConvoyType is the type of a bead that groups other beads, its children. A child may have any assignee.
 const ConvoyType = "convoy"
 
-// NotWork lists the types of beads that are not work: records and messages of a store, and beads that only group
-// others. Queries for work pass them as NotType.
+// NotWork lists the types of beads that are not work: run records, messages, convoys, digests and gates. Queries
+// for work exclude them with NotType.
 func NotWork() []string { return []string{RunType, mail.Type, ConvoyType, DigestType, GateType} }
 
-// Getter is a Control that can look up one bead by its ID cheaply. GetBead uses it.
+// Getter is a Control that can look up one bead by its ID without listing all beads. GetBead uses it.
 type Getter interface {
 	Bead(ctx context.Context, id string) (beads.Bead, error)
 }
 
-// GetBead returns the bead with this ID. If c is not a Getter, it lists all work. Errors are *Error.
+// GetBead returns the bead with this ID. If c is not a Getter, GetBead lists all work. Errors are *Error.
 func GetBead(ctx context.Context, c Control, id string) (beads.Bead, error) {
 	if beads.CheckID(id) != nil {
 		return beads.Bead{}, noBead(id)
@@ -51,13 +51,13 @@ func noBead(id string) error {
 // BeadPrefix returns the prefix of a bead's ID, "" if it has none. All IDs of a store have the same prefix.
 func BeadPrefix(id string) string { return id[:max(0, strings.LastIndexByte(id, '-'))] }
 
-// Prefix is the prefix of the IDs of the work of the city (Rig "") or a rig.
+// Prefix is the prefix of the bead IDs of a rig, or of the city if Rig is "".
 type Prefix struct{ Rig, Prefix string }
 
-// prefixesMost is the greatest number of prefixes in a message.
+// prefixesMost is the maximum number of prefixes in a message.
 const prefixesMost = 12
 
-// PrefixText returns a sentence with the existing prefixes.
+// PrefixText returns a sentence that lists the prefixes of bead IDs.
 func PrefixText(all []Prefix) string {
 	var parts []string
 	for i, p := range all {
@@ -74,7 +74,7 @@ func PrefixText(all []Prefix) string {
 	return "bead IDs of this city start with " + strings.Join(parts, ", ")
 }
 
-// WorkError converts an error of a bead store to an *Error. It returns nil and an *Error unchanged.
+// WorkError converts an error of a bead store to an *Error. A nil error and an *Error are returned unchanged.
 func WorkError(err error) error {
 	if err == nil {
 		return nil

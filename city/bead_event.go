@@ -16,17 +16,17 @@ type beadEvent struct {
 	Assignee string       `json:"assignee,omitempty"`
 	ParentID string       `json:"parent_id,omitempty"`
 	Labels   []string     `json:"labels,omitempty"`
-	// this field and the next two are only for messages
+	// From, To and Thread are set only for messages
 	From   string `json:"from,omitempty"`
 	To     string `json:"to,omitempty"`
 	Thread string `json:"thread_id,omitempty"`
-	// number of automation runs that led to it, see automation.Depth
+	// number of automation runs that led to the event; see automation.Depth
 	Depth int `json:"depth,omitempty"`
 }
 
-// BeadEvent returns the event of a change of a bead from was (nil = it is new) to b. by is the author if the bead
-// does not name one; "" = an operator. depth is the value for automation.Depth. If nothing changed, the event has
-// no type.
+// BeadEvent returns the event for a change of a bead from was to b. If was is nil, the bead is new. by is the
+// author, and "" means an operator; a new message names its own author. depth is the value for automation.Depth. If
+// nothing changed, the returned event has no type.
 func BeadEvent(was *beads.Bead, b beads.Bead, by string, depth int) events.Event {
 	if by == "" {
 		by = "operator"
@@ -59,8 +59,8 @@ func BeadEvent(was *beads.Bead, b beads.Bead, by string, depth int) events.Event
 	return e
 }
 
-// Deed describes a change of a bead in words if the type of its event does not describe it. Otherwise it returns
-// "".
+// Deed describes in words a change of a bead that the type of its event does not describe. For other changes it
+// returns "".
 func Deed(was *beads.Bead, b beads.Bead) string {
 	if was == nil || was.Rev == b.Rev {
 		return ""
@@ -89,8 +89,9 @@ func isRead(b beads.Bead) bool {
 	return m.Read
 }
 
-// RoomOf returns the part of the disk reserve that a client's event may use on a full disk. An event about a bead
-// reports a change that has already happened, and a client that repeated the change would duplicate it.
+// RoomOf returns whether a client's event may use the disk reserve on a full disk. Events about beads may use it,
+// because they report a change that has already happened. A client that gets an error for its event might repeat
+// the change.
 func RoomOf(e *events.Event) events.Room {
 	if strings.HasPrefix(e.Type, "bead.") {
 		return events.UseReserve

@@ -7,7 +7,7 @@ import (
 	"gcity/beads"
 )
 
-// UnreadError converts the error of a failed read of a store to an *Error.
+// UnreadError converts the error of a failed store read to an *Error.
 func UnreadError(err error) error {
 	if _, closed := errors.AsType[*beads.ClosedError](err); closed {
 		return WorkError(err)

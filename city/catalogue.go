@@ -2,11 +2,12 @@ package city
 
 import "context"
 
-// Catalogued is a city that can check the configuration on disk and list its formulas. A remote city may lack both.
+// Catalogued is a city that can check the configuration on disk and list its formulas. A remote city may not
+// implement it.
 type Catalogued interface {
-	// Validate reads the configuration on disk and returns what is wrong with it. It changes nothing.
+	// Validate reads the configuration on disk and returns its errors and warnings. It changes nothing.
 	Validate(ctx context.Context) (Validation, error)
-	// Formulas lists the formulas of the city, or of a rig, in the order of their names.
+	// Formulas lists the formulas of the city, or of a rig, sorted by name.
 	Formulas(ctx context.Context, rig string) ([]Formula, error)
 }
 
@@ -25,10 +26,10 @@ type Formula struct {
 	// the rig that the formula belongs to; "" = the city
 	Rig      string       `json:"rig,omitempty"`
 	Layer    string       `json:"layer"`  // description for users: "city", "rig demo"
-	Source   string       `json:"source"` // path of the file
+	Source   string       `json:"source"` // path of the formula's file
 	Vars     []FormulaVar `json:"vars"`   // never null
 	Steps    int          `json:"steps"`
-	Problem  string       `json:"problem,omitempty"` // why it cannot be used
+	Problem  string       `json:"problem,omitempty"` // why the formula cannot be used
 	Warnings []string     `json:"warnings,omitempty"`
 }
 
@@ -36,21 +37,21 @@ type Formula struct {
 type FormulaVar struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
-	Required    bool   `json:"required"` // required, because it has no default
+	Required    bool   `json:"required"` // the variable has no default
 	Default     string `json:"default,omitempty"`
 }
 
-// NewRig is a rig that a client adds.
+// NewRig describes a rig that a client adds.
 type NewRig struct {
 	Name string `json:"name"`
 	Path string `json:"path"` // absolute, or below the city's folder
-	// prefix of the IDs of its work; "" = derived from the name
+	// prefix of the rig's bead IDs; "" = derived from the name
 	Prefix    string `json:"prefix,omitempty"`
 	Suspended bool   `json:"suspended,omitempty"`
 }
 
 // RigEditor is a city that can add rigs to its city.toml and remove them. Comments and all other tables of the file
-// stay. A remote city may lack both.
+// are kept. A remote city may not implement it.
 type RigEditor interface {
 	AddRig(ctx context.Context, r NewRig) (Receipt, error)
 	// RemoveRig refuses a rig that has agents or work in progress. It does not remove the folder.

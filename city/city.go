@@ -14,35 +14,36 @@ import (
 
 // Control is a running city. All methods may be called concurrently.
 type Control interface {
-	// Snapshot returns the current state of the city. The result is immutable. It does not wait for the loop.
+	// Snapshot returns the current state of the city, which is immutable. It does not wait for the loop.
 	Snapshot(ctx context.Context) (*Snapshot, error)
 	// Snapshots yields the current snapshot, then a new one after each change. A slow reader misses intermediate
-	// snapshots. It ends with ctx, or with an error when the city is gone.
+	// snapshots. The sequence ends when ctx ends, or with an error when the controller has exited.
 	Snapshots(ctx context.Context) iter.Seq2[*Snapshot, error]
 	// Inspect returns details of one agent that are not in a snapshot: spec, environment without secrets, drift by
 	// field, crashes. It queries the sessions and the event log on each call.
 	Inspect(ctx context.Context, agent string) (*Inspection, error)
-	// Output returns an agent's last lines as plain text without control sequences. With lines <= 0 it returns the
-	// screen.
+	// Output returns an agent's last lines as plain text without control sequences. If lines <= 0, it returns the
+	// current screen.
 	Output(ctx context.Context, agent string, lines int) (string, error)
 	// History returns a page of events.
 	History(ctx context.Context, q events.Query) ([]events.Event, error)
-	// Events yields all events after a seq: first history, then live events, until ctx ends.
+	// Events yields all events after a sequence number: first history, then live events, until ctx ends.
 	Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error]
 	// Beads lists work, newest first.
 	Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	// Watch yields an agent's raw terminal output. The reader must interpret it (law L12).
 	Watch(ctx context.Context, agent string) iter.Seq2[Frame, error]
-	// RunOutput yields the output of a run: at once what is stored so far, at most 64 KiB and perhaps nothing, then
-	// new output, a few pieces per second at most. It ends without an error when the run has ended. For a run that
-	// has already ended it yields what the record contains, or more if more is still available. A slow reader
-	// misses some output and delays nothing. If the run is unknown, or the bead is not a run, the error is
-	// NotFound.
+	// RunOutput yields the output of a run. It first yields the stored output: at most 64 KiB, and possibly
+	// nothing. It then yields new output, at most a few pieces per second. The sequence ends without an error when
+	// the run has ended. For a run that has already ended, RunOutput yields the output in the record, or more if
+	// more is still available. A slow reader misses some output and delays nothing. If the run is unknown, or the
+	// bead is not a run, the error is NotFound.
 	RunOutput(ctx context.Context, run string) iter.Seq2[Piece, error]
-	// Attach opens an agent's terminal. The output of its program is filtered, see Viewer.
+	// Attach opens an agent's terminal. The output of the program in it is filtered; see Viewer.
 	Attach(ctx context.Context, agent string, v Viewer) (Terminal, error)
-	// Do executes a command and returns when it is done, not when it is accepted. Errors are *Error. A Fire returns
-	// when the run has started, which may require waiting for a free slot; it is cancelled if ctx ends first.
+	// Do executes a command and returns when it is done, not when it is accepted. Errors are *Error. A Fire is done
+	// when its run has started. The run may wait for a free slot first; if ctx ends before the start, the run is
+	// cancelled.
 	Do(ctx context.Context, c Command) (Receipt, error)
 }
 
@@ -59,15 +60,15 @@ type Frame struct {
 // line.
 type Piece struct {
 	Text string `json:"text"` // printable text and line ends only (law L12)
-	// number of bytes before Text that are omitted; Text starts on a new line then
+	// number of omitted bytes before Text; if it is not 0, Text starts on a new line
 	Dropped int64 `json:"dropped,omitempty"`
 }
 
 // Viewer is the terminal that an agent's terminal is attached to.
 type Viewer struct {
 	Cols, Rows int
-	// Raw requests every byte. Otherwise sequences that do more than draw, such as writing the clipboard, are
-	// dropped unless [session] passthrough admits them.
+	// Raw requests every byte. Otherwise sequences that do more than draw, such as clipboard writes, are dropped
+	// unless [session] passthrough allows them.
 	Raw bool
 }
 
@@ -79,7 +80,7 @@ type Terminal interface {
 
 // Receipt is the result of a command.
 type Receipt struct {
-	Seq     uint64 `json:"seq,omitempty"` // the event that records it; 0 = none
+	Seq     uint64 `json:"seq,omitempty"` // the event that records the command; 0 = none
 	Message string `json:"message"`       // for users: "restarted worker, pid 4711"
 
 	Bead *beads.Bead `json:"bead,omitempty"` // the bead that was created or changed
@@ -95,16 +96,17 @@ const (
 	Invalid     Code = "invalid"
 	Unavailable Code = "unavailable"
 	Forbidden   Code = "forbidden"
-	Unsupported Code = "unsupported" // this implementation of Control cannot do it
+	// this implementation of Control does not support the operation
+	Unsupported Code = "unsupported"
 
-	// CityRequired means that there are several cities and that a request does not name one.
+	// CityRequired means that there are several cities and the request does not name one.
 	CityRequired Code = "city_required"
 )
 
-// ConfigRefused is the Details of an Error caused by an invalid configuration on disk.
+// ConfigRefused is the value of Error.Details if the configuration on disk is invalid.
 const ConfigRefused = "config_refused"
 
-// Ended is the Details of an Error caused by a controller that has exited.
+// Ended is the value of Error.Details if the controller has exited.
 const Ended = "controller_ended"
 
 // Error is a refusal or failure with a message for users.
@@ -118,9 +120,9 @@ func (e *Error) Error() string { return e.Message }
 
 // Listener is the state of the city's TCP listener.
 type Listener struct {
-	Address string // "127.0.0.1:8080"; "" = it does not listen
+	Address string // "127.0.0.1:8080"; "" = not listening
 	// TokenFile is the file with the token that requests need; "" = no token is needed.
 	TokenFile string
-	// why it does not listen, or, with an address, which clients are refused; and the next step. "" = no problem
+	// why the city does not listen or, if it listens, which clients it refuses; with the next step; "" = no problem
 	Problem string
 }

@@ -7,7 +7,7 @@ import (
 	"gcity/events"
 )
 
-// Command is an operation on a city. The set is closed; Encode and verb.Decode are its only codec.
+// Command is an operation on a city. The set of commands is fixed. Encode and verb.Decode are the only codec.
 type Command interface {
 	Verb() string   // name of the command in URLs and on the command line
 	Target() string // agent, pool, rig, automation or bead; "" = the city
@@ -22,10 +22,10 @@ type (
 	Stop struct {
 		Agent string `json:"-"`
 	}
-	// Kill kills an agent's session at once. The agent restarts.
+	// Kill kills an agent's session immediately. The agent restarts.
 	Kill struct {
 		Agent string `json:"-"`
-		// do not wait until the session's host confirms the end; the processes may still run there
+		// do not wait for the session's host to confirm the exit; processes may still run there
 		Force bool `json:"force,omitempty"`
 	}
 	// Suspend writes the suspended flag into the configuration. Agent "" = the whole city.
@@ -36,7 +36,7 @@ type (
 	Resume struct {
 		Agent string `json:"-"`
 	}
-	// Release ends an agent's quarantine or backoff and resets its crashes.
+	// Release ends an agent's quarantine or backoff and resets its crash history.
 	Release struct {
 		Agent string `json:"-"`
 	}
@@ -52,18 +52,18 @@ type (
 	RequestRestart struct {
 		Agent string `json:"-"`
 	}
-	// Drain asks an agent to finish its work. Once the agent acknowledges, or at the deadline, its session is
-	// stopped. A new one starts if the agent is still wanted, but after a Final one only by Undrain, Restart,
-	// Release or an edit.
+	// Drain asks an agent to finish its work. The session stops when the agent acknowledges, or at the deadline. A
+	// new session starts if the agent is still wanted. After a Final drain, only Undrain, Restart, Release or an
+	// edit starts a new session.
 	Drain struct {
 		Agent string `json:"-"`
 		Final bool   `json:"final,omitempty"`
-		// why the agent's host asks for it, such as "its pod is terminating"; "" = a user asks. The agent then restarts
-		// whatever its restart policy is.
+		// why the agent's host requests the drain, such as "its pod is terminating"; "" = a user requests it. After
+		// a drain with a reason, the agent restarts regardless of its restart policy.
 		Why string `json:"why,omitempty"`
 	}
-	// Undrain cancels a Drain: the session continues. If a Final drain has already stopped the session, a new one
-	// starts.
+	// Undrain cancels a Drain, and the session continues. If a Final drain has already stopped the session, a new
+	// one starts.
 	Undrain struct {
 		Agent string `json:"-"`
 	}
@@ -71,19 +71,20 @@ type (
 	DrainAck struct {
 		Agent string `json:"-"`
 	}
-	// Scale sets a pool's size within its bounds. It overrides the pool's check until a Scale with Auto.
+	// Scale sets a pool's size within its bounds. The size overrides the pool's check until a Scale with Auto set.
 	Scale struct {
 		Pool string `json:"-"`
 		Size int    `json:"size"`
 		Auto bool   `json:"auto,omitempty"`
 	}
-	// RestartPool restarts all members that a pool wants: at once, or one after the other if Rolling is set, each
-	// when the previous one runs. The command is done when all run, and fails at the first that does not start.
+	// RestartPool restarts all wanted members of a pool at the same time. If Rolling is set, it restarts one member
+	// after the other, each when the previous one runs. The command is done when all members run, and fails at the
+	// first member that does not start.
 	RestartPool struct {
 		Pool    string `json:"-"`
 		Rolling bool   `json:"rolling,omitempty"`
 	}
-	// CheckPool runs a pool's check now. It is done when the check has ended.
+	// CheckPool runs a pool's check now. The command is done when the check has ended.
 	CheckPool struct {
 		Pool string `json:"-"`
 	}
@@ -95,8 +96,8 @@ type (
 	ResumeRig struct {
 		Rig string `json:"-"`
 	}
-	// Nudge sends a text: it is typed into an agent's terminal and submitted once the agent is ready and the input
-	// line has no draft. The receipt has its progress.
+	// Nudge types a text into an agent's terminal and submits it. The text is queued until the agent is ready and
+	// the input line has no draft. The receipt reports the progress.
 	Nudge struct {
 		Agent string `json:"-"`
 		Text  string `json:"text"`
@@ -117,7 +118,7 @@ type (
 		Automation string `json:"-"` // scoped name
 		By         string `json:"by,omitempty"`
 	}
-	// EndRun stops the current run of an automation with all its processes. The run counts as failed and is not
+	// EndRun stops the current run of an automation and all its processes. The run counts as failed and is not
 	// retried.
 	EndRun struct {
 		Automation string `json:"-"` // scoped name
@@ -132,14 +133,14 @@ type (
 	UpdateBead struct {
 		ID    string      `json:"-"`
 		Patch beads.Patch `json:"patch"`
-		// closes a molecule even if it has open steps, which stay open
+		// closes a molecule even if it has open steps; the steps stay open
 		Force bool `json:"force,omitempty"`
 	}
-	// Reload reads the configuration now. Confirm applies a configuration that is held because it would remove most
-	// of the running agents.
+	// Reload reads the configuration now. Confirm applies a configuration that waits for a confirmation because it
+	// would remove most of the running agents.
 	Reload struct {
 		Confirm bool `json:"confirm,omitempty"`
-		// the held revision that was shown; "" = the one that is held now
+		// the revision to confirm; "" = the one that currently waits
 		Revision string `json:"revision,omitempty"`
 	}
 	// Emit writes a user-defined event.

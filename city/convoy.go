@@ -8,18 +8,18 @@ import (
 	"gcity/beads"
 )
 
-// Progress is the number of closed beads of a convoy, and of all its beads.
+// Progress holds the numbers of closed beads and of all beads in a convoy.
 type Progress struct {
 	Closed int `json:"closed"`
 	Total  int `json:"total"`
 }
 
-// Done reports whether the convoy has beads and all are closed.
+// Done reports whether the convoy has beads and all of them are closed.
 func (p Progress) Done() bool { return p.Total > 0 && p.Closed == p.Total }
 
 func (p Progress) String() string { return fmt.Sprintf("%d of %d closed", p.Closed, p.Total) }
 
-// ProgressOf counts the children of a convoy that a store has listed.
+// ProgressOf returns the progress of a convoy that has these children.
 func ProgressOf(children []beads.Bead) Progress {
 	p := Progress{Total: len(children)}
 	for _, b := range children {
@@ -30,9 +30,9 @@ func ProgressOf(children []beads.Bead) Progress {
 	return p
 }
 
-// CloseConvoy closes a convoy if a change of one of its beads has left no open bead in it. Such a change closes the
-// bead, adds it when it is closed, or removes it as the last open one. CloseConvoy returns the convoy before and
-// after. ok is false if there is nothing to close.
+// CloseConvoy closes a convoy if a change of a bead has left it without open beads. The change may have closed the
+// bead, added a closed bead, or removed the last open bead. CloseConvoy returns the convoy before and after. ok is
+// false if there is nothing to close.
 func CloseConvoy(ctx context.Context, store beads.Store, child, changed beads.Bead) (was,
 	now beads.Bead, ok bool, err error) {
 	id, moved := changed.ParentID, child.ParentID != changed.ParentID

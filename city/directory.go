@@ -16,42 +16,43 @@ import (
 
 // Directory is the list of cities on a machine. All methods may be called concurrently.
 type Directory interface {
-	// Cities lists all registered cities, running or not, in the order of their names. It never waits for a city.
+	// Cities lists all registered cities, running or not, sorted by name. It never waits for a city.
 	Cities(ctx context.Context) ([]Info, error)
-	// Watch yields the result of Cities at once and after each change. A slow reader misses intermediate lists. The
-	// sequence ends with ctx, or with an error when the directory is gone.
+	// Watch yields the result of Cities immediately and after each change. A slow reader misses intermediate lists.
+	// The sequence ends when ctx ends, or with an error when the directory is no longer available.
 	Watch(ctx context.Context) iter.Seq2[[]Info, error]
-	// City returns the city with this name; an unknown name is an *Error NotFound. The result stays valid when the
-	// city is stopped and started. While the city does not run, its methods fail with *Error Unavailable and the
-	// reason.
+	// City returns the city with this name. For an unknown name the error is an *Error NotFound. The result stays
+	// valid when the city is stopped and started. While the city does not run, its methods fail with *Error
+	// Unavailable and the reason.
 	City(name string) (Control, error)
 }
 
-// ErrNoSupervisor is the error of Watch if no process maintains the list. A supervisor may start later.
+// ErrNoSupervisor is the error of Watch if no process maintains the list of cities. A supervisor may start later.
 var ErrNoSupervisor = errors.New("no supervisor is running")
 
-// Keeper is a Directory that one process maintains, and that can report about this process.
+// Keeper is a Directory that one process maintains. It also reports the state of that process.
 type Keeper interface {
 	// Began returns the start time of the process.
 	Began() time.Time
-	// Troubles returns problems of the process and its files that do not concern a single city. It does not block.
+	// Troubles returns problems of the process and its files that are not specific to one city. It does not block.
 	Troubles() []string
 }
 
 // Registrar is a Directory to which cities can be added.
 type Registrar interface {
-	// Register adds the city in a folder, given as an absolute path, under the name in its configuration, and
-	// starts it. Registering a city twice is not an error. If another folder has the name, the error is an *Error
-	// Conflict that names the folder.
+	// Register adds the city in a folder and starts it. path is absolute, and the name is that in the city's
+	// configuration. Registering a city twice is not an error. If another folder is registered under this name, the
+	// error is an *Error Conflict that names the folder.
 	Register(ctx context.Context, path string) (Info, error)
-	// Unregister stops a city and its agents and removes it from the list. An unknown name is NotFound.
+	// Unregister stops a city and its agents and removes the city from the list. For an unknown name the error is
+	// NotFound.
 	Unregister(ctx context.Context, name string) (Receipt, error)
 }
 
 // Surveyor is a Registrar that can preview the registration of a folder.
 type Surveyor interface {
-	// Survey reads the configuration of the city in a folder, given as an absolute path, without changing anything.
-	// Its errors are those of Register.
+	// Survey reads the configuration of the city in a folder without changing anything. path is absolute. It
+	// returns the same errors as Register.
 	Survey(ctx context.Context, path string) (Declared, error)
 }
 
@@ -66,15 +67,16 @@ type Declared struct {
 type Condition string
 
 const (
-	// its parts are being created, or it stops what its predecessor has left
+	// its parts are being created, or it stops what an earlier run has left
 	CityStarting Condition = "starting"
 	CityRunning  Condition = "running"
-	CityPaused   Condition = "suspended" // it runs, but is suspended
+	CityPaused   Condition = "suspended" // running, but suspended
 	CityStopping Condition = "stopping"
-	CityCrashed  Condition = "crashed" // its loop crashed; its agents continue; retried at Until
-	// it cannot start, because of its configuration, its folder or another controller; retried at Until
+	// its loop crashed, but its agents continue; the next try is at Until
+	CityCrashed Condition = "crashed"
+	// it cannot start because of its configuration, its folder or another controller; the next try is at Until
 	CityRefused Condition = "refused"
-	CityStopped Condition = "stopped" // it does not run
+	CityStopped Condition = "stopped" // not running
 )
 
 // Info is a registered city in a list, in the JSON form of the API.
@@ -83,16 +85,16 @@ type Info struct {
 	Path    string    `json:"path"` // absolute, without symbolic links
 	Running bool      `json:"running"`
 	Status  Condition `json:"status"`
-	// why it does not run, or another problem, and the next step
+	// why the city does not run, or another problem, and the next step
 	Error   string     `json:"error,omitempty"`
 	Since   time.Time  `json:"since,omitzero"`  // start of the status
 	Until   *time.Time `json:"until,omitempty"` // time of the next try
 	Crashes int        `json:"crashes,omitempty"`
-	// running sessions of an earlier run, if the city does not run now
+	// sessions of an earlier run that still run, if the city does not run
 	Left int `json:"left,omitempty"`
 }
 
-// Same reports whether two values have the same content, apart from pointers.
+// Same reports whether two values are equal. It compares the times in Until, not the pointers.
 func (i Info) Same(j Info) bool {
 	if (i.Until == nil) != (j.Until == nil) || i.Until != nil && !i.Until.Equal(*j.Until) {
 		return false
@@ -101,14 +103,14 @@ func (i Info) Same(j Info) bool {
 	return i == j
 }
 
-// Tagged is an event with the name of its city. Its JSON is the event's, with "city".
+// Tagged is an event with the name of its city. Its JSON is that of the event with the additional field "city".
 type Tagged struct {
 	City string `json:"city"`
 	events.Event
 }
 
 // Cursor is the position in the streams of several cities: the seq of each city's last read event, by name. A city
-// without an entry is read from the end of its log, a city with 0 from its start.
+// without an entry is read from the end of its log. A city with seq 0 is read from the start.
 type Cursor map[string]uint64
 
 // String returns "cityA:5,cityB:12", sorted by name. It is the ID of an event of the merged stream.

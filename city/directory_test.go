@@ -36,7 +36,7 @@ func TestCursor(t *testing.T) {
 	}
 }
 
-// The JSON of a tagged event is that of the event with its city.
+// The JSON of a tagged event contains the fields of the event and its city.
 func TestTagged(t *testing.T) {
 	data, err := json.Marshal(city.Tagged{City: "a", Event: events.Event{Seq: 7, Type: "agent.started"}})
 	if err != nil {

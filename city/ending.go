@@ -5,14 +5,15 @@ import (
 	"time"
 )
 
-// Ending is a stop of the city in progress. The snapshot's agents show which agents it waits for.
+// Ending is the progress of a stop of the city. The snapshot's agents show which agents the stop waits for.
 type Ending struct {
 	Since   time.Time `json:"since"`
 	Hurried bool      `json:"hurried,omitempty"` // a user has cut the grace period short
-	// when remaining agents are, or were, killed; zero = all agents exited before that
+	// when remaining agents are or were killed; zero = all agents exited earlier
 	Hurry time.Time `json:"hurry,omitzero"`
-	Until time.Time `json:"until"`           // when it gives up
-	Waits []string  `json:"waits,omitempty"` // what it waits for besides agents, one clause each
+	Until time.Time `json:"until"` // when the stop gives up
+	// what the stop waits for besides agents, one clause each
+	Waits []string `json:"waits,omitempty"`
 }
 
 // StopReport reports the progress of a stop, without repetition. The zero value is ready.
@@ -21,11 +22,12 @@ type StopReport struct {
 	counted map[string]bool // agents that a report has counted but not named
 }
 
-// toldAtOnce is the maximum number of agents that one report names. Agents that were only counted are named when no
-// more than that are left.
+// toldAtOnce is the maximum number of agents that one report names. Agents that were only counted are named later,
+// when at most this many are left.
 const toldAtOnce = 8
 
-// Of returns a line for each deadline, agent or other task that a stop waits for and that was not reported yet.
+// Of returns the lines that were not reported yet: the deadlines of a stop, and the agents and tasks that it waits
+// for.
 func (f *StopReport) Of(s *Snapshot) []string {
 	e := s.Ending
 	if e == nil {
@@ -46,7 +48,8 @@ func (f *StopReport) Of(s *Snapshot) []string {
 	return lines
 }
 
-// Unsettled returns a line for each agent that a city waits for while it applies its configuration once.
+// Unsettled returns a line for each agent that is still starting or stopping while a city applies its configuration
+// once.
 func (f *StopReport) Unsettled(s *Snapshot) []string {
 	return f.agents(s, func(a *Agent) bool { return a.State == Stopping || a.State == Starting })
 }

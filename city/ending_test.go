@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A stop reports each thing that it waits for once, and again after a change. It does not name every agent of a large
-// city.
+// A stop reports everything that it waits for once, and again after a change. It does not name every agent of a
+// large city.
 func TestNotifying(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local)
 	grace := at.Add(5 * time.Second)

@@ -6,7 +6,7 @@ import (
 	"gcity/beads"
 )
 
-// GateType is the type of a bead that blocks others until a user or a run of an automation closes it. Agents do not
+// GateType is the type of a bead that blocks other beads until a user or an automation run closes it. Agents do not
 // work on it.
 const GateType = "gate"
 
@@ -40,7 +40,7 @@ func GatesFor(ctx context.Context, list func(context.Context, beads.Query) ([]be
 	return nil, nil
 }
 
-// Block returns the first gate that a bead awaits. ok is false if it awaits none.
+// Block returns the first gate that a bead awaits. ok is false if there is none.
 func (g Gates) Block(b beads.Bead) (gate beads.Bead, ok bool) {
 	if b.Status == beads.StatusClosed {
 		return gate, false

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Configured is a city that can show its effective configuration, without secrets. A remote city may lack it.
+// Configured is a city that can show its effective configuration, without secrets. A remote city may not implement
+// it.
 type Configured interface {
 	// Config returns the complete configuration as TOML.
 	Config(ctx context.Context) (string, error)
@@ -13,7 +14,7 @@ type Configured interface {
 	Explain(ctx context.Context, name string) (string, error)
 }
 
-// Gauged is a city that reports counters and timings. A remote city may lack them.
+// Gauged is a city that reports counters and timings. A remote city may not implement it.
 type Gauged interface {
 	Gauges() Gauges
 }

@@ -19,13 +19,15 @@ type Inspection struct {
 	Agent string    `json:"agent"` // qualified name
 	At    time.Time `json:"at"`
 	// nil = the effective configuration does not declare the agent
-	Spec   *Spec      `json:"spec,omitempty"`
-	Env    []Variable `json:"env"`              // environment of its next session, sorted by name
-	Prompt string     `json:"prompt,omitempty"` // the rendered prompt that it gets at its start
+	Spec *Spec      `json:"spec,omitempty"`
+	Env  []Variable `json:"env"` // environment of its next session, sorted by name
+	// the rendered prompt that the agent gets at its start
+	Prompt string `json:"prompt,omitempty"`
 	// PromptFile is the template; PromptMode is "arg", "flag", "typed" or "none"; "" = no prompt.
 	PromptFile string `json:"prompt_file,omitempty"`
 	PromptMode string `json:"prompt_mode,omitempty"`
-	PromptFlag string `json:"prompt_flag,omitempty"` // with "flag": the flag before the text
+	// if PromptMode is "flag": the flag before the text
+	PromptFlag string `json:"prompt_flag,omitempty"`
 
 	// ID of the session that Drift describes, "" = no session
 	Life  string       `json:"life,omitempty"`
@@ -35,13 +37,13 @@ type Inspection struct {
 	Problems []string `json:"problems,omitempty"` // reasons why details are missing here
 }
 
-// Spec is how the effective configuration starts an agent.
+// Spec describes how an agent is started according to the effective configuration.
 type Spec struct {
 	Source  string `json:"source"` // position of its declaration: "city.toml:12:1"
 	Command string `json:"command"`
 	// the name of its provider, "" = it has a start_command
 	Program string `json:"program,omitempty"`
-	// no key names the provider: it is the first that was found on the host
+	// no key names the provider, so the first one found on the host is used
 	Found    bool   `json:"program_found,omitempty"`
 	Dir      string `json:"dir"`
 	Provider string `json:"provider,omitempty"`
@@ -55,9 +57,9 @@ type Spec struct {
 	SetupScript string   `json:"session_setup_script,omitempty"`
 	Nudge       string   `json:"nudge,omitempty"` // typed once the agent is ready
 
-	// a folder with files that are copied into Dir, absolute
+	// absolute path of a folder with files that are copied into Dir
 	Overlay string `json:"overlay_dir,omitempty"`
-	// kinds of hook files that are installed there
+	// kinds of hook files that are installed in Dir
 	Hooks []string `json:"install_agent_hooks,omitempty"`
 
 	// start of a screen line that shows that the agent is ready
@@ -83,7 +85,7 @@ type RestartPolicy struct {
 	MaxBackoff  time.Duration `json:"max_backoff_ns"`
 }
 
-// Waits returns the delays between restarts in a row: the first, and the longest.
+// Waits returns the first and the longest delay between consecutive restarts.
 func (p *RestartPolicy) Waits() (first, most time.Duration) {
 	if p.MaxBackoff <= 0 {
 		return p.Backoff, p.Backoff
@@ -116,7 +118,7 @@ type Difference struct {
 	Runs  string `json:"runs,omitempty"`
 	Wants string `json:"wants,omitempty"`
 
-	// the value of the session is unknown, only its fingerprint was stored
+	// the session's value is unknown; only its fingerprint was stored
 	RunsUnknown bool `json:"runs_unknown,omitempty"`
 	Hidden      bool `json:"hidden,omitempty"` // both values are omitted, because they are secret
 }
@@ -127,7 +129,7 @@ type Crash struct {
 	Seq     uint64 `json:"seq"` // seq of its event
 	Why     string `json:"why"`
 	Output  string `json:"output,omitempty"`   // the end of its output: plain lines
-	NoStart bool   `json:"no_start,omitempty"` // it was never running; Exit has only At
+	NoStart bool   `json:"no_start,omitempty"` // the agent never ran; of Exit, only At is known
 }
 
 // CrashQuery returns a query for the events of an agent that CrashOf can convert, newest first.
@@ -136,7 +138,7 @@ func CrashQuery(agent string, now time.Time) events.Query {
 		Subject: agent, Since: now.Add(-CrashAge), Limit: MaxCrashes}
 }
 
-// CrashOf converts the event of a crash. ok is false for other events. Fields that the payload does not have stay
+// CrashOf converts the event of a crash. ok is false for other events. Fields that are missing in the payload stay
 // empty.
 func CrashOf(e *events.Event) (c Crash, ok bool) {
 	c = Crash{Exit: Exit{At: e.TS, Code: -1}, Seq: e.Seq, Why: e.Message}

@@ -37,7 +37,8 @@ func (t MailTally) add(b beads.Bead, times int) {
 	t[m.To] = n
 }
 
-// TallyMail counts all messages of a store that are not archived. If the store can count, they are not read.
+// TallyMail counts all messages of a store that are not archived. It does not read them if the store is a
+// beads.Tallier.
 func TallyMail(ctx context.Context, store beads.Store) (MailTally, error) {
 	t, err := MailTally{}, errors.ErrUnsupported
 	if by, ok := store.(beads.Tallier); ok {
@@ -66,8 +67,8 @@ func (t MailTally) Merge(o MailTally) {
 	}
 }
 
-// CountMail sets the numbers of messages in a snapshot that is not published yet: for each agent its own and its
-// pool's, for users those addressed to neither an agent nor a pool.
+// CountMail sets the numbers of messages in a snapshot that is not published yet. An agent's number includes
+// messages to its pool. The numbers for users count messages addressed to neither an agent nor a pool.
 func (s *Snapshot) CountMail(t MailTally) {
 	s.Mail = MailCount{}
 	if len(t) == 0 {
@@ -100,7 +101,7 @@ func (s *Snapshot) forPeople(to string) bool {
 	return !slices.ContainsFunc(s.Pools, func(p Pool) bool { return p.mayHave(to) })
 }
 
-// mayHave reports whether a name is that of a possible member of the pool.
+// mayHave reports whether a possible member of the pool has this name.
 func (p *Pool) mayHave(name string) bool {
 	if p.Max == 1 {
 		return name == p.Name
@@ -111,7 +112,7 @@ func (p *Pool) mayHave(name string) bool {
 }
 
 // Address resolves the recipient of mail: an agent or a pool, by its qualified name or by an unambiguous last part,
-// or "pool:NAME". Any other name stands for a person and is returned unchanged. Errors are *Error.
+// or "pool:NAME". Any other name is taken for a person's and is returned unchanged. Errors are *Error.
 func (s *Snapshot) Address(name string) (string, error) {
 	name = strings.TrimSpace(name)
 	pool, forced := strings.CutPrefix(name, mail.PoolPrefix)
@@ -173,8 +174,8 @@ func choices(all []string) string {
 	return text
 }
 
-// SendMail sends a message. To may be anything that Address accepts; From "" is a person. If the recipient cannot
-// read it now, it waits, and the receipt says so.
+// SendMail sends a message. To may be any name that Address accepts, and an empty From means a person. If no agent
+// can read the message now, it waits in the inbox, and the receipt says so.
 func SendMail(ctx context.Context, c Control, m mail.Message) (Receipt, error) {
 	s, err := c.Snapshot(ctx)
 	if err != nil {
@@ -198,7 +199,7 @@ func SendMail(ctx context.Context, c Control, m mail.Message) (Receipt, error) {
 	return r, nil
 }
 
-// unread returns why currently no agent reads the mail of an address, or "".
+// unread returns the reason why no agent currently reads the mail of an address, or "".
 func (s *Snapshot) unread(to string) string {
 	if name, pool := strings.CutPrefix(to, mail.PoolPrefix); pool {
 		if p, ok := s.Pool(name); ok && p.Suspended {
@@ -212,7 +213,7 @@ func (s *Snapshot) unread(to string) string {
 	switch {
 	case ok && a.Suspended:
 		where := ""
-		if a.State == Suspended { // while it is being stopped, it has another reason
+		if a.State == Suspended { // in other states Reason is not about the suspension
 			where = " " + a.Reason
 		}
 		return fmt.Sprintf("; the agent is suspended%s and reads the message after "+
@@ -226,9 +227,10 @@ func (s *Snapshot) unread(to string) string {
 	return "; this pool member is not running and reads the message when it runs again"
 }
 
-// Mail returns the messages of an address, newest first: the unread ones, or all that are not archived if all is
-// set. The address is one that Address accepts. An agent gets its own messages and those of its pool that no other
-// member has taken. If to is "", Mail returns the messages for users: those addressed to no agent and no pool.
+// Mail returns the messages of an address, newest first. It returns the unread ones, or all that are not archived
+// if all is set. to is any name that Address accepts. An agent gets its own messages and those of its pool that no
+// other member has taken. If to is "", Mail returns the messages for users, which are addressed to no agent and no
+// pool.
 func Mail(ctx context.Context, c Control, to string, all bool) ([]mail.Message, error) {
 	s, err := c.Snapshot(ctx)
 	if err != nil {

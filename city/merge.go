@@ -11,13 +11,17 @@ import (
 	"gcity/internal/recovery"
 )
 
-// Merged yields the events of all cities of a directory: those after a cursor, then live, until ctx ends or the
-// directory is gone. A city that joins later contributes its events since then, including its start. One event
-// events.Gap replaces events that it wrote earlier while the stream was open. A city that is removed leaves the
-// stream, and one that restarts continues at its position. Events from before the start of the stream are sorted by
-// time; later ones are in order only within a city. At most one event of each city waits for a slow reader. An
-// event events.Gap also replaces events that are missing in a log, and reports a cursor beyond a log or a read
-// error. When the stream ends, it does not wait for cities that do not answer.
+// Merged yields the events of all cities of a directory: first those after a cursor, then live events. It ends when
+// ctx ends or the directory is no longer available.
+//
+// A city that joins later contributes its events since then, including its start. If it wrote earlier events while
+// the stream was open, one event of type events.Gap replaces them. A removed city leaves the stream. A restarted
+// city continues at its position.
+//
+// Events from before the start of the stream are sorted by time. Later events are in order only within a city. At
+// most one event of each city waits for a slow reader. An events.Gap also replaces events that are missing in a
+// log, and reports a cursor beyond a log or a read error. At its end the stream waits only briefly for cities that
+// do not answer.
 func Merged(ctx context.Context, d Directory, from Cursor) iter.Seq2[Tagged, error] {
 	return func(yield func(Tagged, error) bool) {
 		for s, err := range MergedSteps(ctx, d, from) {
@@ -63,13 +67,13 @@ const (
 	// lateAfter is how long the stream waits for an event that may be the oldest. Events of slower cities are
 	// yielded when they arrive.
 	lateAfter = time.Second
-	// restMin and restMax limit the delay, which doubles, before a running city that failed to deliver events is
-	// asked again.
+	// restMin and restMax limit the delay before a running city that failed to deliver events is asked again. The
+	// delay doubles each time.
 	restMin, restMax = 100 * time.Millisecond, 5 * time.Second
-	// startBefore is the age of the events that a joining city contributes, because it may have started before the
-	// directory listed it.
+	// startBefore is how far back the events of a joining city are read, because the city may have started before
+	// the directory listed it.
 	startBefore = time.Minute
-	// leaveAfter is how long the end of a stream waits for cities.
+	// leaveAfter is how long the end of a stream waits for the cities' goroutines.
 	leaveAfter = 2 * time.Second
 )
 
@@ -82,7 +86,7 @@ type merge struct {
 	cities  []Info
 	at      Cursor
 	joined  bool                 // a city has joined and no step has reported it yet
-	came    map[string]time.Time // time at which each city that was not in the first list appeared
+	came    map[string]time.Time // when each city that was not in the first list appeared
 	paths   map[string]string    // folders of the cities in at, if known
 	feeds   map[string]*feed
 	rests   map[string]rest
@@ -191,7 +195,7 @@ func (m *merge) drain() {
 	}
 }
 
-// opening reports whether a city has yet to report where its events start, and the stream should wait for it.
+// opening reports whether the stream should wait for a city that has not yet reported its start position.
 func (m *merge) opening(now time.Time) bool {
 	for _, f := range m.feeds {
 		if !f.open && !f.slow && now.Before(f.asked.Add(lateAfter)) {
@@ -235,7 +239,7 @@ func (m *merge) give(f *feed, yield func(Step, error) bool) bool {
 }
 
 // next returns the feed of the oldest event, if no other city can have an older one. Otherwise wake is the time at
-// which there is something to do even without news; zero = never.
+// which the stream must act even if no message arrives; zero = never.
 func (m *merge) next(now time.Time) (best *feed, wake time.Time) {
 	sooner := func(t time.Time) {
 		if wake.IsZero() || t.Before(wake) {

@@ -15,22 +15,23 @@ type feed struct {
 	name string
 	// time from which a city that joined later is read; zero = read from the end of its log
 	since time.Time
-	began time.Time     // start of the stream; a gap stands for the events from then to since
-	more  chan struct{} // it may offer one more event
+	// start of the stream; a gap event replaces the events between began and since
+	began time.Time
+	more  chan struct{} // a value allows the feed to offer one more event
 	end   context.CancelFunc
-	at    uint64 // seq of its last offered event, or of its start; owned by the feed
+	at    uint64 // seq of the last offered event, or of the start position; owned by the feed
 
-	// the next fields are owned by the reader
-	open bool   // it has reported where it starts
-	last uint64 // seq of its newest event at that time
+	// the fields below are owned by the reader
+	open bool   // the feed has reported its start position
+	last uint64 // seq of the city's newest event at that time
 
-	beyond bool // its position is beyond the end of its log, and it is about to report that
+	beyond bool // the start position is beyond the end of the log, and the feed reports that next
 
 	head  *events.Event // the event that waits to be yielded
 	key   time.Time     // time of head, for sorting
 	fault error         // the fault that head reports; head is not a position in the log then
-	asked time.Time     // when an event was requested; set until one arrives
-	slow  bool          // the stream does not wait for it any more
+	asked time.Time     // when an event was last requested
+	slow  bool          // the stream no longer waits for this feed
 }
 
 // offer is a message of a feed.
@@ -38,7 +39,7 @@ type offer struct {
 	feed        *feed
 	event       *events.Event
 	key         time.Time
-	after, last uint64 // without an event: the start, and the newest event
+	after, last uint64 // if event is nil: the start position, and the newest event
 	over        bool   // the feed has ended
 	fault       error  // fault that the event reports
 }
@@ -127,8 +128,8 @@ func (f *feed) read(ctx context.Context, d Directory, after uint64, known bool,
 	}
 }
 
-// begins returns the position from which a city without a cursor entry is read. It reports a gap for its events
-// while the stream was open.
+// begins returns the position from which a city without a cursor entry is read. It reports a gap for events that
+// the city wrote earlier while the stream was open.
 func (f *feed) begins(ctx context.Context, c Control, last uint64) (after uint64,
 	past *events.Event, err error) {
 	if f.since.IsZero() {
@@ -158,13 +159,13 @@ func (f *feed) begins(ctx context.Context, c Control, last uint64) (after uint64
 	return after, past, err
 }
 
-// gapActor is the actor of the events events.Gap that are not in a log.
+// gapActor is the actor of gap events that are not in a log.
 const gapActor = "api"
 
-// MadeGap reports whether an event is not in a log but replaces events that a stream lacks.
+// MadeGap reports whether an event is not in a log, but was inserted by a stream to replace missing events.
 func MadeGap(e *events.Event) bool { return e.Type == events.Gap && e.Actor == gapActor }
 
-// Hole returns an event that replaces events that are missing in a log, for a stream of its events.
+// Hole returns a gap event that replaces the events that are missing in a log.
 func Hole(from, to uint64, at time.Time) events.Event { return *hole(from, to, at) }
 
 func hole(from, to uint64, at time.Time) *events.Event {

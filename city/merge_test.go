@@ -22,7 +22,7 @@ import (
 
 func record(f *citytest.Fake, n int) {
 	for range n {
-		time.Sleep(time.Millisecond) // in the synctest bubble: no two events have the same time
+		time.Sleep(time.Millisecond) // events in the synctest bubble get different times
 		f.Record(events.Event{Type: "a.b"})
 	}
 }
@@ -131,8 +131,8 @@ func TestMergedFromTheEnd(t *testing.T) {
 	})
 }
 
-// The earlier events of a city that joins late do not flood open streams: these get its start, and a gap for the
-// rest.
+// A city that joins late does not flood open streams with its earlier events. A stream gets the city's start, and
+// one gap event for the earlier events.
 func TestMergedLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -181,8 +181,8 @@ func (h holey) Events(ctx context.Context, after uint64) iter.Seq2[events.Event,
 	}
 }
 
-// Events that are missing in a log are reported, and so is a cursor beyond it. Another city with a known name is read
-// from its start (N8).
+// A stream reports events that are missing in a log, and a cursor beyond the log. If a different city gets a known
+// name, it is read from its start.
 func TestMergedGaps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -273,7 +273,7 @@ type broken struct{ city.Control }
 
 func (broken) History(context.Context, events.Query) ([]events.Event, error) { panic("a fault") }
 
-// A panic in one city is reported at a limited rate, and does not end the events of the others.
+// A panic in one city is reported at a limited rate, and does not end the events of other cities.
 func TestMergedFault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -390,8 +390,7 @@ func TestMergedEnds(t *testing.T) {
 	}
 }
 
-// For any sequence of events in cities and readers: a reader that resumes gets every event of each city once, in
-// order.
+// Whatever happens to cities and readers, a reader that resumes gets every event of each city once, in order.
 func TestMergedHistories(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)

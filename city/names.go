@@ -6,8 +6,8 @@ import (
 )
 
 // CompareNames compares names in natural order: worker-2 before worker-10. Runs of digits are compared by value,
-// everything else by byte. It is a total order: it returns 0 only for equal strings, and if names differ only in
-// leading zeros, the name with fewer of them at the first difference comes first.
+// everything else by byte. The order is total: only equal strings compare as 0. If names differ only in leading
+// zeros, the name with fewer zeros at the first difference comes first.
 func CompareNames(a, b string) int {
 	zeros := 0
 	for a != "" && b != "" {

@@ -12,12 +12,12 @@ import (
 
 // Peer is the program that sends a command.
 type Peer struct {
-	// the name in its events: an agent, an automation, "operator", "api"; "" = unknown
+	// the name in the events that the peer causes: an agent, an automation, "operator", "api"; "" = unknown
 	Actor  string
-	From   string // its location: "pid 4242", "tcp 192.0.2.7:4711"
-	Remote bool   // it is connected over TCP
-	Agent  bool   // it belongs to an agent's session
-	Tenant bool   // it acts for a tenant of the supervisor
+	From   string // the peer's location: "pid 4242", "tcp 192.0.2.7:4711"
+	Remote bool   // connected over TCP
+	Agent  bool   // part of an agent's session
+	Tenant bool   // acts for a tenant of the supervisor
 }
 
 // String returns the peer in the form of events.Event.EmittedBy, "" for the zero value.
@@ -39,8 +39,8 @@ func PeerOfSession(id, agent string) Peer {
 
 type peerKey struct{}
 
-// componentNames returns the actors of the events that gcity writes by itself. The environment of a process cannot
-// give it such a name; an agent that has one in city.toml keeps it.
+// componentNames returns the actors of the events that gcity writes by itself. A process cannot take one of these
+// names through its environment. An agent that has one in city.toml keeps it.
 func componentNames() []string { return []string{"controller", "supervisor", "log"} }
 
 // WithPeer returns a context with the peer of the commands that use it.
@@ -48,13 +48,13 @@ func WithPeer(ctx context.Context, p Peer) context.Context {
 	return context.WithValue(ctx, peerKey{}, p)
 }
 
-// PeerOf returns the peer of a context. The zero value means that the command is the program's own.
+// PeerOf returns the peer of a context. The zero value means that gcity itself issued the command.
 func PeerOf(ctx context.Context) Peer {
 	p, _ := ctx.Value(peerKey{}).(Peer)
 	return p
 }
 
-// reports reports whether a command of gcity itself writes events of a type, after a change of a store or the
+// reports reports whether gcity's own commands write events of this type, after they have changed a store or the
 // configuration.
 func reports(kind string) bool {
 	return slices.Contains([]string{
@@ -64,7 +64,7 @@ func reports(kind string) bool {
 	}, kind)
 }
 
-// Signed returns a command with the name of its peer. It refuses a command that names another actor, and an event
+// Signed returns a command with its peer as the author. It refuses a command that names another actor, and an event
 // of a type that only gcity writes.
 func Signed(c Command, p Peer) (Command, error) {
 	var err error

@@ -1,4 +1,5 @@
 package city
 
-// ForPeople reports whether an address belongs to no agent and no pool of the city: mail to it waits for a person.
+// ForPeople reports whether an address belongs to no agent and no pool of the city, so that only people read its
+// mail.
 func (s *Snapshot) ForPeople(to string) bool { return s.forPeople(to) }

@@ -2,7 +2,7 @@ package city
 
 import "time"
 
-// Pool is a group of identical agents in the JSON form of the API. A check decides how many there are.
+// Pool is a group of identical agents in the JSON form of the API. A check decides how many members it has.
 type Pool struct {
 	Name        string `json:"name"` // qualified name: "rig/name" or "name"
 	Description string `json:"description,omitempty"`
@@ -26,8 +26,9 @@ type Pool struct {
 	Check   Check         `json:"check"`
 	Timeout time.Duration `json:"drain_timeout_ns"` // 0 = a drain has no time limit
 
-	Source    string     `json:"source,omitempty"`
-	Patched   []string   `json:"patched,omitempty"`   // patches that change it; see Agent.Patched
+	Source string `json:"source,omitempty"`
+	// patches that change the pool; see Agent.Patched
+	Patched   []string   `json:"patched,omitempty"`
 	Decisions []Decision `json:"decisions,omitempty"` // newest last, at most MaxDecisions
 	Next      *Next      `json:"next,omitempty"`
 }
@@ -54,7 +55,7 @@ type Rig struct {
 	Suspended bool   `json:"suspended"`
 	Agents    int    `json:"agents"`
 	Running   int    `json:"running"`
-	Problem   string `json:"problem,omitempty"` // why its folder cannot be used
+	Problem   string `json:"problem,omitempty"` // why the folder cannot be used
 	Source    string `json:"source,omitempty"`
 
 	Work *RigWork `json:"work,omitempty"` // work in its store; nil = not counted
@@ -66,13 +67,13 @@ type RigWork struct {
 	InProgress int `json:"in_progress"`
 }
 
-// DrainInfo describes a request to an agent to finish.
+// DrainInfo describes a request to an agent to finish its work.
 type DrainInfo struct {
 	Since    time.Time  `json:"since"`
 	Deadline *time.Time `json:"deadline,omitempty"` // nil = no time limit
 	By       string     `json:"by"`                 // "pool", "operator"
 	Acked    bool       `json:"acked"`
-	Final    bool       `json:"final,omitempty"` // no new session starts after it
+	Final    bool       `json:"final,omitempty"` // no new session starts after the drain
 }
 
 // Usage is the resource usage of a session's process tree.
@@ -82,9 +83,9 @@ type Usage struct {
 	Procs int     `json:"procs"` // number of processes
 }
 
-// Next is what happens next if nothing changes.
+// Next describes what happens next unless something changes.
 type Next struct {
-	At   *time.Time `json:"at,omitempty"` // nil = What contains the condition
+	At   *time.Time `json:"at,omitempty"` // nil = no fixed time; What contains the condition
 	What string     `json:"what"`         // "restarted", "killed if it does not answer", …
 }
 
@@ -92,8 +93,8 @@ type Next struct {
 type Held struct {
 	Revision string    `json:"revision"` // 12 hex digits
 	Since    time.Time `json:"since"`
-	Removes  []string  `json:"removes"` // running agents that it does not contain
-	Running  int       `json:"running"` // number of running agents when it was read
+	Removes  []string  `json:"removes"` // running agents that the configuration does not contain
+	Running  int       `json:"running"` // number of running agents when the configuration was read
 	Plan     []string  `json:"plan"`    // "added x, y", "changed z", …
 }
 

@@ -27,7 +27,8 @@ func GetRun(ctx context.Context, c Control, id string) (Run, error) {
 // Ending reports whether a run has finished and its record is being closed.
 func (r *Run) Ending() bool { return r.Ended == nil && r.Outcome != "" }
 
-// CheckBy refuses an author's name that a record or an event cannot show unchanged, as *Error Invalid. "" is valid.
+// CheckBy returns an *Error Invalid for an author's name that a record or an event cannot show unchanged. "" is
+// valid.
 func CheckBy(by string) *Error {
 	_, err := beads.Prepare(beads.Bead{Title: "by", Assignee: by}, time.Unix(0, 0))
 	if wrong, ok := errors.AsType[*beads.Invalid](err); ok {
@@ -58,7 +59,7 @@ func runOf(b beads.Bead) Run {
 	number := func(key string) int {
 		n, err := strconv.Atoi(b.Metadata[key])
 		if err != nil {
-			return 0 // the value is missing, or another program wrote it
+			return 0 // the metadata value is missing, or another program wrote it
 		}
 		return n
 	}

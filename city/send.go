@@ -11,22 +11,22 @@ import (
 type Stage string
 
 const (
-	Queued    Stage = "queued"    // waits for its turn, or for the reason in Why
-	Typing    Stage = "typing"    // it is being written to the terminal
-	Submitted Stage = "submitted" // it was written to the terminal, followed by Enter
+	Queued    Stage = "queued"    // waits for its turn, or for the condition in Why
+	Typing    Stage = "typing"    // is being written to the terminal
+	Submitted Stage = "submitted" // was written to the terminal, followed by Enter
 	// the agent has printed something since
 	Acknowledged Stage = "acknowledged"
-	GivenUp      Stage = "given up" // it was not typed and will not be; Why has the reason
+	GivenUp      Stage = "given up" // was not typed and will not be; Why has the reason
 )
 
-// Over reports whether the text will not be tried again. A submitted text may still be acknowledged.
+// Over reports whether no further attempt to type the text follows. A submitted text may still be acknowledged.
 func (s Stage) Over() bool { return s == Submitted || s == Acknowledged || s == GivenUp }
 
-// Send is a text that was sent to an agent by Nudge. Queued texts are in the order in which they will be typed: the
-// order in which they were sent, except that those sent with Now go first.
+// Send is a text that was sent to an agent by Nudge. Queued texts are listed in the order in which they will be
+// typed: texts sent with Now first, then all others as they were sent.
 type Send struct {
 	ID    uint64    `json:"id"`   // unique while the controller runs
-	Text  string    `json:"text"` // its first line, cut to MaxSendShown bytes
+	Text  string    `json:"text"` // first line of the text, cut to MaxSendShown bytes
 	Lines int       `json:"lines"`
 	Bytes int       `json:"bytes"`
 	Stage Stage     `json:"stage"`
@@ -41,11 +41,11 @@ const (
 	MaxSend      = 1 << 20 // bytes of one text, and of all texts queued for one agent
 )
 
-// Tidy returns a command with its text in the form in which it is typed. It refuses texts that a bead refuses: a
-// terminal would interpret their control characters as keys, and users would not see the whole text.
+// Tidy returns a command with its text in the form in which it is typed. It refuses texts that are invalid in a
+// bead: a terminal would interpret their control characters as keys, and users would not see the whole text.
 func Tidy(c Command) (Command, error) {
 	n, ok := c.(Nudge)
-	if !ok || len(n.Text) > MaxSend { // refused with a different message
+	if !ok || len(n.Text) > MaxSend { // refused later with a different message
 		return c, nil
 	}
 	text, err := beads.Text("text", n.Text, MaxSend)

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// SlingRequest assigns a piece of work: a bead, the result of a formula, both (the formula describes how to do the
-// bead), or else a new bead with this Title.
+// SlingRequest describes a piece of work to assign: a bead, the result of a formula, or a new bead with this Title.
+// If both a bead and a formula are set, the formula describes how to do the bead.
 type SlingRequest struct {
-	// an agent, a pool or a rig, resolved like in Address; a rig stands for its default_sling_target; "" = the rig
-	// that has the bead
+	// an agent, a pool or a rig, resolved as in Address; a rig means its default_sling_target; "" = the rig of the
+	// bead
 	Target  string `json:"target,omitempty"`
 	Bead    string `json:"bead,omitempty"` // ID of a bead
 	Formula string `json:"formula,omitempty"`
 	// do not use the target's default_sling_formula either
 	NoFormula bool `json:"no_formula,omitempty"`
-	// title of what is created; "" = the title in the formula
+	// title of the created bead; "" = the title in the formula
 	Title       string            `json:"title,omitempty"`
 	Description string            `json:"description,omitempty"`
 	Vars        map[string]string `json:"vars,omitempty"` // variables of the formula
@@ -24,7 +24,7 @@ type SlingRequest struct {
 	Nudge bool   `json:"nudge,omitempty"`
 	By    string `json:"by,omitempty"`    // the author, "" = a user
 	Force bool   `json:"force,omitempty"` // reassign the work if it has another assignee
-	// number of automation runs that led to it through events
+	// number of automation runs that led to the request through events
 	Depth int `json:"depth,omitempty"`
 }
 
@@ -36,7 +36,7 @@ type SlingWork struct {
 func (SlingWork) Verb() string   { return "sling" }
 func (SlingWork) Target() string { return "" }
 
-// Check refuses an incomplete or contradictory request.
+// Check returns an error for an incomplete or contradictory request.
 func (s SlingRequest) Check() error {
 	problem := ""
 	switch {
@@ -60,9 +60,9 @@ func (s SlingRequest) Check() error {
 	return nil
 }
 
-// Sling assigns a piece of work to an agent, a pool or a rig: an agent becomes its assignee, a pool's members find
-// it by its label. The receipt has the bead. If a nudge was requested and cannot be typed, the receipt says why,
-// and the work is assigned nevertheless. Errors are *Error: Conflict for work that is closed or assigned to another
+// Sling assigns a piece of work to an agent, a pool or a rig. An agent becomes the assignee; members of a pool find
+// the work by its label. The receipt has the bead. If a requested nudge cannot be typed, the work is assigned
+// nevertheless and the receipt says why. Errors are *Error: Conflict for work that is closed or assigned to another
 // agent.
 func Sling(ctx context.Context, c Control, s SlingRequest) (Receipt, error) {
 	if err := s.Check(); err != nil {
@@ -95,8 +95,8 @@ func Sling(ctx context.Context, c Control, s SlingRequest) (Receipt, error) {
 	return r, nil
 }
 
-// notifiedOf returns the agent to notify of a piece of work: the assignee, or a running member of the pool in the
-// work's labels. It prefers a member without work.
+// notifiedOf returns the agent to notify about a piece of work: the assignee, or a running member of the pool in
+// the work's labels. It prefers a member without work.
 func (s *Snapshot) notifiedOf(assignee string, labels []string) string {
 	if a, ok := s.Agent(assignee); ok {
 		return a.Name

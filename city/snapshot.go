@@ -7,11 +7,12 @@ import "time"
 type State string
 
 const (
-	Waiting     State = "waiting"     // a dependency is not up yet
-	Starting    State = "starting"    // pre_start, session, setup, readiness
+	Waiting State = "waiting" // a dependency is not ready yet
+	// in one of the phases pre_start, session, setup and readiness
+	Starting    State = "starting"
 	Running     State = "running"     // its process tree is alive
 	Draining    State = "draining"    // asked to finish
-	Stopping    State = "stopping"    // interrupted, not exited yet
+	Stopping    State = "stopping"    // interrupted but not yet exited
 	Backoff     State = "backoff"     // crashed; restarts at Until
 	Quarantined State = "quarantined" // too many crashes; restarts at Until
 	Suspended   State = "suspended"   // the agent, its rig or the city is suspended
@@ -21,11 +22,12 @@ const (
 	Unknown State = "unknown"
 )
 
-// States lists all states in the order of lists: those that need attention first.
+// States lists all states in display order. States that need attention come first.
 var States = [...]State{Failed, Quarantined, Unknown, Backoff, Stopping, Draining, Starting,
 	Waiting, Running, Exited, Suspended}
 
-// Urgency returns the position of a state in lists: 0 is the most urgent. An unknown state comes first.
+// Urgency returns the position of a state in States, counted from 1. For a string that is not in States it returns
+// 0, so that it comes first.
 func (s State) Urgency() int {
 	for i, t := range States {
 		if s == t {
@@ -36,7 +38,7 @@ func (s State) Urgency() int {
 }
 
 // Level is the part of the configuration that suspends an agent or a pool: its own setting, or that of its rig or
-// city. It is "" if it is not suspended.
+// city. It is "" for an agent or a pool that is not suspended.
 type Level string
 
 const (
@@ -53,18 +55,18 @@ type Snapshot struct {
 	Version     string       `json:"version"` // version of the controller
 	Rev         uint64       `json:"rev"`     // incremented with every published snapshot
 	Seq         uint64       `json:"seq"`     // seq of the newest event
-	At          time.Time    `json:"at"`      // when it was created
+	At          time.Time    `json:"at"`      // when the snapshot was created
 	Started     time.Time    `json:"started"` // start time of the controller
 	PID         int          `json:"pid"`     // process ID of the controller
 	Mode        string       `json:"mode"`    // "console", "headless", "supervised", "settle"
 	Suspended   bool         `json:"suspended"`
 	Config      ConfigInfo   `json:"config"`
 	Patrol      Patrol       `json:"patrol"`
-	Agents      []Agent      `json:"agents"`              // in name order
-	Pools       []Pool       `json:"pools"`               // in name order
-	Rigs        []Rig        `json:"rigs"`                // in name order
-	Automations []Automation `json:"automations"`         // in the order of scoped names
-	Watchdogs   []Watchdog   `json:"watchdogs,omitempty"` // in name order
+	Agents      []Agent      `json:"agents"`              // sorted by name
+	Pools       []Pool       `json:"pools"`               // sorted by name
+	Rigs        []Rig        `json:"rigs"`                // sorted by name
+	Automations []Automation `json:"automations"`         // sorted by scoped name
+	Watchdogs   []Watchdog   `json:"watchdogs,omitempty"` // sorted by name
 	Work        Work         `json:"work"`
 	// work assigned to agents that do not run, by agent name
 	Stranded []Stranded `json:"stranded,omitempty"`
@@ -72,30 +74,30 @@ type Snapshot struct {
 	Mail    MailCount `json:"mail,omitzero"`
 	Store   WorkStore `json:"store,omitzero"`
 	Console Console   `json:"console"`
-	// its TCP address: "127.0.0.1:8080"; "" = none
+	// the city's TCP address: "127.0.0.1:8080"; "" = none
 	API string `json:"api,omitempty"`
-	// the file with the token for it; "" = no token is needed
+	// the file with the token for this address; "" = no token is needed
 	APIToken string   `json:"api_token_file,omitempty"`
 	Degraded []string `json:"degraded"`
-	// why the city's folder is not at its path; nothing starts until it is back
+	// why the city's folder is not at its path; nothing starts until the folder is back
 	Away     string  `json:"away,omitempty"`
 	ShutDown bool    `json:"shutting_down,omitempty"`
 	Ending   *Ending `json:"ending,omitempty"` // set while the city stops its agents
 }
 
-// ConfigInfo is the revision of the effective configuration, and whether a newer one was refused.
+// ConfigInfo describes the effective configuration, and a newer one that was refused or is held.
 type ConfigInfo struct {
 	Revision string    `json:"revision"` // 12 hex digits
 	Loaded   time.Time `json:"loaded"`   // when it became effective
 	// why the file on disk is not effective, "" if it is
 	Rejected string   `json:"rejected,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
-	Held     *Held    `json:"held,omitempty"` // a newer one that needs a confirmation
+	Held     *Held    `json:"held,omitempty"` // a newer configuration that needs a confirmation
 	// variables of the controller's environment that take precedence over the file: "GC_SESSION=tmux"
 	Environ []string `json:"environ,omitempty"`
 }
 
-// WorkStore is the provider of a city's work. The zero value is the embedded store.
+// WorkStore describes the store of a city's work. The zero value is the embedded store.
 type WorkStore struct {
 	Provider string `json:"provider,omitempty"` // "bd" or "exec:SCRIPT"
 	// host of bd's database server, as configured
@@ -111,10 +113,10 @@ type Console struct {
 	Colour string `json:"colour,omitempty"`
 }
 
-// Patrol shows whether the loop is alive.
+// Patrol shows whether the controller's loop is running.
 type Patrol struct {
 	Interval time.Duration `json:"interval_ns"`
-	// end of the last pass of the loop, current in every call of Snapshot
+	// end of the loop's last pass; up to date in each result of Snapshot
 	Last time.Time `json:"last"`
 }
 
@@ -145,15 +147,15 @@ type Agent struct {
 	Session *Session `json:"session,omitempty"`
 	PID     int      `json:"pid,omitempty"`
 	Frozen  bool     `json:"frozen,omitempty"` // stopped by SIGSTOP
-	// number of automatic restarts since this controller knows the agent
+	// number of automatic restarts since this controller first knew the agent
 	Restarts int `json:"restarts"`
-	// number of crashes within the restart window; in quarantine, of those that led to it
+	// number of crashes within the restart window; in quarantine, the number that led to it
 	Crashes int   `json:"crashes"`
 	Exit    *Exit `json:"exit,omitempty"` // its last exit
 	// fields in which its session differs from the configuration; the restart is delayed
 	Drift []string   `json:"drift,omitempty"`
-	Drain *DrainInfo `json:"drain,omitempty"` // it was asked to finish
-	Usage *Usage     `json:"usage,omitempty"` // nil = not measured (yet)
+	Drain *DrainInfo `json:"drain,omitempty"` // set if the agent was asked to finish
+	Usage *Usage     `json:"usage,omitempty"` // nil = not measured, or not yet
 
 	// queued texts, and for a minute the last text that was typed or given up
 	Sends []Send `json:"sends,omitempty"`
@@ -164,13 +166,13 @@ type Agent struct {
 	Stuck *Stuck `json:"stuck,omitempty"`
 
 	Declaration
-	LastOutput string     `json:"last_output,omitempty"` // only on request
+	LastOutput string     `json:"last_output,omitempty"` // set only on request
 	Decisions  []Decision `json:"decisions,omitempty"`   // newest last, at most MaxDecisions
 }
 
-// Workload is the mail and the work of an agent.
+// Workload describes the mail and the work of an agent.
 type Workload struct {
-	// number of unread messages to it, and to its pool if not taken by another member
+	// unread messages for the agent and for its pool, without those that another member has taken
 	Mail int `json:"mail,omitempty"`
 	// its newest work in progress: "gc-214 fix the retry test"
 	Task string `json:"task,omitempty"`
@@ -179,7 +181,7 @@ type Workload struct {
 	AwaitsGate string `json:"awaits_gate,omitempty"`
 }
 
-// Declaration is what the configuration says about how an agent runs.
+// Declaration holds the settings that determine how an agent runs.
 type Declaration struct {
 	DependsOn   []string      `json:"depends_on,omitempty"`
 	IdleTimeout time.Duration `json:"idle_timeout_ns,omitempty"` // 0 = no timeout
@@ -188,26 +190,27 @@ type Declaration struct {
 	Source      string `json:"source,omitempty"` // position of its declaration: "city.toml:12:1"
 	// positions of patches that change it: "city.toml:40:1"
 	Patched []string `json:"patched,omitempty"`
-	// 12 hex digits that differ if an edit makes it a different agent
+	// hash of 12 hex digits that changes if an edit makes this a different agent
 	Declared string `json:"declared,omitempty"`
 	Command  string `json:"command,omitempty"`
 	Dir      string `json:"dir,omitempty"`
 }
 
-// MaxDecisions is the maximum number of Agent.Decisions.
+// MaxDecisions is the maximum length of Agent.Decisions.
 const MaxDecisions = 12
 
-// Session is the present or last session of an agent.
+// Session is the current or last session of an agent.
 type Session struct {
 	Name         string     `json:"name"`
 	ID           string     `json:"id"`
 	Started      time.Time  `json:"started"`
 	LastActivity *time.Time `json:"last_activity,omitempty"`
 	// bytes of output, as of LastActivity; 0 = none, or unknown
-	Output   uint64   `json:"output,omitempty"`
-	Attached bool     `json:"attached"`
-	Viewers  int      `json:"viewers,omitempty"`
-	Details  []string `json:"details,omitempty"` // where it runs, from its provider: "node n1"
+	Output   uint64 `json:"output,omitempty"`
+	Attached bool   `json:"attached"`
+	Viewers  int    `json:"viewers,omitempty"`
+	// where the session runs, from its provider: "node n1"
+	Details []string `json:"details,omitempty"`
 }
 
 // DetailText returns the details as text that continues a line: " · node n1 · image x".
@@ -235,7 +238,7 @@ type Decision struct {
 	Why  string    `json:"why"`
 }
 
-// CannotStart is the What of a Decision about a start that could not begin.
+// CannotStart is the value of Decision.What for a start that could not begin.
 const CannotStart = "cannot start"
 
 // Agent returns the agent with this qualified name.
@@ -257,7 +260,7 @@ func (s *Snapshot) Count() map[State]int {
 	return n
 }
 
-// Declares returns the maximum number of agents of a city, including members of pools.
+// Declares returns the maximum number of agents that the city can have, including members of pools.
 func (s *Snapshot) Declares() (n int) {
 	for i := range s.Agents {
 		if s.Agents[i].Pool == "" {

@@ -9,18 +9,18 @@ import (
 	"gcity/beads"
 )
 
-// WispLabel marks the root of a molecule that an automation or a handover created. It is deleted some time after it
-// was closed.
+// WispLabel marks the root of a molecule that an automation or a handover created. The molecule is deleted some
+// time after it is closed.
 const WispLabel = "wisp"
 
 // DigestType is the type of a bead that summarises a wisp. It is created closed and is kept.
 const DigestType = "digest"
 
-// digestOf is the prefix of the label of a digest, followed by the ID of its wisp. A wisp has only one digest, even
-// if writing it is tried several times.
+// digestOf is the prefix of a digest's label, followed by the ID of its wisp. A wisp has only one digest, even if
+// writing the digest is retried.
 const digestOf = "digest-of:"
 
-// DigestKey is the metadata key of a wisp with the ID of its digest.
+// DigestKey is the metadata key under which a wisp stores the ID of its digest.
 const DigestKey = "digest"
 
 // Wisp is a wisp in progress, with its steps in the order of their creation.
@@ -29,7 +29,7 @@ type Wisp struct {
 	Done, Open []beads.Bead
 }
 
-// Over reports whether a wisp has steps and all are closed. It can be closed then without losing anything.
+// Over reports whether a wisp has steps and all are closed. The wisp can then be closed without losing work.
 func (w *Wisp) Over() bool { return len(w.Open) == 0 && len(w.Done) > 0 }
 
 // Line describes the progress of a wisp: "gc-12 patrol: 1 of 3 steps done, next gc-14 look around".
@@ -101,7 +101,7 @@ func Squash(ctx context.Context, c Control, w Wisp, by, words string) (digest be
 	p := beads.Closing()
 	p.SetMetadata = map[string]string{DigestKey: digest.ID, beads.CloseReason: "squashed into " +
 		digest.ID}
-	// open work moves to the next digest
+	// Force, because open steps stay open when the wisp is closed
 	_, err = c.Do(ctx, UpdateBead{ID: w.Root.ID, Patch: p, Force: true})
 	return digest, err
 }
@@ -149,7 +149,7 @@ func cutTitle(s string) string {
 	return s
 }
 
-// digestText returns what was done, step by step, followed by the author's words.
+// digestText lists the finished steps of a wisp, followed by the author's text.
 func digestText(w Wisp, words string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Done by %s, started %s.\n\n", w.Root.ID,

@@ -8,10 +8,11 @@ import (
 	"gcity/beads"
 )
 
-// MoleculeKey is the metadata key of a bead with the molecule that describes how to do it.
+// MoleculeKey is the metadata key under which a bead stores the ID of the molecule that describes how to do the
+// bead.
 const MoleculeKey = "molecule_id"
 
-// Lister lists work as a store does.
+// Lister lists beads, as Store.List does.
 type Lister func(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 
 // A step belongs to the agent that has its molecule, and other agents must not find it. A molecule that describes
@@ -25,7 +26,7 @@ func routed(b beads.Bead) bool {
 	})
 }
 
-// Loose removes from ready work the beads that belong to other work that is assigned.
+// Loose removes from a list of ready beads those that are part of assigned work.
 func Loose(ctx context.Context, list Lister, ready []beads.Bead) ([]beads.Bead, error) {
 	part := func(b beads.Bead) bool { return b.ParentID != "" && !routed(b) }
 	if !slices.ContainsFunc(ready, part) {
@@ -57,7 +58,7 @@ func Loose(ctx context.Context, list Lister, ready []beads.Bead) ([]beads.Bead, 
 	}), nil
 }
 
-// StepsOf returns the ready work that belongs to the work of an agent: steps, in the order of their creation, and
+// StepsOf returns the ready beads that are part of an agent's work: steps in the order of their creation, and
 // molecules with only closed steps.
 func StepsOf(ctx context.Context, list Lister, agent string) ([]beads.Bead, error) {
 	unclosed := []beads.Status{beads.StatusOpen, beads.StatusInProgress}

@@ -34,7 +34,8 @@ func OpenSteps(ctx context.Context, list Lister, id string) (open []beads.Bead, 
 // namedSteps is the maximum number of open steps in a message.
 const namedSteps = 5
 
-// Closable returns an error for a molecule with open steps, unless these are closed together with it.
+// Closable returns an error for a molecule with open steps. It ignores the steps in with, which are closed together
+// with the molecule.
 func Closable(ctx context.Context, list Lister, b beads.Bead, with ...string) error {
 	if b.Type != beads.TypeMolecule || b.Status == beads.StatusClosed {
 		return nil
@@ -65,8 +66,8 @@ func StepsOpen(n int) string {
 	return fmt.Sprintf("%d steps are", n)
 }
 
-// Allowed refuses changes of a bead that the store would allow but that make no sense. A missing bead is left to
-// the store.
+// Allowed returns an error for a change that a store would accept although it makes no sense. If the bead does not
+// exist, Allowed returns nil, because the store reports that.
 func (c UpdateBead) Allowed(ctx context.Context, s interface {
 	Get(ctx context.Context, id string) (beads.Bead, error)
 	List(ctx context.Context, q beads.Query) ([]beads.Bead, error)

@@ -12,21 +12,22 @@ type Stranded struct {
 	// continues a sentence after the agent's name: "is suspended with rig demo"
 	Why   string    `json:"why"`
 	Gone  bool      `json:"gone,omitempty"` // no agent that could run has this name
-	Since time.Time `json:"since"`          // when that was first seen
-	Beads []string  `json:"beads"`          // the first few IDs
+	Since time.Time `json:"since"`          // when the work was first seen as stranded
+	Beads []string  `json:"beads"`          // the first StrandedIDs IDs
 	Count int       `json:"count"`          // total number of beads
 }
 
 // StrandedAfter is how long work may be stranded before users are notified.
 const StrandedAfter = 10 * time.Minute
 
-// StrandedIDs is the maximum number of IDs for each agent.
+// StrandedIDs is the maximum number of listed IDs for each agent.
 const StrandedIDs = 3
 
 // strandedLines is the maximum number of agents in the report.
 const strandedLines = 4
 
-// StrandedLines describes stranded work and what to do, in one line for each agent. Texts of beads are unchanged.
+// StrandedLines describes stranded work and what to do, in one line for each agent. It does not sanitize the IDs of
+// beads.
 func (s *Snapshot) StrandedLines() []string {
 	var out []string
 	for i, w := range s.Stranded {

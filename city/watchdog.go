@@ -10,11 +10,12 @@ import (
 type Remedy string
 
 const (
-	// the agent is dead: start it, after ending what is left of it
-	RemedyStart   Remedy = "start"
-	RemedyWake    Remedy = "wake"    // it has been silent for too long: type the wake text
-	RemedyRestart Remedy = "restart" // the same, if the provider cannot type
-	RemedyNudge   Remedy = "nudge"   // it is late and mail is waiting: type the nudge text
+	// no session is running: remove what is left of the last one, then start the agent
+	RemedyStart Remedy = "start"
+	RemedyWake  Remedy = "wake" // the agent has been silent for too long: type the wake text
+	// the agent has been silent for too long, and the provider cannot type: restart it
+	RemedyRestart Remedy = "restart"
+	RemedyNudge   Remedy = "nudge" // the heartbeat is late and mail is waiting: type the nudge text
 	RemedyNothing Remedy = "nothing"
 )
 
@@ -28,7 +29,7 @@ const (
 	Dead      Freshness = "dead" // no session is running
 )
 
-// WatchMode is what makes the decisions of a watchdog.
+// WatchMode determines how a watchdog decides.
 type WatchMode string
 
 const (
@@ -68,13 +69,13 @@ type Watchdog struct {
 	Next    *time.Time `json:"next,omitempty"` // next check; nil = none while suspended or stopping
 	Triaged *TriageRun `json:"triaged,omitempty"`
 	Last    *Judgement `json:"last,omitempty"`
-	// newest last, at most MaxDecisions, without those that decided nothing
+	// newest last, at most MaxDecisions, without checks that led to no action
 	Recent []Judgement `json:"recent,omitempty"`
 	Failed int         `json:"failed,omitempty"` // wakes in a row that did not help
 
 	Escalated *Escalation `json:"escalated,omitempty"`
 
-	// it makes no checks, because its city or the monitored agent is suspended
+	// no checks take place, because the city or the monitored agent is suspended
 	Suspended bool   `json:"suspended,omitempty"`
 	Source    string `json:"source,omitempty"` // "city.toml:40:1"
 }
@@ -83,7 +84,7 @@ type Watchdog struct {
 type TriageRun struct {
 	Since time.Time `json:"since"`
 	Until time.Time `json:"until"` // when the thresholds decide instead
-	Beat  string    `json:"beat"`  // the check that it decides
+	Beat  string    `json:"beat"`  // ID of the check that the agent decides
 }
 
 // Judgement is the result of a check.
@@ -93,7 +94,7 @@ type Judgement struct {
 	Reason   string    `json:"reason"`
 	// the name of the triage agent, "thresholds" or an operator
 	By     string        `json:"by"`
-	Took   time.Duration `json:"took_ns,omitempty"` // time that the triage took
+	Took   time.Duration `json:"took_ns,omitempty"` // how long the triage took
 	Result string        `json:"result,omitempty"`  // result of the action: "typed", "failed: …"
 }
 
@@ -106,7 +107,7 @@ type Escalation struct {
 	By      string    `json:"by,omitempty"`   // the user
 }
 
-// Stuck means that an agent has work and its screen has not changed for too long.
+// Stuck means that an agent has work and its output has not changed for too long.
 type Stuck struct {
 	Since time.Time `json:"since"` // last change of its output
 	Task  string    `json:"task"`
@@ -147,12 +148,12 @@ type (
 		Watchdog string `json:"-"`
 		Decision Remedy `json:"decision"`
 		Reason   string `json:"reason"`
-		// the ID of the check; "" = the current one. A finished check is a Conflict
+		// ID of the check; "" = the current one; a finished check is refused with Conflict
 		Beat string `json:"beat,omitempty"`
 		By   string `json:"by,omitempty"`
 	}
-	// Acknowledge records that a user has seen an escalation: it is not shown as new any more, and not sent again
-	// until it changes.
+	// Acknowledge records that a user has seen an escalation. The escalation is no longer shown as new, and is sent
+	// again only after a change.
 	Acknowledge struct {
 		Watchdog string `json:"-"`
 		By       string `json:"by,omitempty"`

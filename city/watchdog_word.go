@@ -1,16 +1,16 @@
 package city
 
-// Status words of watchdogs besides the freshness.
+// Status words of watchdogs, in addition to the Freshness values.
 const (
-	WatchdogCalls     = "calls"     // it has escalated and waits for a user
-	WatchdogSuspended = "suspended" // it makes no checks
+	WatchdogCalls     = "calls"     // the watchdog has escalated and waits for a user
+	WatchdogSuspended = "suspended" // the watchdog makes no checks
 )
 
-// Calls reports whether it has escalated and no user has acknowledged.
+// Calls reports whether the watchdog has escalated and no user has acknowledged the escalation.
 func (w *Watchdog) Calls() bool { return w.Escalated != nil && !w.Escalated.Seen }
 
-// Word returns the status of a watchdog as all outputs show it: whether it calls or is suspended, or otherwise the
-// freshness of the heartbeat.
+// Word returns the status of a watchdog as all outputs show it. It is the freshness of the heartbeat, unless the
+// watchdog calls or is suspended.
 func (w *Watchdog) Word() string {
 	switch {
 	case w.Calls():
@@ -22,7 +22,7 @@ func (w *Watchdog) Word() string {
 }
 
 // Ill reports whether a watchdog needs attention: it calls, its mode is not the configured one, or the monitored
-// agent has been silent for long. A suspended watchdog does not need attention.
+// agent has been silent for too long. A suspended watchdog needs attention only if it calls.
 func (w *Watchdog) Ill() bool {
 	if w.Suspended {
 		return w.Calls()

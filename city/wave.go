@@ -5,11 +5,12 @@ import (
 	"time"
 )
 
-// Wave is a group of agents that start, stop or drain together, and how far they are.
+// Wave is a group of agents that start, stop or drain together, with their progress.
 type Wave struct {
 	Verb        string // "starting", "stopping", "draining"
 	Done, Total int
-	Left        time.Duration // estimated, or until the last deadline; 0 = unknown
+	// estimated time left, or the time until the last deadline; 0 = unknown
+	Left time.Duration
 }
 
 // String returns "starting: 312 of 500 agents, 14s left".
@@ -21,8 +22,7 @@ func (w Wave) String() string {
 	return text
 }
 
-// Large reports whether a wave has too many agents to follow its progress in the list of agents, so that the header
-// shows a count.
+// Large reports whether the header shows a count, because the wave has too many agents to follow in the list.
 func (w Wave) Large() bool { return w.Total >= 10 }
 
 // Waves finds waves in successive snapshots. The zero value is ready.
@@ -75,7 +75,7 @@ func latest(t time.Time, until *time.Time) time.Time {
 	return t
 }
 
-// see updates a wave with the number of agents that are still in its state, and the deadline of the last one.
+// see updates a wave with the number of agents that are still in its state, and with the latest of their deadlines.
 func (w *wave) see(verb string, now time.Time, left int, deadline time.Time) Wave {
 	switch {
 	case left == 0:

@@ -18,8 +18,8 @@ type Automation struct {
 	Gate string `json:"gate"`
 	// the condition of the gate: "5m0s", "0 3 * * *", a shell line, "bead.closed"
 	When    string `json:"when,omitempty"`
-	Exec    string `json:"exec,omitempty"`    // shell line that it runs; "" = it cooks Formula
-	Formula string `json:"formula,omitempty"` // formula that it cooks; "" = it runs Exec
+	Exec    string `json:"exec,omitempty"`    // shell line of a run; "" = a run cooks Formula
+	Formula string `json:"formula,omitempty"` // formula that a run cooks; "" = a run executes Exec
 	Pool    string `json:"pool,omitempty"`    // the pool for the formula's work; qualified
 
 	// time limit of a run; 0 = the automation is broken
@@ -28,13 +28,13 @@ type Automation struct {
 	// "skip", "queue": what happens if it is due during a run
 	Overlap string `json:"overlap,omitempty"`
 
-	// it runs by itself even while its rig or the city is suspended
+	// its gate starts runs even while its rig or the city is suspended
 	WhileSuspended bool `json:"while_suspended,omitempty"`
 
 	State AutomationState `json:"state"`
-	// the state of its gate, in words; for a broken one the error
+	// the state of the gate in words, or the error of a broken automation
 	Reason string     `json:"reason"`
-	Next   *time.Time `json:"next,omitempty"` // when it is due next
+	Next   *time.Time `json:"next,omitempty"` // when the automation is due next
 	// start of the current run, or since when it is due
 	Since    *time.Time `json:"since,omitempty"`
 	Failures int        `json:"failures"`           // consecutive failures
@@ -47,7 +47,7 @@ type AutomationState string
 
 const (
 	AutomationIdle    AutomationState = "idle"    // its gate is closed
-	AutomationDue     AutomationState = "due"     // waits for a free slot
+	AutomationDue     AutomationState = "due"     // due, but waits for a free slot
 	AutomationRunning AutomationState = "running" // a run is in progress
 	AutomationBackoff AutomationState = "backoff" // a run failed and will be retried
 	AutomationOff     AutomationState = "off"     // disabled, or its rig or city is suspended
@@ -61,7 +61,8 @@ const (
 	AutomationManual  = "manual"
 )
 
-// Word returns the status of an automation as all outputs show it: its state, or one of these two words.
+// Word returns the status of an automation as all outputs show it: its state, AutomationFailing or
+// AutomationManual.
 func (a *Automation) Word() string {
 	switch {
 	case a.State == AutomationBackoff || a.State == AutomationIdle && a.Failures > 0:
@@ -92,7 +93,7 @@ type Run struct {
 	TimedOut bool   `json:"timed_out,omitempty"`
 }
 
-// RunVoid is the outcome of a run that never started: its record was written after it had been cancelled.
+// RunVoid is the outcome of a run that never started. Its record was written after the run had been cancelled.
 const RunVoid = "void"
 
 // RunLabel is the prefix of the label of an automation's runs and of the beads that they create.

@@ -9,8 +9,8 @@ import (
 	"gcity/events"
 )
 
-// Do implements city.Control. It types texts and writes work. Any other command about something that exists succeeds,
-// and only the log shows it.
+// Do implements city.Control. It types texts and writes beads. Any other command with an existing target succeeds
+// and changes only the log.
 func (f *Fake) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	f.mu.Lock()
 	f.commands = append(f.commands, c)
@@ -55,7 +55,8 @@ func (f *Fake) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	return city.Receipt{Seq: seq, Message: strings.TrimSpace(c.Verb() + " " + c.Target())}, nil
 }
 
-// known returns an error unless the snapshot has something with this name, or the name is empty. f.mu is held.
+// known returns an error unless the snapshot has something with this name, or the name is empty. The caller holds
+// f.mu.
 func (f *Fake) known(name string) error {
 	_, agent := f.snap.Agent(name)
 	_, pool := f.snap.Pool(name)
@@ -75,7 +76,7 @@ func (f *Fake) typing(agent, text string) error {
 	return err
 }
 
-// publish appends an event and publishes a snapshot; f.mu is held.
+// publish appends an event and publishes a snapshot. The caller holds f.mu.
 func (f *Fake) publish(e events.Event) uint64 {
 	seq := f.record(e)
 	f.edit(func(*city.Snapshot) {})

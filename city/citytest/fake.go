@@ -17,8 +17,9 @@ import (
 	"gcity/events"
 )
 
-// Fake is a city in memory that shows what a test sets. Running agents echo their input, and work is stored. Commands
-// change nothing else; a test that needs that runs a controller. Its methods may be called concurrently.
+// Fake is a city in memory that shows what a test sets. Running agents echo their input, and work is stored. Other
+// commands change nothing; a test that needs their effects runs a controller. Its methods may be called
+// concurrently.
 type Fake struct {
 	mu       sync.Mutex
 	snap     *city.Snapshot
@@ -26,7 +27,7 @@ type Fake struct {
 	screens  map[string]*screen
 	commands []city.Command
 	onDo     func(city.Command) (city.Receipt, error)
-	store    *fake.Store   // has a lock of its own
+	store    *fake.Store   // has its own lock
 	changed  chan struct{} // closed and replaced at every change
 }
 
@@ -111,7 +112,8 @@ func (f *Fake) Set(change func(*city.Snapshot)) {
 	f.edit(change)
 }
 
-// OnDo replaces the implementation of commands; nil restores the built-in one. Commands are recorded in any case.
+// OnDo replaces the implementation of commands, or restores the built-in one if do is nil. Commands are recorded in
+// any case.
 func (f *Fake) OnDo(do func(city.Command) (city.Receipt, error)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -188,7 +190,7 @@ func (f *Fake) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
 	}
 }
 
-// running returns the screen of a running agent; f.mu is held.
+// running returns the screen of a running agent. The caller holds f.mu.
 func (f *Fake) running(agent string) (*screen, error) {
 	a, ok := f.snap.Agent(agent)
 	switch {
@@ -203,7 +205,7 @@ func (f *Fake) running(agent string) (*screen, error) {
 	return f.screens[agent], nil
 }
 
-// Output implements city.Control. The screen is everything that was printed.
+// Output implements city.Control. The screen contains everything that was printed.
 func (f *Fake) Output(_ context.Context, agent string, lines int) (string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

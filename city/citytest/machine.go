@@ -111,7 +111,7 @@ func (m *Machine) remove(name string) {
 	delete(m.cities, name)
 }
 
-// Fail makes Cities and Watch fail from now on; nil ends that.
+// Fail makes Cities and Watch fail with err from now on, or succeed again if err is nil.
 func (m *Machine) Fail(err error) { m.change(func() { m.gone = err }) }
 
 // Streams returns how many streams of a city are being read, and how many of them are not streams of snapshots.
@@ -226,7 +226,7 @@ func (b *resident) end() {
 		nil
 }
 
-// guest is the city that its directory returns. Every call looks it up again.
+// guest is the city that Machine.City returns. Each call looks the city up again.
 type guest struct {
 	m    *Machine
 	name string
@@ -261,7 +261,7 @@ func (g *guest) find(ctx context.Context) (city.Control, context.Context, error)
 	}
 }
 
-// asked calls the city's present run.
+// asked calls ask with the city's current run.
 func asked[T any](ctx context.Context, g *guest, ask func(city.Control) (T, error)) (T, error) {
 	c, _, err := g.find(ctx)
 	if err != nil {
@@ -280,7 +280,7 @@ func (g *guest) count(kind string, n int) {
 	}
 }
 
-// streamed reads a stream of the city's present run: it ends with the run, and pauses while the city hangs.
+// streamed reads a stream of the city's current run. The stream ends with the run, and pauses while the city hangs.
 func streamed[T any](ctx context.Context, g *guest, kind string,
 	of func(city.Control, context.Context) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
@@ -311,7 +311,7 @@ func streamed[T any](ctx context.Context, g *guest, kind string,
 	}
 }
 
-// Snapshot implements city.Control. The snapshot shows a loop that is alive.
+// Snapshot implements city.Control. It sets the time of the last pass to now, so the loop appears to run.
 func (g *guest) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return asked(ctx, g, func(c city.Control) (*city.Snapshot, error) {
 		s, err := c.Snapshot(ctx)

@@ -12,7 +12,7 @@ import (
 	"gcity/events"
 )
 
-// The agents of a city for Suite.
+// Agents of the city that Suite tests.
 const (
 	// runs; prints Ready and then echoes its input, like "echo ready; exec cat"
 	Worker = "worker"
@@ -29,11 +29,11 @@ type Harness struct {
 	// with a delay. Open is called in the test's goroutine and cleans up after the test.
 	Open func(t *testing.T) city.Control
 
-	// Hold writes a configuration with only the agent Lazy, which does not run. The city reads it at the latest at a
-	// reload.
+	// Hold writes a configuration with only the agent Lazy, which does not run. The city reads it at the next
+	// reload, or earlier.
 	Hold func(t *testing.T, ctl city.Control)
 
-	// Record writes an event as the city itself does.
+	// Record writes an event to the city's log, like the city itself.
 	Record func(t *testing.T, ctl city.Control, e events.Event)
 }
 

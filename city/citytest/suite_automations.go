@@ -17,7 +17,7 @@ import (
 	"gcity/events"
 )
 
-// The automations of a city for Suite. They run only by hand.
+// Automations of the city that Suite tests. They run only by hand.
 const (
 	Chore = "chore" // prints "swept"
 	Brew  = "brew"  // cooks the formula of this name for the pool Crew
@@ -70,7 +70,7 @@ func awaitAutomation(t *testing.T, ctx context.Context, ctl city.Control, name s
 	return *a
 }
 
-// idle waits until an automation can be run.
+// idle waits until an automation is idle and can be run.
 func idle(t *testing.T, ctx context.Context, ctl city.Control, name string) city.Automation {
 	t.Helper()
 	return awaitAutomation(t, ctx, ctl, name, func(a *city.Automation) bool {
@@ -101,7 +101,7 @@ func testAutomations(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// fire runs an automation and returns its run at its start and at its end.
+// fire runs an automation and returns the run as it was at its start and at its end.
 func fire(t *testing.T, ctx context.Context, ctl city.Control, c city.Fire) (opened,
 	ended city.Run) {
 	t.Helper()
@@ -168,7 +168,7 @@ func record(t *testing.T, ctx context.Context, ctl city.Control, id string) bead
 	}
 }
 
-// A manual run ignores the gate and leaves a record like any other.
+// A manual run ignores the gate and leaves a record like any other run.
 func testFire(t *testing.T, ctx context.Context, ctl city.Control) {
 	var ids []string
 	for range 2 {

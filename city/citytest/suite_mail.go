@@ -128,7 +128,7 @@ func testMail(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// A message to a pool belongs to all members until one has taken it, and only one can.
+// A message to a pool belongs to all members until one member has taken it. Only one member can take it.
 func testPoolMail(t *testing.T, ctx context.Context, ctl city.Control) {
 	checks := mailChecks{t, ctx, ctl}
 	id := mailed(t, ctx, ctl, mail.Message{From: Worker, To: Crew, Subject: "who?"})

@@ -13,7 +13,7 @@ import (
 	"gcity/city"
 )
 
-// The pool and the rig of a city for Suite.
+// Pool and rig of the city that Suite tests.
 const (
 	// a pool that wants its minimum; its members print Ready and echo; their drains have no time limit
 	Crew    = "crew"
@@ -25,7 +25,7 @@ const (
 	RigLazy   = "yard/idler" // suspended by its own flag
 )
 
-// crew returns the name of a member, from 1.
+// crew returns the name of member i of Crew, counted from 1.
 func crew(i int) string { return fmt.Sprintf("%s-%d", Crew, i) }
 
 const (
@@ -45,11 +45,12 @@ func rig(s *city.Snapshot, name string) *city.Rig {
 func testReload(t *testing.T, ctx context.Context, ctl city.Control) {
 	before := worker(t, ctx, ctl)
 	do(t, ctx, ctl, city.Reload{})
-	do(t, ctx, ctl, city.Reload{Confirm: true}) // nothing is held: this is an ordinary reload
+	// no configuration is held, so this is an ordinary reload
+	do(t, ctx, ctl, city.Reload{Confirm: true})
 	same(t, before, worker(t, ctx, ctl))
 }
 
-// worker returns the present state of the agent Worker.
+// worker returns the current state of the agent Worker.
 func worker(t *testing.T, ctx context.Context, ctl city.Control) city.Agent {
 	t.Helper()
 	s, err := ctl.Snapshot(ctx)
@@ -73,7 +74,7 @@ func same(t *testing.T, before, after city.Agent) {
 	}
 }
 
-// wantMention checks that an error names what to look at; its code is checked separately.
+// wantMention checks that an error message contains these words. The error code is checked separately.
 func wantMention(t *testing.T, what string, err error, words ...string) {
 	t.Helper()
 	e, ok := errors.AsType[*city.Error](err)
@@ -88,7 +89,7 @@ func wantMention(t *testing.T, what string, err error, words ...string) {
 	}
 }
 
-// A drain can be cancelled. Once acknowledged, it is a restart without a loss. (L2, L14)
+// A drain can be cancelled. Once the agent acknowledges it, the agent restarts. (L2, L14)
 func testDrain(t *testing.T, ctx context.Context, ctl city.Control) {
 	before := worker(t, ctx, ctl)
 	do(t, ctx, ctl, city.Drain{Agent: Worker})
@@ -225,7 +226,7 @@ func testPool(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// A pool grows and shrinks at its highest-numbered members. A draining member that is wanted again keeps its
+// A pool adds and removes the members with the highest numbers. A draining member that is wanted again keeps its
 // session.
 func testScale(t *testing.T, ctx context.Context, ctl city.Control) {
 	awaitCrew(t, ctx, ctl, 1)
@@ -288,7 +289,7 @@ func testScaleRefused(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// Draining a member that its pool wants is a restart, as for any agent.
+// Draining a wanted member of a pool restarts the member, like any other agent.
 func testDrainMember(t *testing.T, ctx context.Context, ctl city.Control) {
 	before := lives(t, awaitCrew(t, ctx, ctl, 1), 1)[0]
 	do(t, ctx, ctl, city.Drain{Agent: crew(1)})
@@ -305,7 +306,7 @@ func testDrainMember(t *testing.T, ctx context.Context, ctl city.Control) {
 	})
 }
 
-// A pool is suspended as a whole, never a member alone. Commands about sessions need a member's name.
+// Only a whole pool can be suspended, not a single member. Commands about sessions need the name of a member.
 func testSuspendPool(t *testing.T, ctx context.Context, ctl city.Control) {
 	before := lives(t, awaitCrew(t, ctx, ctl, 1), 1)[0]
 	for _, c := range []city.Command{city.Suspend{Agent: crew(1)}, city.Stop{Agent: crew(1)}} {
@@ -346,7 +347,8 @@ func testSuspendPool(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// The most specific reason is shown and stays.
+// A suspended rig suspends its agents. An agent with its own suspended flag keeps that reason, and stays suspended
+// when the rig resumes.
 func testRig(t *testing.T, ctx context.Context, ctl city.Control) {
 	s := awaitRig(t, ctx, ctl, city.Running, "")
 	r := rig(s, Rig)

@@ -69,7 +69,7 @@ func (t *terminal) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// typeIn types and echoes; f.mu is held.
+// typeIn records input and echoes it. The caller holds f.mu.
 func (f *Fake) typeIn(s *screen, p []byte) {
 	s.typed = append(s.typed, p...)
 	s.out = append(s.out, bytes.ReplaceAll(p, []byte("\r"), []byte("\r\n"))...)

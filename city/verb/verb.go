@@ -14,7 +14,7 @@ import (
 // verb's path in the API.
 type Noun string
 
-// The nouns. City stands for the city itself, which needs no name.
+// Nouns. City is the city itself, so its verbs have no target.
 const (
 	City       Noun = ""
 	Agent      Noun = "agent"
@@ -27,7 +27,7 @@ const (
 
 // Verb is one row of the table.
 type Verb struct {
-	Name string // the result of the method Verb of city.Command
+	Name string // the result of city.Command.Verb
 	Noun Noun
 
 	API   API
@@ -40,22 +40,22 @@ type Verb struct {
 // API describes how the API offers a verb.
 type API struct {
 	Path    string // the last part of the path, if it is not the verb's name
-	Alias   string // another last part for the same; "" = none
-	Summary string // in the OpenAPI document; "" = the verb has no path of the common form
+	Alias   string // an alternative last part of the path; "" = none
+	Summary string // summary in the OpenAPI document; "" = the verb has no path of the usual form
 	Body    any    // a value of the type of the request's body; nil = the body is empty
 }
 
 // Shell describes a verb's command on the command line, for verbs that need only the name of an agent.
 type Shell struct {
-	// in the list of commands; "" = the command does not exist or is written by hand
+	// description in the list of commands; "" = the command does not exist or is written by hand
 	Short string
-	Long  string // in the command's own help; "" = Short is enough
-	Pools bool   // it also accepts the name of a pool
+	Long  string // description in the command's own help; "" = Short
+	Pools bool   // the command also accepts the name of a pool
 }
 
 // Line describes a verb's entry in the control room's palette.
 type Line struct {
-	Word  string // word to type; "" = the palette does not have the verb
+	Word  string // the word to type; "" = not in the palette
 	Usage string // arguments after the word
 	Does  string // description
 }
@@ -81,8 +81,8 @@ func At(noun Noun, part string) (Verb, bool) {
 	return Verb{}, false
 }
 
-// Parts returns the last parts of a verb's paths in the API, the usual one first. It is empty if the API has the
-// verb under a separate path with a different body.
+// Parts returns the last parts of a verb's paths in the API, the usual one first. The result is empty if the API
+// has the verb under a separate path with a different body.
 func (v Verb) Parts() []string {
 	switch {
 	case v.API.Summary == "":
@@ -100,7 +100,7 @@ func (v Verb) Command(target string) (city.Command, error) { return v.decode(tar
 
 // Decode returns the command of a verb for a target from its body, which may be empty if the verb needs no values.
 // Unknown verbs, unknown fields, a missing or superfluous target, and text after the body are *city.Error Invalid.
-// Decode does not check whether the target exists or a number is within its bounds: the city does.
+// Decode does not check whether the target exists or a number is within its bounds; the city checks that.
 func Decode(name, target string, body []byte) (city.Command, error) {
 	v, ok := find(name, target == "")
 	switch {
@@ -112,8 +112,7 @@ func Decode(name, target string, body []byte) (city.Command, error) {
 	return nil, invalid("unknown agent command %q", name)
 }
 
-// find returns the row of a name. A verb of the city and a verb of an agent or another object may have the same
-// name.
+// find returns the row with this name. A verb of the city and a verb of another object may have the same name.
 func find(name string, ofCity bool) (Verb, bool) {
 	all := All()
 	i := slices.IndexFunc(all, func(v Verb) bool {
@@ -125,12 +124,12 @@ func find(name string, ofCity bool) (Verb, bool) {
 	return all[i], true
 }
 
-// to returns a decoder for a command without values. of creates the command for a target.
+// to returns a decoder for a command with values that need no check. of creates the command for a target.
 func to[C city.Command](of func(target string) C) decoder {
 	return checked(of, func(C) error { return nil })
 }
 
-// checked returns a decoder like to, and checks the values of the body.
+// checked returns a decoder that also checks the values in the body.
 func checked[C city.Command](of func(target string) C, check func(C) error) decoder {
 	return func(target string, body []byte) (city.Command, error) {
 		c := of(target)
@@ -144,7 +143,7 @@ func checked[C city.Command](of func(target string) C, check func(C) error) deco
 	}
 }
 
-// aliased returns a decoder for bodies in which clients of Gas City use another name for a field.
+// aliased returns a decoder for bodies in which Gas City's clients use a different name for a field.
 func aliased(alias, name string, decode decoder) decoder {
 	return func(target string, body []byte) (city.Command, error) {
 		var fields map[string]json.RawMessage
