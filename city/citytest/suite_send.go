@@ -73,7 +73,7 @@ func testSendQueued(t *testing.T, ctx context.Context, ctl city.Control) {
 	do(t, ctx, ctl, city.Nudge{Agent: Worker, Text: "the last", Now: true})
 	seen(t, ctx, ctl, "the last")
 	text, err := ctl.Output(ctx, Worker, 100)
-	// the terminal echoes the text, and the program may print it once more
+	// the terminal echoes the text, and the program may print it again
 	if n := strings.Count(text, "after it"); err != nil || n < 1 || n > 2 ||
 		!strings.Contains(text, "half a line\n") {
 		t.Errorf("%q, %v", text, err)
