@@ -37,8 +37,8 @@ func (c *City) Rig(name string) *Rig {
 	return nil
 }
 
-// Prefix returns the prefix of the IDs of the city's own work. It is derived from the city's name, and is different
-// from the prefixes of the rigs.
+// Prefix returns the prefix of the IDs of the city's own beads. It is derived from the city's name, and differs from
+// the prefixes of the rigs.
 func (c *City) Prefix() string {
 	p := strings.ToLower(prefixOf(c.Workspace.Name))
 	if p == "" || strings.ContainsFunc(p, func(r rune) bool {
@@ -49,7 +49,7 @@ func (c *City) Prefix() string {
 	return p
 }
 
-// PrefixOf returns the prefix of the IDs of a rig's work, or the city's for "".
+// PrefixOf returns the prefix of the IDs of a rig's beads. For "" and an unknown rig it returns the city's prefix.
 func (c *City) PrefixOf(rig string) string {
 	if r := c.Rig(rig); r != nil {
 		return r.Prefix
@@ -57,11 +57,11 @@ func (c *City) PrefixOf(rig string) string {
 	return c.Prefix()
 }
 
-// RigAgents returns the qualified names of the agents and pools that are declared for a rig. It omits those from
-// the rig's topologies, which are removed together with the rig.
+// RigAgents returns the qualified names of the agents and pools that are declared for a rig. It omits agents from the
+// rig's topologies, which are removed together with the rig.
 func (c *City) RigAgents(rig string) []string { return c.agentsOf(rig, false) }
 
-// RigBrought returns the qualified names of the agents and pools from a rig's topologies.
+// RigBrought returns the qualified names of the agents and pools that come from a rig's topologies.
 func (c *City) RigBrought(rig string) []string { return c.agentsOf(rig, true) }
 
 func (c *City) agentsOf(rig string, brought bool) []string {
@@ -74,7 +74,7 @@ func (c *City) agentsOf(rig string, brought bool) []string {
 	return out
 }
 
-// SessionOf returns the name of the sessions of the agent with a qualified name, even if no such agent is declared.
+// SessionOf returns the session name of the agent with a qualified name, even if this agent is not declared.
 func (c *City) SessionOf(name string) string {
 	for i := range c.Agents {
 		a := &c.Agents[i]
@@ -118,9 +118,9 @@ func (c *City) ownFragments(a *Agent) []string {
 	return out
 }
 
-// Member returns the i-th member of an agent's pool as a separate agent, with i from 1 to Max. Only the name and
-// the values that depend on it differ from the agent. If the pool has only one member, or the agent has no pool,
-// Member returns the agent itself.
+// Member returns the i-th member of an agent's pool as a separate agent. i is from 1 to Max. Only the name and the
+// values that depend on the name differ from a. If the pool has only one member, or the agent has no pool, Member
+// returns the agent itself.
 func (c *City) Member(a *Agent, i int) Agent {
 	m := *a
 	if a.Pool == nil || a.Pool.Max <= 1 {
@@ -143,7 +143,7 @@ func (c *City) TriageOf(agent string) *Watchdog {
 }
 
 // Parts returns the files of a configuration in the order in which they were read, followed by the folders of its
-// topologies, which contain some of the files.
+// topologies. Some of the files are in these folders.
 func (c *City) Parts() []Part {
 	var out []Part
 	for _, path := range c.Sources {
@@ -165,8 +165,8 @@ func (c *City) remote(name string, at Origin) *Remote {
 	return &c.Remotes[i]
 }
 
-// want returns what to fetch for a topology. A source that is neither a URL nor HOST:PATH is a folder relative to
-// the file that contains the key.
+// want describes what to fetch for a topology. A source that is neither a URL nor HOST:PATH is a folder relative to the
+// file that contains the key.
 func (c *City) want(r *Remote) topology.Want {
 	w := topology.Want{Name: r.Name, Source: r.Source, From: r.Source, Ref: r.Ref, Path: r.Path}
 	host, _, remote := strings.Cut(r.Source, ":")

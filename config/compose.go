@@ -31,14 +31,14 @@ func (d composer) compose() {
 	}
 }
 
-// entry is one reference to a topology: a folder, or a name of [topologies].
+// entry is one reference to a topology: a folder, or a name from [topologies].
 type entry struct {
 	text string
 	key  string
 	at   Origin
 }
 
-// words returns the references in three keys of one table.
+// words returns the references in three keys of a table.
 func (d composer) words(table string, origins map[string]Origin, one string, more,
 	includes []string) []entry {
 	var out []entry
@@ -72,7 +72,7 @@ func (d composer) place(base, word string) (dir string, err error) {
 		}
 	}
 	dir, err = resolve(c.Path, base, word)
-	// the files next to a topology outside the city belong to the topology
+	// the files next to a topology outside the city are part of the topology
 	if err != nil && !within(c.Path, base) {
 		return filepath.Join(base, word), nil
 	}
@@ -82,7 +82,7 @@ func (d composer) place(base, word string) (dir string, err error) {
 	return dir, err
 }
 
-// stamp adds the agents of topologies to the city or a rig, and returns the layers of their formulas.
+// stamp adds the agents of topologies to the city or a rig, and returns the formula layers of the topologies.
 func (d composer) stamp(entries []entry, r *Rig) []formula.Layer {
 	var layers []formula.Layer
 	var done []*pack
@@ -97,7 +97,7 @@ func (d composer) stamp(entries []entry, r *Rig) []formula.Layer {
 		}
 		if d.unread.files && !strings.Contains(e.text, "/") && !files.IsDir(dir) {
 			d.unread.of(r)
-			continue // the reference may be a table in a file that could not be read
+			continue // a file that could not be read may declare a table with this name
 		}
 		p := d.topology(dir, e.key, []reading{{dir, e.text, e.at}})
 		if p == nil || p.partial {
@@ -155,8 +155,8 @@ func layerOf(p *pack, r *Rig) formula.Layer {
 	return l
 }
 
-// cityNames returns the names of the agents that topologies declare for the city. It returns nil if the topologies
-// do not distinguish between city and rig.
+// cityNames returns the names of the agents that topologies declare for the city. It returns nil if no topology
+// distinguishes between city and rig.
 func cityNames(packs []*pack) map[string]bool {
 	var out map[string]bool
 	for _, p := range packs {
@@ -212,7 +212,7 @@ func (d composer) take(p *pack, ofCity map[string]bool, e entry, r *Rig) (n int)
 	return n
 }
 
-// provide adds the providers of a topology. Keys that the city or earlier topologies have set take precedence.
+// provide adds the providers of a topology. Keys set by the city or by earlier topologies take precedence.
 func (d composer) provide(p *pack) {
 	c := d.city
 	if d.provided[p] {
@@ -235,7 +235,7 @@ func (d composer) provide(p *pack) {
 	}
 }
 
-// remotes checks the [topologies.X] tables after all files are read.
+// remotes checks the [topologies.X] tables. It runs after all files are read.
 func (d composer) remotes() {
 	c := d.city
 	for i := range c.Remotes {

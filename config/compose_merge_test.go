@@ -14,8 +14,8 @@ import (
 	"gcity/topology"
 )
 
-// Lists from all files are joined, the root file's entries first. For other values the last file wins, key by key.
-// Extra files (Source.Files) are read last.
+// Lists from all files are joined, with the root file's entries first. For other values the last file takes precedence,
+// key by key. Extra files (Source.Files) are read last.
 func TestMerge(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		FileName: `include = ["more/one.toml"]
@@ -111,8 +111,8 @@ prefix = "zz"
 	}
 }
 
-// Agents of included topologies come first, with paths relative to their own topology. A rig's overrides win over
-// everything else.
+// Agents of included topologies come first, with paths relative to their own topology. A rig's overrides take
+// precedence over everything else.
 func TestIncludedTopologies(t *testing.T) {
 	outside := folderOf(t, map[string]string{
 		"base/pack.toml": "[pack]\nname = \"base\"\nschema = 1\n[[agent]]\nname = \"low\"\n" +
@@ -173,7 +173,7 @@ session = "fake"
 	}
 }
 
-// The revision covers every file of a topology, except what running agents and git write there.
+// The revision covers every file of a topology, except files that running agents and git write there.
 func TestTopologyIsWatched(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		FileName: "[workspace]\ntopology = \"p\"\n", "more.toml": "[daemon]\nmax_restarts = 1\n",

@@ -12,7 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// Any bytes as a topology give either a valid city or problems with valid places, never a panic. Agent names are
+// Any bytes as a topology produce either a valid city or problems with valid places, and never a panic. Agent names are
 // unique, and the printed configuration can be loaded again.
 func FuzzTopology(f *testing.F) {
 	stories, err := os.ReadFile("testdata/compose.txt")
@@ -68,7 +68,7 @@ func FuzzTopology(f *testing.F) {
 	})
 }
 
-// composedCity returns the folder of a city of n agents: three files, two topologies in rigs, patches, pools and
+// composedCity returns the folder of a large city with three files, two topologies in each rig, patches, pools and
 // formulas.
 func composedCity(tb testing.TB, rigs, each int) string {
 	files := map[string]string{}

@@ -10,7 +10,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// The stories in testdata/compose.txt give the recorded results.
+// The stories in testdata/compose.txt produce the recorded results.
 func TestComposeStories(t *testing.T) {
 	const path = "testdata/compose.txt"
 	data, err := os.ReadFile(path)
@@ -34,7 +34,7 @@ func TestComposeStories(t *testing.T) {
 	}
 }
 
-// saidOf returns all errors and warnings for a city made of files. Its folder is shown as DIR.
+// saidOf returns all errors and warnings for a city that consists of these files. Its folder is shown as DIR.
 func saidOf(t *testing.T, files *txtar.Archive) string {
 	t.Helper()
 	all := map[string]string{}

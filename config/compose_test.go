@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// composes reports whether a key is covered by the tests of this file instead of TestEveryKey.
+// composes reports whether the tests of this file cover a key instead of TestEveryKey.
 func composes(path string) bool {
 	for _, table := range []string{"topologies.", "patches.rigs.", "rigs.overrides."} {
 		if strings.HasPrefix(path, table) {
@@ -57,7 +57,7 @@ func agentsOf(c *City) []string {
 	return out
 }
 
-// One topology supplies agents to the city and to each rig. The city's come first, and a rig's agents depend on each
+// One topology supplies agents to the city and to each rig. The city's agents come first. A rig's agents depend on each
 // other within the rig.
 func TestTopology(t *testing.T) {
 	dir := folderOf(t, map[string]string{

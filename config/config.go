@@ -1,4 +1,4 @@
-// Package config reads and validates the TOML files of a city. Values have positions; all errors are reported at once.
+// Package config reads and validates the TOML files of a city. Values have positions. All errors are reported at once.
 //
 // # Concurrency
 //
@@ -23,13 +23,13 @@ const FileName = "city.toml"
 
 // City is a validated configuration. It is immutable after loading.
 type City struct {
-	Path      string   // absolute path of the city's folder, symlinks resolved
+	Path      string   // absolute path of the city's folder, with symbolic links resolved
 	Include   []string // files that city.toml includes, as written in it
 	Workspace Workspace
-	Agents    []Agent // in the order of the files
-	Rigs      []Rig   // in the order of the files
+	Agents    []Agent // in file order
+	Rigs      []Rig   // in file order
 	Providers []Provider
-	Watchdogs []Watchdog // in the order of the files
+	Watchdogs []Watchdog // in file order
 	Daemon    Daemon
 	Session   Session
 	Events    Events
@@ -49,22 +49,22 @@ type City struct {
 
 	Remotes []Remote // topologies from git repositories
 
-	patches patches         // patches, which are already applied
-	stamped []*pack         // the topologies of the city's agents, in order
-	trees   []string        // the folders of the topologies
+	patches patches         // patches that are already applied
+	stamped []*pack         // topologies of the city's agents, in order
+	trees   []string        // folders of the topologies
 	recipes []formula.Layer // formula layers of the city's topologies
-	reveal  bool            // TOML and Explain do not hide secrets
-	// agents with a prompt that depends on the fragments of their topology, by qualified name
+	reveal  bool            // show secrets in TOML and Explain
+	// set of agents with prompts that depend on fragments of their topology, by qualified name
 	leans     map[string]bool
-	overrides []override         // overrides of automations, which are already applied
+	overrides []override         // overrides of automations that are already applied
 	members   map[string]derived // derived values of pool members, by qualified name
 }
 
-// Origin is the position of a value.
+// Origin is the position of a value in its file.
 type Origin struct {
 	File   string // relative to the city, or absolute if it is outside; "" = a default
-	Line   int    // from 1
-	Column int    // from 1, in bytes
+	Line   int    // counted from 1
+	Column int    // counted from 1, in bytes
 }
 
 // String returns the position as "city.toml:12:3", or "default". A source without lines has only its name:
@@ -83,7 +83,7 @@ func (o Origin) String() string {
 type Workspace struct {
 	Name            string // the default is the folder's name
 	Suspended       bool
-	SessionTemplate string // a template; session.Encode encodes its values
+	SessionTemplate string // a template; its values are encoded by session.Encode
 	StartCommand    string // for agents without a command
 	Provider        string // for agents without a command and without a provider
 
@@ -92,16 +92,16 @@ type Workspace struct {
 	InstallAgentHooks []string // kinds of hook files, for agents that do not set this key
 	GlobalFragments   []string // fragments that are appended to every prompt
 
-	Topology string // one more topology, before the others
+	Topology string // one more topology, before all others
 }
 
-// Trouble has the reasons why one agent cannot be started; "" = none.
+// Trouble holds the reasons why one agent cannot be started; "" = none.
 type Trouble struct {
 	ScriptProblem string // why the agent's session_setup_script cannot be read
 	Fault         string // any other problem of this agent, with its position
 }
 
-// patches has the tables that change other declarations.
+// patches holds the tables that change other declarations.
 type patches struct {
 	agents    []patch
 	rigs      []rigPatch
@@ -116,7 +116,7 @@ type Agent struct {
 	Dir          string
 	Description  string
 	Suspended    bool
-	StartCommand string // run by "sh -c" unchanged; "" = the workspace's
+	StartCommand string // run unchanged by "sh -c"; "" = the workspace's start_command
 	Provider     string // the program that the agent runs, as written
 	Session      string // the session provider, as written; see City.ProviderOf
 	Startup
@@ -126,8 +126,8 @@ type Agent struct {
 	SessionSetup       []string
 	SessionSetupScript string
 
-	Scope    string // "city" or "rig": what a topology's agent belongs to; "" = not set
-	Topology string // absolute path of the topology that declares it; "" = none
+	Scope    string // "city" or "rig": where an agent of a topology belongs; "" = not set
+	Topology string // absolute path of the topology that declares the agent; "" = none
 
 	Outfit
 	Routing
@@ -146,10 +146,10 @@ type Agent struct {
 	Origin Origin // position of the table
 	// position of each key that is set, by its TOML name ("env.FOO" for one variable)
 	Origins map[string]Origin
-	Patches []Origin // positions of the tables that change it; the last one takes effect
+	Patches []Origin // positions of the tables that change the agent; the last one takes precedence
 }
 
-// Startup has the keys about starting a program and passing the prompt. Agents and providers have them.
+// Startup holds the keys about starting a program and passing the prompt. Agents and providers have these keys.
 type Startup struct {
 	Args                   []string
 	PromptMode, PromptFlag string        // "" = the provider's value
@@ -160,22 +160,22 @@ type Startup struct {
 	Env                    map[string]string
 }
 
-// Outfit has the keys about the prompt and the files that an agent gets when it starts.
+// Outfit holds the keys about the prompt and the files that an agent gets when it starts.
 type Outfit struct {
-	PromptTemplate    string // a file, absolute; "" = none
+	PromptTemplate    string // absolute path of a file; "" = none
 	InjectFragments   []string
 	OverlayDir        string // absolute; "" = none
 	InstallAgentHooks []string
 	HooksInstalled    bool
 }
 
-// Routing has the keys about how work reaches an agent.
+// Routing holds the keys about how work reaches an agent.
 type Routing struct {
 	WorkQuery, SlingQuery string // shell lines; "" = the built-in behaviour
 	DefaultSlingFormula   string
 }
 
-// Derived has values that are derived while the configuration is loaded.
+// Derived holds values that are derived while the configuration is loaded.
 type Derived struct {
 	// SessionName and ScriptHash are empty for a pool of several members. Each member has its own; see City.Member.
 	SessionName string
@@ -190,8 +190,8 @@ type Derived struct {
 	Needs       []string // qualified names of the agents and pools in DependsOn, sorted
 }
 
-// Provider is one [providers.X] table: the program of an agent and how it is started. Values that are not set come
-// from the preset of the same name.
+// Provider is one [providers.X] table: the program of an agent and how it is started. The preset of the same name
+// supplies the values that are not set.
 type Provider struct {
 	Name        string
 	DisplayName string
@@ -201,36 +201,36 @@ type Provider struct {
 	Origin  Origin            // position of the table, or "preset claude" without a table
 	Origins map[string]Origin // position of each key that is set, by its TOML name
 
-	// Whole means that the preset of the same name is not used.
+	// Whole means that the preset of the same name is ignored.
 	Whole bool `key:"_replace"`
 }
 
 // Pool is an agent's [agents.pool] table. 0 <= Min <= Max.
 type Pool struct {
-	Min, Max     int           // Max 0 = the pool is off
-	Check        string        // "" = the size is the number of open beads of the pool
+	Min, Max     int           // if Max is 0, the pool is off
+	Check        string        // "" = the size is the number of the pool's open beads
 	CheckTimeout time.Duration // > 0
 	DrainTimeout time.Duration // 0 = no time limit
 }
 
-// Rig is one [[rigs]] table: a project folder that agents work in.
+// Rig is one [[rigs]] table: a project folder in which agents work.
 type Rig struct {
 	Name      string
 	Path      string // absolute
-	Prefix    string // prefix of the IDs of its work, unique in the city
+	Prefix    string // prefix of the IDs of the rig's beads, unique in the city
 	Suspended bool
 
-	// folder of its own formulas and automations, absolute; it may be missing; "" = none
+	// absolute folder of the rig's own formulas and automations; it may be missing; "" = none
 	FormulasDir string
 
 	Topologies         []string // as in Workspace
 	Topology           string
 	Includes           []string
-	overrides          []patch         // overrides, which are already applied
-	recipes            []formula.Layer // formula layers of its topologies
+	overrides          []patch         // overrides that are already applied
+	recipes            []formula.Layer // formula layers of the rig's topologies
 	DefaultSlingTarget string
 
-	// why its folder cannot be used, "" if it can. This is found while loading, and is not an error.
+	// why the rig's folder cannot be used; "" = it can be used. An unusable folder is not an error.
 	Problem string
 
 	Origin  Origin
@@ -250,11 +250,11 @@ type Daemon struct {
 	PatrolInterval  time.Duration // > 0
 	MaxRestarts     int           // 0 = no limit
 	RestartWindow   time.Duration
-	ShutdownTimeout time.Duration // 0 = an agent is killed at once
+	ShutdownTimeout time.Duration // 0 = agents are killed immediately
 	RestartBackoff  time.Duration
-	CrashHistory    string // "memory", or "disk": it outlives the controller
+	CrashHistory    string // "memory", or "disk" if the history outlives the controller
 
-	WispGCInterval, WispTTL time.Duration // both or neither are 0; 0 = wisps are kept
+	WispGCInterval, WispTTL time.Duration // either both are 0 or neither; 0 = wisps are kept
 }
 
 // Beads is the [beads] table.
@@ -262,7 +262,7 @@ type Beads struct {
 	Provider string // "" or "file" = the built-in store; "bd"; "exec:SCRIPT"
 }
 
-// Keeper returns the provider. All names of the built-in store are returned as "".
+// Keeper returns the provider, and "" for each name of the built-in store.
 func (b Beads) Keeper() string {
 	if b.Provider == "file" {
 		return ""
@@ -270,15 +270,15 @@ func (b Beads) Keeper() string {
 	return b.Provider
 }
 
-// Dolt is the [dolt] table: the database server that bd uses. bd determines values that are empty.
+// Dolt is the [dolt] table: the database server that bd uses. bd chooses the values that are empty.
 type Dolt struct {
 	Host    string
 	Port    int  // 0 = not set
 	Managed bool // gcity starts and stops the server
 }
 
-// Server returns the address of the server. If gcity runs the server, or if the address is set in part, missing
-// parts have defaults.
+// Server returns the address of the server. If gcity runs the server, or if only a part of the address is set, missing
+// parts get defaults.
 func (d Dolt) Server() (host string, port int) {
 	if !d.Managed && d.Host == "" && d.Port == 0 {
 		return "", 0
@@ -300,9 +300,9 @@ type Automations struct {
 
 // Session is the [session] table.
 type Session struct {
-	Provider   string // for agents that do not set one: "pty", "tmux", "subprocess", "exec:…", …
+	Provider   string // for agents that set none: "pty", "tmux", "subprocess", "exec:…", …
 	Cols, Rows int
-	// Passthrough has the classes of terminal sequences that are passed on to the terminal of an attached user; see
+	// Passthrough lists the classes of terminal sequences that reach the terminal of an attached user; see
 	// internal/passthrough.
 	Passthrough []string
 	Kubernetes  Kubernetes `key:"k8s"`
@@ -316,13 +316,13 @@ type Kubernetes struct {
 	ImagePullPolicy        string
 	ServiceAccount         string
 	NodeSelector           map[string]string
-	CPURequest, MemRequest string // as Kubernetes writes quantities
+	CPURequest, MemRequest string // in the notation of Kubernetes quantities
 	CPULimit, MemLimit     string
 }
 
 // Events is the [events] table.
 type Events struct {
-	Provider string // "" = the built-in log; "exec:SCRIPT" = that log and a script; "fake"; "fail"
+	Provider string // "" = the built-in log; "exec:SCRIPT" = also a script; "fake"; "fail"
 }
 
 // Console is the [console] table.
@@ -331,7 +331,7 @@ type Console struct {
 	Colour string // colour of the city, in the form of colour.Parse; "" = none
 }
 
-// defaultProvider is the session provider if the key is empty.
+// defaultProvider is the session provider if none is configured.
 const defaultProvider = "pty"
 
 // API is the [api] table: the TCP listener of the city.
@@ -345,7 +345,7 @@ type API struct {
 	ReadFile string `key:"read_token_file"`
 }
 
-// Equal reports whether two tables have the same values.
+// Equal reports whether two [api] tables have the same values.
 func (a API) Equal(b API) bool {
 	return a.Port == b.Port && a.Bind == b.Bind && slices.Equal(a.Hosts, b.Hosts) &&
 		a.Token == b.Token && a.TokenFile == b.TokenFile && a.ReadFile == b.ReadFile

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// decoder decodes the TOML files into the fields of a City.
+// decoder decodes TOML files into the fields of a City.
 type decoder struct{ *loading }
 
 func (d decoder) table(n *toml.Node, path string, p place) {
@@ -66,7 +66,7 @@ func (d decoder) unknown(n *toml.Node, table string) {
 	}
 }
 
-// inner returns a table inside this table with the key name. At the top level it searches in [[agents]].
+// inner returns a table inside this table that has the key name. At the top level it searches [[agents]].
 func (d decoder) inner(table, name string) string {
 	if table == "" {
 		if k := d.schema.ByPath[keys.Join("agents", name)]; k != nil &&
@@ -94,7 +94,7 @@ func (d decoder) elsewhere(name string) string {
 	return ""
 }
 
-// usable returns the names of the supported keys in a table, or all names if the table is not supported.
+// usable returns the names of the supported keys in a table. If the table has none, it returns all names.
 func (d decoder) usable(table string) []string {
 	var out []string
 	for _, k := range d.schema.Tables[table] {
@@ -108,7 +108,7 @@ func (d decoder) usable(table string) []string {
 	return out
 }
 
-// later reports keys that are not implemented yet, once per table, and separately unknown and dropped keys.
+// later reports keys that are not implemented yet, once per table. It reports unknown and dropped keys separately.
 func (d decoder) later(n *toml.Node, k *keys.Key) {
 	refuse := true
 	for _, t := range toml.TablesOf(n) {
@@ -157,7 +157,7 @@ func (d decoder) supported(n *toml.Node, k *keys.Key, p place) {
 	}
 }
 
-// entries decodes a table of named tables. Each becomes one element.
+// entries decodes a table of named tables. Each named table becomes one element.
 func (d decoder) entries(n *toml.Node, k *keys.Key) {
 	if n.Shape != toml.ShapeTable {
 		d.problem(n.At, k.Path, "is %s; each %s is a separate table: write [%s.NAME] on a "+
@@ -186,7 +186,7 @@ func (d decoder) entries(n *toml.Node, k *keys.Key) {
 	}
 }
 
-// list decodes a list of tables. Each becomes one element.
+// list decodes a list of tables. Each table becomes one element.
 func (d decoder) list(n *toml.Node, k *keys.Key) {
 	tables := toml.TablesOf(n)
 	noun := strings.TrimSuffix(k.Name(), "s")
@@ -211,7 +211,7 @@ func (d decoder) list(n *toml.Node, k *keys.Key) {
 	}
 }
 
-// element appends an element to the list of a table and returns its place, which is valid until the next call.
+// element appends an element to the list for a table and returns its place. The place is valid until the next call.
 func (d decoder) element(path string, at Origin, origins map[string]Origin) place {
 	c := d.city
 	switch path {

@@ -41,9 +41,9 @@ func (d dependencies) depend() {
 	d.circles()
 }
 
-// needed returns the agent or pool that name refers to: in the agent's own rig if it exists there, otherwise in the
-// city. If neither exists, it returns why the name is invalid. The reason is "" if a file that may declare the name
-// could not be read.
+// needed returns the agent or pool that name refers to. The agent's own rig takes precedence over the city. If the name
+// is invalid, the agent is nil and the text is the reason. The text is "" if a file that could not be read may declare
+// the name.
 func (d dependencies) needed(a *Agent, name string) (*Agent, string) {
 	var at []string // where the name may be declared
 	if a.Rig != "" && !strings.Contains(name, "/") {
@@ -74,7 +74,7 @@ func (d dependencies) needed(a *Agent, name string) (*Agent, string) {
 	return nil, "is neither an agent nor a pool" + d.meant(name, a)
 }
 
-// meant suggests another existing name: one with a similar spelling, or the same name in a rig.
+// meant suggests an existing name: one with a similar spelling, or the same name in a rig.
 func (d dependencies) meant(name string, asker *Agent) string {
 	_, bare := cutRig(name)
 	var same, spelled []string
@@ -104,7 +104,7 @@ func cutRig(name string) (rig, bare string) {
 	return "", name
 }
 
-// circles reports agents that depend on each other in a cycle. If cycles overlap, it reports only some of them.
+// circles reports agents that depend on each other in a cycle. If cycles overlap, it may not report all of them.
 func (d dependencies) circles() {
 	const (
 		open = 1 + iota

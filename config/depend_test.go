@@ -33,7 +33,8 @@ depends_on = ["demo/db"]
 	for _, a := range c.Agents {
 		got = append(got, fmt.Sprintf("%s: %s", a.Qualified(), strings.Join(a.Needs, " ")))
 	}
-	// A rig's own db comes before the city's. An agent that depends on its own name means the city's agent.
+	// A name refers to an agent of the same rig before an agent of the city. An agent that depends on its own name
+	// means the city's agent.
 	want := []string{"demo/web: cache demo/db worker", "demo/db: db", "db: ", "cache: ",
 		"worker: demo/db"}
 	if !slices.Equal(got, want) {
@@ -41,7 +42,7 @@ depends_on = ["demo/db"]
 	}
 }
 
-// A dependency cycle of thousands of agents is reported in one line and does not overflow the stack.
+// A dependency cycle of thousands of agents is reported in one line, without a stack overflow.
 func TestLongCycle(t *testing.T) {
 	const n = 5000
 	var b strings.Builder

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A fetched topology may only refer to files in its own repository: prompts, overlays, scripts, formulas and other
-// topologies. The city's own files may refer to any path on its behalf.
+// A fetched topology may refer only to files in its own repository: prompts, overlays, scripts, formulas and other
+// topologies. The city's own files may set these keys to any path.
 func TestFetchedTopologiesStayInside(t *testing.T) {
 	const agent = "[topology]\nname = \"x\"\nschema = 1\n%EXTRA%\n[[agents]]\nname = \"a\"\n" +
 		"start_command = \"x\"\n%KEY%\n"
@@ -46,7 +46,7 @@ func TestFetchedTopologiesStayInside(t *testing.T) {
 	for key, refused := range map[string]bool{
 		`prompt_template = "../prompts/a.md"`: false, `overlay_dir = "../overlay"`: false,
 		`session_setup_script = "scripts/s.sh"`: false,
-		// formulas must be below the topology's own folder, as for any topology
+		// as in any topology, formulas must be below the topology's own folder
 		"!includes = [\"../base\"]": false, "![formulas]\ndir = \"../formulas\"": true,
 		`prompt_template = "/etc/passwd"`: true, `prompt_template = "//prompts/a.md"`: true,
 		`prompt_template = "../../../../prompts/a.md"`: true,

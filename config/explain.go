@@ -39,7 +39,7 @@ func (c printer) explainAgent(a *Agent, member string) string {
 	return b.String()
 }
 
-// shared returns the values that an agent gets from the city.
+// shared returns rows for the values that an agent gets from the city.
 func (c printer) shared(s keys.Schema, a *Agent) []row {
 	var out []row
 	if by, _ := c.decider(a); strings.HasPrefix(by, "workspace.") {
@@ -55,7 +55,7 @@ func (c printer) shared(s keys.Schema, a *Agent) []row {
 		out = append(out, c.row(s, "workspace.install_agent_hooks"))
 	}
 	if a.Pool != nil && a.Pool.Max > 0 && a.Pool.Check == "" {
-		out = append(out, c.row(s, "beads.provider")) // the provider of the store with its work
+		out = append(out, c.row(s, "beads.provider")) // the store of the agent's work
 	}
 	for _, path := range []string{"daemon.max_restarts", "daemon.restart_window",
 		"daemon.restart_backoff", "daemon.patrol_interval",
@@ -68,8 +68,8 @@ func (c printer) shared(s keys.Schema, a *Agent) []row {
 	return out
 }
 
-// follows returns the values that are derived from an agent's values. For a pool of several members it omits the
-// values that differ between members.
+// follows returns rows for the values that are derived from an agent's values. For a pool of several members it omits
+// the values that differ between members.
 func (c printer) follows(a *Agent, member bool) []row {
 	var out []row
 	single := member || a.Spec().Max == 1
@@ -111,7 +111,7 @@ func (c printer) follows(a *Agent, member bool) []row {
 	return out
 }
 
-// foundLater leaves the choice of the program to the machine on which the agent starts.
+// foundLater returns no preset, so the program is chosen on the machine on which the agent starts.
 func foundLater([]Preset) string { return "" }
 
 // explainProgram writes the values that an agent gets from its provider.
@@ -145,7 +145,7 @@ func (c printer) explainWatched(b *strings.Builder, s keys.Schema, a *Agent) {
 	}
 }
 
-// memberRows returns the folder and session of each possible member of a pool, and at least of the first.
+// memberRows returns the folder and session of each possible member of a pool, up to a maximum.
 func (c printer) memberRows(a *Agent) []row {
 	const most = 10
 	if a.Pool.Max == 0 {

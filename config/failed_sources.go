@@ -2,15 +2,15 @@ package config
 
 import "slices"
 
-// unread has the sources that could not be read. They may declare any name, so unknown names are then not errors.
+// unread records the sources that could not be read. As these may declare any name, unknown names are not errors then.
 type unread struct {
-	// an included file or one given on the command line could not be read
+	// a file that is included or given on the command line could not be read
 	files bool
-	// a topology of a rig could not be read, by the rig's name; "" = of the city
+	// by the rig's name ("" = the city): a topology could not be read
 	topologies map[string]bool
 }
 
-// misses reports whether a source of one of these rigs could not be read; "" is the city.
+// misses reports whether a source of one of these rigs could not be read. The name "" means the city.
 func (u *unread) misses(rigs ...string) bool {
 	return u.files || slices.ContainsFunc(rigs, func(r string) bool { return u.topologies[r] })
 }

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// place is the destination of decoded values and the source of printed ones: one of the city's own tables, or one
-// element of a list of tables.
+// place is where decoded values are stored and printed values are read: one of the city's own tables, or one element of
+// a list of tables.
 type place struct {
 	city *City
 
@@ -25,7 +25,7 @@ type place struct {
 	watchdog *Watchdog
 }
 
-// origins returns the map in which the position of a key is recorded, and its name there.
+// origins returns the map that records the position of a key, and the key's name in this map.
 func (p place) origins(k *keys.Key) (map[string]Origin, string) {
 	switch {
 	case p.agent != nil:
@@ -50,7 +50,7 @@ func (p place) origins(k *keys.Key) (map[string]Origin, string) {
 	return p.city.Origins, k.Path
 }
 
-// field returns a pointer to the field of a key: the field with the key's name, or with that name in its "key" tag.
+// field returns a pointer to the field of a key. The key's name is the name of the field or its "key" tag.
 func (p place) field(k *keys.Key) any {
 	_, name := p.origins(k)
 	if p.patch != nil {
@@ -71,7 +71,7 @@ func (p place) field(k *keys.Key) any {
 	return root.FieldByIndex(index).Addr().Interface()
 }
 
-// values returns a pointer to the struct with the table's values.
+// values returns a pointer to the struct that holds the table's values.
 func (p place) values() any {
 	switch {
 	case p.agent != nil:
@@ -96,7 +96,7 @@ func (p place) values() any {
 	return p.city
 }
 
-// fieldName returns the name of a key, including its dots, in the spelling that fieldIndexes uses.
+// fieldName returns the name of a key in the spelling that fieldIndexes uses. Dots are kept.
 func fieldName(key string) string { return strings.ReplaceAll(key, "_", "") }
 
 // fieldIndexes returns the indexes of fields by fieldName, for each type that values returns.

@@ -9,7 +9,7 @@ import (
 	"gcity/restart"
 )
 
-// placeFor returns the place that receives the keys of a table.
+// placeFor returns the place for the keys of a table.
 func placeFor(table string) place {
 	p := place{city: &City{}}
 	switch {
@@ -33,7 +33,7 @@ func placeFor(table string) place {
 	return p
 }
 
-// Every key with a value has a field of a type that the decoder can fill, and no two keys of a table share a field.
+// Every key with a value has a field with a type that the decoder can fill. No two keys of a table share a field.
 func TestEveryKeyHasAField(t *testing.T) {
 	check := func(s keys.Schema, at func(table string) place) {
 		for table, all := range s.Tables {

@@ -14,13 +14,13 @@ import (
 // maxIncludes is the maximum number of files that a city can include.
 const maxIncludes = 100
 
-// Messages for files without any key.
+// Messages for files without keys.
 const (
 	cityNeeds    = "a city needs at least [workspace] or one [[agents]]"
 	includeNeeds = "an included file needs at least one key or table"
 )
 
-// open parses a file, which becomes the file that is being decoded. It returns nil if the file is invalid.
+// open parses a file and makes it the current file of the decoder. It returns nil if the file is invalid.
 func (d decoder) open(name string, data []byte, needs string) *toml.Node {
 	d.file, d.lines = name, toml.LineStarts(data)
 	d.files, d.size = append(d.files, name), d.size+len(data)
@@ -36,7 +36,7 @@ func (d decoder) open(name string, data []byte, needs string) *toml.Node {
 	return root
 }
 
-// include reads the files that city.toml includes, in order.
+// include reads the files that city.toml includes, in their order.
 func (d decoder) include(root *toml.Node) {
 	n := root.Get("include")
 	if n == nil {
@@ -129,7 +129,7 @@ func (d decoder) includable(path string) ([]byte, error) {
 	return data, nil
 }
 
-// part decodes a file other than city.toml. It appends to lists, and replaces other values of earlier files.
+// part decodes a file other than city.toml. It appends to lists, and replaces other values from earlier files.
 func (d decoder) part(path string) error {
 	data, err := d.includable(path)
 	if err != nil {
@@ -155,8 +155,8 @@ func (d decoder) part(path string) error {
 	return nil
 }
 
-// inOrder sorts the agents at index first and later by their position, because the parser returns [[agent]] and
-// [[agents]] as separate lists.
+// inOrder sorts the agents from index first on by their position, because the parser returns [[agent]] and [[agents]]
+// as separate lists.
 func (d decoder) inOrder(first int) {
 	slices.SortStableFunc(d.city.Agents[first:], func(a, b Agent) int {
 		return cmp.Or(cmp.Compare(a.Origin.Line, b.Origin.Line),

@@ -23,8 +23,8 @@ name = "a"
 dir = "demo"
 `
 
-// Agents and rigs of all files form one list, the city's own first. Paths other than dir are relative to the file that
-// contains them. Problems and origins name that file.
+// Agents and rigs of all files form one list, in which the city's own come first. Paths other than dir are relative to
+// the file that contains them. Problems and origins name that file.
 func TestInclude(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		FileName: "include = [\"teams/one.toml\", '//two.toml']\n[workspace]\nname = " +
@@ -92,7 +92,7 @@ func TestIncludeFromOutside(t *testing.T) {
 	}
 }
 
-// Includes that fail are reported with their places, all at once. Problems that hide other problems come first.
+// All includes that fail are reported together, with their places. Problems that may cause other problems come first.
 func TestIncludeRefuses(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		FileName: `include = [
@@ -145,7 +145,7 @@ twice.toml:2:8: agents.name: another agent has the name "a" already, at city.tom
 	}
 }
 
-// F10: the size limit applies to the total of all files.
+// The size limit applies to the total of all files (F10).
 func TestIncludesTogetherAreLimited(t *testing.T) {
 	big := "[[agents]]\nname = \"a\"\n" + "#" + strings.Repeat("x", files.MaxSize/2)
 	dir := folderOf(t, map[string]string{FileName: "include = [\"one.toml\", \"two.toml\"]\n",

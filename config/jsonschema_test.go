@@ -14,7 +14,8 @@ import (
 	burnt "github.com/BurntSushi/toml"
 )
 
-// judge validates values against the subset of JSON Schema that JSONSchema uses. It reports what is wrong, and where.
+// judge validates values against the subset of JSON Schema that JSONSchema uses. It reports the invalid part and its
+// place.
 type judge struct {
 	root     *keys.SchemaOf
 	patterns map[string]*regexp.Regexp
@@ -117,7 +118,7 @@ func typeOf(v any) string {
 	return fmt.Sprintf("%T", v)
 }
 
-// asEditor decodes TOML as an editor does.
+// asEditor decodes TOML in the way editors do.
 func asEditor(t testing.TB, text string) any {
 	t.Helper()
 	var v map[string]any
@@ -148,7 +149,7 @@ func alike(v any) any {
 	return v
 }
 
-// samples returns values of all kinds. Some are valid for some keys, some for none.
+// samples returns values of all kinds. Some are valid for some keys, and others for no key.
 func samples() []string {
 	out := []string{"true", "false", "[]", `["x"]`, `["a", ""]`, "[1]", "{}", `{ X = "1" }`,
 		"{ X = 1 }", "1.5", "1979-05-27"}
@@ -173,8 +174,8 @@ func samples() []string {
 	return out
 }
 
-// For every key, the schema accepts each sample value that the parser accepts. Both accept at least one and refuse at
-// least one.
+// For every key, the schema accepts each sample value that the parser accepts. Both accept at least one sample and
+// refuse at least one.
 func TestSchemaAgrees(t *testing.T) {
 	j, s := newJudge(t, "city"), keys.City()
 	nodes, values := map[string]*toml.Node{}, map[string]any{}
@@ -254,7 +255,7 @@ func TestSchemaOfTables(t *testing.T) {
 	}
 }
 
-// An included file may have every key except include, a topology has its own keys, and every kind of file has a schema.
+// An included file may have every key except include. A topology has its own keys. Every kind of file has a schema.
 func TestSchemaOfAPart(t *testing.T) {
 	for of, texts := range map[string]map[string]bool{
 		"include": {

@@ -11,8 +11,8 @@ import (
 	"gcity/internal/toml"
 )
 
-// Layers returns the folders with formulas and automations of the city, lowest precedence first, without the
-// built-in ones. The layers of rigs come after the city's.
+// Layers returns the folders with formulas and automations of the city, lowest precedence first. Built-in formulas are
+// not included. The layers of rigs come after the city's.
 func (c *City) Layers() []formula.Layer {
 	dir, _ := resolve(c.Path, c.Path, c.Formulas.Dir) // Load has refused invalid paths
 	out := append(slices.Clone(c.recipes), formula.Layer{Dir: dir, Title: "city"})
@@ -27,8 +27,8 @@ func (c *City) Layers() []formula.Layer {
 	return out
 }
 
-// AutomationOptions returns the configuration's settings for automations. Schedules without a time zone use this
-// machine's. The caller owns the result.
+// AutomationOptions returns the configuration's settings for automations. Schedules without a time zone use the time
+// zone of this machine. The caller owns the result.
 func (c *City) AutomationOptions() automation.Options {
 	a, pools := &c.Automations, []string{}
 	for i := range c.Agents {
@@ -71,13 +71,13 @@ func (d checker) work() {
 	}
 }
 
-// Defaults of wisp_ttl and wisp_gc_interval. They apply if only the other one is set.
+// Defaults of wisp_ttl and wisp_gc_interval, used if only one of the two is set.
 const (
 	defaultWispGCInterval = 5 * time.Minute
 	defaultWispTTL        = 24 * time.Hour
 )
 
-// wispDefault sets one of the two keys to its default if only the other one is set, and adds a warning.
+// wispDefault sets one of two wisp keys to its default if only the other key is set, and adds a warning.
 func wispDefault(d *loading, one, other string, value *time.Duration, def time.Duration) {
 	at, written := d.city.Origins["daemon."+one]
 	_, both := d.city.Origins["daemon."+other]

@@ -19,7 +19,7 @@ const (
 	maxProblems = 50 // maximum number of reported problems
 )
 
-// Find returns the city that a folder is in: start itself, or the nearest parent with a city.toml. The result is
+// Find returns the city that contains a folder: start itself, or the nearest parent with a city.toml. The result is
 // absolute and without symbolic links.
 func Find(start string) (string, error) {
 	abs, err := filepath.Abs(start)
@@ -46,7 +46,7 @@ func Find(start string) (string, error) {
 	}
 }
 
-// WasCity reports whether a folder without a configuration was a city. It may still have running agents.
+// WasCity reports whether a folder without a configuration was a city, and may still have running agents.
 func WasCity(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, ".gc", "controller.lock"))
 	return err == nil
@@ -87,7 +87,7 @@ func overridden(kv string) (path, value string) {
 		"GC_EVENTS": "events.provider"}[name], value
 }
 
-// environment applies the variables that take precedence over the files.
+// environment applies the environment variables that take precedence over the files.
 func (d decoder) environment(environ []string) {
 	for _, kv := range Overriding(environ) {
 		path, value := overridden(kv)
@@ -105,9 +105,9 @@ func (d decoder) environment(environ []string) {
 	}
 }
 
-// revision returns a hash of the configuration: of the sources, and of the folders of topologies, fragments and
-// overlays. It includes which folders of rigs are missing, because the effect of the configuration changes when
-// such a folder appears. A source that cannot be read has no hash; its key reports the error.
+// revision returns a hash of the sources and of the folders of topologies, fragments and overlays. The hash covers
+// which rig folders are missing, because their creation changes the effect of the configuration. A source that cannot
+// be read has no hash; its key reports the error.
 func (d *loading) revision() string {
 	h := sha256.New()
 	for _, path := range d.city.Sources {

@@ -253,7 +253,7 @@ escalate_after = 1000
 		"city.toml:69:8" {
 		t.Errorf("origins %v %v", a.Origins["env.B"], c.Origins["session.cols"])
 	}
-	for path, k := range keys.City().ByPath { // every key must be covered by this test
+	for path, k := range keys.City().ByPath { // the test covers every key
 		if _, elsewhere := ofPrograms(path); elsewhere {
 			continue
 		}
@@ -362,7 +362,7 @@ func TestLoadResolvesLinks(t *testing.T) {
 	}
 }
 
-// F2: a missing file, a folder in its place and a file that is too large each have their own error.
+// A missing file, a folder in its place and a file that is too large each have their own error (F2).
 func TestLoadRefuses(t *testing.T) {
 	gone, other := folder(t, ""), folder(t, "")
 	path := filepath.Join(gone, FileName)
@@ -396,7 +396,7 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-// F10: input that exceeds a limit is refused before it uses much time or memory.
+// Input that exceeds a limit is refused before it uses much time or memory (F10).
 func TestLimits(t *testing.T) {
 	var many strings.Builder
 	for i := range keys.MaxAgents + 1 {
@@ -477,8 +477,8 @@ func TestEnvironmentBeatsTheFile(t *testing.T) {
 	}
 }
 
-// An agent's session provider comes from a patch, the agent, the environment or the city, in that order. "" means the
-// built-in provider.
+// An agent's session provider comes from a patch, the agent, the environment or the city, in that order. The name ""
+// means the built-in provider.
 func TestProviderOf(t *testing.T) {
 	const text = `
 [session]

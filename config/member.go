@@ -7,10 +7,10 @@ import (
 	"gcity/pool"
 )
 
-// derived has values that are derived for one member of a pool while the configuration is loaded.
+// derived holds values that are derived for one member of a pool while the configuration is loaded.
 type derived struct{ session, scriptHash, scriptProblem string }
 
-// Spec returns the limits of an agent's pool. An agent without a pool counts as a pool that always has one member.
+// Spec returns the limits of an agent's pool. An agent without a pool is treated as a pool with one permanent member.
 func (a *Agent) Spec() pool.Spec {
 	if a.Pool == nil {
 		return pool.Spec{Name: a.Qualified(), Min: 1, Max: 1}
@@ -54,7 +54,7 @@ func (d checker) sizes() bool {
 	return true
 }
 
-// claims yields the names that an agent uses: its own and those of its pool's members.
+// claims yields the names that an agent uses: its own name and the names of its pool's members.
 func (a *Agent) claims(yield func(name string) bool) {
 	s := a.Spec()
 	if !yield(s.Name) || s.Max < 2 {

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// guarded reports whether a warning is needed if two files set the same key of a table. In other tables the last
-// file's value takes effect without a warning.
+// guarded reports whether a warning is needed if two files set the same key of a table. In other tables the last file
+// silently takes precedence.
 func (d decoder) guarded(key string) bool {
 	table, _, _ := strings.Cut(key, ".")
 	return slices.Contains([]string{"workspace", "providers", "topologies"}, table)
 }
 
-// collides adds a warning that another file has already set the same key. With strict it is an error.
+// collides adds a warning if another file has already set the same key. With strict, the problem is an error.
 func (d decoder) collides(was, is Origin, key string) {
 	if was.File == "" || was.File == is.File || !d.guarded(key) {
 		return
@@ -30,7 +30,7 @@ func (d decoder) collides(was, is Origin, key string) {
 			Message: visible(msg + "this value takes effect")})
 }
 
-// joined returns the entries of a table of strings, added to those of earlier files.
+// joined returns the entries of a table of strings, merged with the entries of earlier files.
 func (d decoder) joined(field any, by map[string]string) map[string]string {
 	was, ok := field.(*map[string]string)
 	if !ok || len(*was) == 0 {
@@ -41,7 +41,7 @@ func (d decoder) joined(field any, by map[string]string) map[string]string {
 	return out
 }
 
-// withoutSpent omits the keys with an effect that other values already show.
+// withoutSpent omits the keys that are already reflected in other values.
 func withoutSpent(s keys.Schema, table string, all []row) []row {
 	return slices.DeleteFunc(all, func(r row) bool {
 		k := s.ByPath[keys.Join(table, r.key)]

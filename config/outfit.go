@@ -24,12 +24,12 @@ const maxFragments = 200
 
 // outfits caches prompts and overlays, so that each file and folder is read only once.
 type outfits struct {
-	files    map[string]prompt.File   // by path
+	files    map[string]prompt.File   // files by path
 	failed   map[string]error         // errors of files, by path
 	shared   map[string][]prompt.File // fragments by folder
 	parsed   map[string]*prompt.Template
-	faults   map[string]string // why prompts could not be parsed
-	leaning  map[string]bool   // results of the method leans for parsed prompts
+	faults   map[string]string // why prompts could not be parsed, by the prompt's key
+	leaning  map[string]bool   // results of the method leans, by the prompt's key
 	overlays map[string]overlay.Tree
 	broken   map[string]error  // errors of overlays
 	folders  map[string]string // hashes of folders for the revision, by path
@@ -80,7 +80,7 @@ func (d outfitter) outfit(a *Agent) {
 	}
 }
 
-// idleFragments adds a warning if there are fragments for every prompt but no agent has a prompt.
+// idleFragments adds a warning if the city has global fragments but no agent has a prompt.
 func (d outfitter) idleFragments() {
 	c := d.city
 	if len(c.Workspace.GlobalFragments) == 0 || len(c.Agents) == 0 ||
@@ -137,7 +137,7 @@ func (d outfitter) prompt(a *Agent) {
 	}
 }
 
-// leans reports whether a prompt depends on the fragments of a topology. All files have been read already.
+// leans reports whether a prompt depends on the fragments of a topology. It uses only files that were already read.
 func (d outfitter) leans(a *Agent, t *prompt.Template, shared string, own, behind []string) bool {
 	if len(d.outfits.shared[shared]) == 0 || slices.Contains(own, shared) {
 		return false
@@ -286,7 +286,7 @@ func (d outfitter) overlay(a *Agent) {
 	}
 }
 
-// fault records a warning: one agent cannot be started, but the rest of the city can.
+// fault records a warning that one agent cannot be started. The rest of the city is not affected.
 func fault(d *loading, a *Agent, at Origin, key, msg string) {
 	p := Problem{Origin: at, Key: visible(key), Message: visible(msg)}
 	if a.Fault == "" {
@@ -296,7 +296,7 @@ func fault(d *loading, a *Agent, at Origin, key, msg string) {
 	caution(d, p)
 }
 
-// cannotUse records a problem with a file that one agent needs. It is an error if another user can change the file.
+// cannotUse records a problem with a file that an agent needs. It is an error if another user can change the file.
 func cannotUse(d *loading, a *Agent, key, what string, err error) {
 	_, file := errors.AsType[files.Foreign](err)
 	_, folder := errors.AsType[*ownership.Fault](err)
@@ -307,8 +307,8 @@ func cannotUse(d *loading, a *Agent, key, what string, err error) {
 	fault(d, a, a.Origins[key], "agents."+key, what+err.Error())
 }
 
-// misuse records a problem with a path or template. In a fetched topology the problem is an error, because it may
-// be an attack.
+// misuse records a problem with a path or a template. In a fetched topology the problem is an error, because it may be
+// an attack. Otherwise it is a warning.
 func misuse(d *loading, a *Agent, at Origin, key, msg string) {
 	if within(filepath.Join(d.city.Path, ".gc", "topologies"), a.Topology) {
 		d.say(at, key, msg)

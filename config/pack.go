@@ -14,7 +14,7 @@ import (
 	"gcity/topology"
 )
 
-// Names of the file of a topology. One of them is required.
+// Names of a topology's file. Each topology has one of the two.
 const (
 	TopologyFile = topology.File
 	PackFile     = topology.PackFile
@@ -25,17 +25,17 @@ const packNeeds = "a topology needs [topology] with name and schema"
 // pack is the content of one topology file.
 type pack struct {
 	dir  string // absolute
-	file string // path of the file as used in origins
+	file string // path of the file, in the form used in origins
 
 	Topology packTable
-	Formulas Formulas // Dir is as written at first, and absolute later; "" = none
+	Formulas Formulas // the folder is first as written, and later absolute; "" = none
 
 	agents    []Agent
 	providers []Provider
 	watchdogs []Watchdog
 	origins   map[string]Origin
-	below     []*pack // topologies that it includes, in order
-	partial   bool    // a topology that it includes directly or indirectly could not be read
+	below     []*pack // included topologies, in order
+	partial   bool    // a topology below could not be read
 }
 
 // packTable is the [topology] table.
@@ -46,7 +46,7 @@ type packTable struct {
 	Includes, CityAgents []string
 }
 
-// tree returns a topology and all topologies that it includes, the included ones first, without duplicates.
+// tree returns a topology and all topologies that it includes, without duplicates. Included topologies come first.
 func (p *pack) tree() []*pack {
 	var out []*pack
 	var walk func(p *pack)
@@ -62,14 +62,14 @@ func (p *pack) tree() []*pack {
 	return out
 }
 
-// reading is a topology that is currently being read. A list of them detects cycles.
+// reading is a topology that is currently being read. A list of such topologies detects cycles.
 type reading struct {
 	dir, name string
 	at        Origin // position of the reference that leads to it
 }
 
-// topology reads the topology in a folder, once. If the topology is invalid, it reports that and returns nil. way
-// is the chain of references to the topology, ending with the current one.
+// topology reads the topology in a folder, at most once. It reports an invalid topology and returns nil. way is the
+// chain of references to the topology, ending with the current one.
 func (d composer) topology(dir, key string, way []reading) *pack {
 	word := way[len(way)-1]
 	if i := slices.IndexFunc(way[:len(way)-1], func(r reading) bool {
@@ -115,7 +115,7 @@ func (d composer) topology(dir, key string, way []reading) *pack {
 	return p
 }
 
-// openPack reads the file of a topology. It does not read the topologies that it includes.
+// openPack reads the file of a topology, without the topologies that it includes.
 func (d composer) openPack(dir, key string, word reading) *pack {
 	path, data, err := d.packFile(dir)
 	if err != nil {
@@ -180,7 +180,7 @@ func (d composer) packFile(dir string) (path string, data []byte, err error) {
 	return path, data, err
 }
 
-// required reports required keys that are missing in a topology's own table.
+// required reports required keys that are missing in the [topology] table.
 func (d composer) required(root *toml.Node, p *pack) {
 	t := root.Get("topology")
 	if t == nil {
@@ -199,7 +199,7 @@ func (d composer) required(root *toml.Node, p *pack) {
 	}
 }
 
-// packFormulas resolves the folder of a topology's formulas.
+// packFormulas resolves the path of a topology's formulas folder.
 func (d composer) packFormulas(p *pack) {
 	at, written := p.origins["formulas.dir"]
 	path, err := resolve(p.dir, p.dir, p.Formulas.Dir)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Any bytes give either a valid city or problems with places within the file, never a panic. The printed configuration
-// can be loaded again.
+// Any bytes produce either a valid city or problems with places within the file, and never a panic. The printed
+// configuration can be loaded again.
 func FuzzParse(f *testing.F) {
 	stories, err := os.ReadFile("testdata/problems.txt")
 	if err != nil {
@@ -56,7 +56,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatalf("what is in force cannot be read again: %v\n%s", err, c.TOML())
 		}
-		for i := range min(len(c.Agents), len(again.Agents)) { // faults name places, which differ
+		for i := range min(len(c.Agents), len(again.Agents)) { // the texts of faults contain places, which differ
 			c.Agents[i].Fault, again.Agents[i].Fault = "", ""
 		}
 		if was, is := values(c), values(again); was != is && !strings.Contains(c.TOML(), `"***"`) {

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// patch is one table that changes an agent declared elsewhere, such as [[patches.agents]] of city.toml.
+// patch is one table that changes an agent that is declared elsewhere, such as [[patches.agents]] in city.toml.
 type patch struct {
 	table string // the table with the patch, for example "patches.agents"
 	// dir and name of the agent as declared; dir may be omitted unless it is a rig
@@ -60,7 +60,7 @@ func (d patcher) patches() {
 	}
 }
 
-// change applies a patch to an agent: it replaces values, adds variables, and then removes some.
+// change applies a patch to an agent: it replaces values, adds variables, and then removes those in env_remove.
 func (d patcher) change(p *patch, a *Agent) {
 	a.Patches = append(slices.Clip(a.Patches), p.origin)
 	changed := d.takeOver(p, a, "agents")
@@ -83,7 +83,7 @@ func (d patcher) change(p *patch, a *Agent) {
 	}
 }
 
-// takeOver copies the values of one table that are set, and reports whether there were any.
+// takeOver copies the values of a patch for one table to the agent, and reports whether the patch sets any.
 func (d patcher) takeOver(p *patch, a *Agent, table string) (changed bool) {
 	from, to := place{city: d.city, agent: &p.says}, place{city: d.city, agent: a}
 	for _, k := range d.schema.Tables[table] {
@@ -122,7 +122,7 @@ func (d patcher) changePool(p *patch, a *Agent) bool {
 	return d.takeOver(p, a, "agents.pool") || fresh
 }
 
-// where returns the folder that a patch gives for its agent, for messages.
+// where describes, for messages, the dir of a patch.
 func (p *patch) where() string {
 	if p.dir == "" {
 		return ""

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// rigPatch is one [[patches.rigs]] table: new values for the rig with its name.
+// rigPatch is one [[patches.rigs]] table: new values for the rig with this name.
 type rigPatch struct{ rig Rig }
 
 func (d patcher) patchRigs() {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// folderOf returns the absolute folder of the file with this origin. Relative paths in the file start there.
+// folderOf returns the absolute folder of the file with this origin, the base of the relative paths in this file.
 func (c *City) folderOf(o Origin) string {
 	if filepath.IsAbs(o.File) {
 		return filepath.Dir(o.File)
@@ -14,8 +14,8 @@ func (c *City) folderOf(o Origin) string {
 	return filepath.Join(c.Path, filepath.Dir(o.File))
 }
 
-// PathOf returns the absolute path for a path in a key of an agent. A relative path starts at the folder of the
-// file that contains the key. That file may declare the agent, may belong to a topology, or may have a patch.
+// PathOf returns the absolute path for a path in a key of an agent. A relative path is relative to the file that
+// contains the key. That file declares the agent, belongs to a topology, or contains a patch.
 func (c *City) PathOf(a *Agent, key, path string) (string, error) {
 	at, written := a.Origins[key]
 	if !written {

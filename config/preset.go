@@ -18,20 +18,20 @@ var presetsText string
 type Preset struct {
 	Provider
 	Dialogs []Dialog
-	// arguments that start a conversation with the ID {id}, and arguments that continue it
+	// arguments that start a conversation with the ID {id}, and arguments that resume the conversation
 	Fresh, Resume []string
-	Hooks         string // kind of its hook files; "" = none
+	Hooks         string // kind of the program's hook files; "" = none
 }
 
 // Dialog is a question that a program may ask when it starts.
 type Dialog struct {
 	Name string `toml:"name"`
-	// the question is on the screen if all of these texts are; white space in them matches any white space
+	// if all these texts are on the screen, the question is, too; white space in a text matches any white space
 	Says []string `toml:"says"`
-	Keys []string `toml:"keys"` // the keys that answer it, in the form of session.Keyer
+	Keys []string `toml:"keys"` // keys that answer the question, in the form of session.Keyer
 }
 
-// presetTable is a preset in presets.toml.
+// presetTable is the form of a preset in presets.toml.
 type presetTable struct {
 	Name              string            `toml:"name"`
 	DisplayName       string            `toml:"display_name"`
@@ -49,11 +49,11 @@ type presetTable struct {
 	Dialogs           []Dialog          `toml:"dialogs"`
 }
 
-// Presets returns the known programs in the order in which they are searched. The caller must not change the
+// Presets returns the presets in the order in which gcity searches for their programs. The caller must not change the
 // result.
 func Presets() []Preset { return presets() }
 
-// presets reads the presets at the first call.
+// presets reads presets.toml at the first call.
 var presets = sync.OnceValue(readPresets)
 
 func readPresets() []Preset {

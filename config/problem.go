@@ -10,7 +10,7 @@ import (
 // Problem is one error or warning of a configuration.
 type Problem struct {
 	Origin
-	Key     string // dotted path such as "agents.idle_timeout"; "" = the file as a whole
+	Key     string // dotted path such as "agents.idle_timeout"; "" = the whole file
 	Message string // what is wrong, and what to write instead
 }
 
@@ -25,7 +25,7 @@ func (p Problem) String() string {
 	return out
 }
 
-// Error has all errors of a configuration: first unreadable files, then the rest in the order of the files.
+// Error holds all errors of a configuration: first those of unreadable files, then all others in file order.
 type Error struct {
 	Path     string // the city's folder
 	Problems []Problem

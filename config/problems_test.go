@@ -17,8 +17,8 @@ import (
 var update = flag.Bool("update", false, "rewrite testdata and docs/config.md from what "+
 	"the code says")
 
-// The configurations in testdata/problems.txt give the recorded problems, word for word. Invisible characters are
-// written as «CR», «NUL» and «BOM».
+// The configurations in testdata/problems.txt produce exactly the recorded problems. Invisible characters are written
+// as «CR», «NUL» and «BOM».
 func TestProblems(t *testing.T) {
 	const path = "testdata/problems.txt"
 	data, err := os.ReadFile(path)

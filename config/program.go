@@ -12,16 +12,16 @@ import (
 	"gcity/internal/shell"
 )
 
-// Program is an agent's program with its arguments and settings.
+// Program is the program of an agent with its arguments and settings.
 type Program struct {
-	// the key that selects the program, "agents.provider" for example; "" = the first preset that is found
+	// key that selects the program, for example "agents.provider"; "" = the first preset that is found
 	By string
 	// the start_command, a shell line that is run unchanged; "" = Command and Args are used
 	Line string
-	// the effective values; the agent's own override the provider's. Name is "" if a start_command selects the
-	// program, or if no program is found. Origins has the position of each value
+	// effective values, in which the agent's own values override the provider's. Name is "" if a start_command selects
+	// the program, or if no program is found. Origins has the position of each value
 	Provider
-	Dialogs []Dialog // questions that it may ask when it starts
+	Dialogs []Dialog // questions that the program may ask when it starts
 }
 
 // Names of the keys that select an agent's program, highest precedence first.
@@ -47,8 +47,8 @@ func (c *City) decider(a *Agent) (by, says string) {
 	return "", ""
 }
 
-// ProgramOf returns an agent's program. If no key selects it, first is called for the name of the first preset that
-// is found on this machine, or "".
+// ProgramOf returns an agent's program. If no key selects the program, ProgramOf calls first, which returns the name of
+// the first preset found on this machine, or "".
 func (c *City) ProgramOf(a *Agent, first func(presets []Preset) string) Program {
 	p := Program{}
 	var name string
@@ -77,7 +77,7 @@ func (c *City) ProgramOf(a *Agent, first func(presets []Preset) string) Program 
 	return p
 }
 
-// CommandLine returns the line for a shell: the start_command unchanged, or the command with quoted arguments.
+// CommandLine returns the shell line: the start_command unchanged, or the command with quoted arguments.
 func (p *Program) CommandLine() string {
 	if p.Line != "" {
 		return p.Line
@@ -101,7 +101,7 @@ func (p *Program) own(a *Agent) {
 	}
 }
 
-// defaultPrompt returns the default of prompt_mode: "none" with a start_command, unless the agent has a prompt.
+// defaultPrompt returns the default of prompt_mode, which depends on prompt_flag, the start_command and the prompt.
 func defaultPrompt(p *Program, a *Agent) string {
 	switch {
 	case p.PromptFlag != "":
@@ -112,7 +112,7 @@ func defaultPrompt(p *Program, a *Agent) string {
 	return "arg"
 }
 
-// agentShares reports whether both agents and providers have a key. It reports false for env.
+// agentShares reports whether agents and providers both have a key. For env it returns false.
 func agentShares(key string) bool {
 	switch key {
 	case "args", "prompt_mode", "prompt_flag", "ready_delay_ms", "ready_prompt_prefix",
@@ -122,7 +122,7 @@ func agentShares(key string) bool {
 	return false
 }
 
-// over copies the keys that other sets, if counts returns true for the key. It merges the variables of env.
+// over copies the keys that other sets and for which counts returns true. Variables in env are merged.
 func (p *Provider) over(other *Provider, counts func(key string) bool) {
 	for key, origin := range other.Origins {
 		if !counts(key) {
@@ -140,7 +140,7 @@ func (p *Provider) over(other *Provider, counts func(key string) bool) {
 			p.PromptMode = other.PromptMode
 			if _, written := other.Origins["prompt_flag"]; !written && other.PromptMode != "flag" {
 				p.PromptFlag = ""
-				delete(p.Origins, "prompt_flag") // the flag now has no value
+				delete(p.Origins, "prompt_flag") // prompt_flag has no value now
 			}
 		case "prompt_flag":
 			p.PromptFlag = other.PromptFlag
@@ -168,7 +168,7 @@ func (p *Provider) over(other *Provider, counts func(key string) bool) {
 	}
 }
 
-// unanswered returns the dialogs without their answers: gcity recognises them, and the user answers them.
+// unanswered returns the dialogs without their answers, so that gcity recognises them but the user answers them.
 func unanswered(all []Dialog) []Dialog {
 	out := slices.Clone(all)
 	for i := range out {
@@ -177,8 +177,8 @@ func unanswered(all []Dialog) []Dialog {
 	return out
 }
 
-// ProviderNamed returns the provider of a name: the preset, overridden by the [providers] table of that name. Name
-// is "" if neither exists.
+// ProviderNamed returns the provider with this name: the preset, overridden by the [providers] table of the same name.
+// Name is "" if neither exists.
 func (c *City) ProviderNamed(name string) (Provider, []Dialog) {
 	var out Provider
 	var dialogs []Dialog
@@ -223,7 +223,7 @@ func (c *City) provider(name string, at Origin) *Provider {
 	return &c.Providers[i]
 }
 
-// unknownProvider returns an error text if no provider has this name, otherwise "".
+// unknownProvider returns an error text if no provider has this name, and otherwise "".
 func (c *City) unknownProvider(name string) string {
 	if name == "" {
 		return ""

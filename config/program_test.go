@@ -177,8 +177,8 @@ func fill(v reflect.Value) {
 	}
 }
 
-// The program of an agent is merged key by key: the agent's value wins over the table's, and the table's over the
-// preset's. Every value has an origin.
+// The program of an agent is merged key by key. The agent's value takes precedence over the table's, and the table's
+// over the preset's. Every value has an origin.
 func TestProgramIsPutTogether(t *testing.T) {
 	c := load(t, `
 [workspace]
@@ -231,7 +231,7 @@ env = { MODEL = "small", REGION = "eu" }
 	}
 }
 
-// A start_command is run unchanged. It gets no prompt unless the agent itself sets how to pass one.
+// A start_command is run unchanged. It gets no prompt unless the agent itself sets how to pass a prompt.
 func TestStartCommandStands(t *testing.T) {
 	for own, want := range map[string]string{
 		`start_command = "sh -i"`:                          "agents.start_command|sh -i|none|",
@@ -260,7 +260,7 @@ func TestStartCommandStands(t *testing.T) {
 	}
 }
 
-// A provider that is replaced keeps nothing of its table or its preset. The printed configuration can be loaded again.
+// A provider that is replaced keeps no value of its table or its preset. The printed configuration can be loaded again.
 func TestProviderReplaced(t *testing.T) {
 	c := load(t, `
 [[agents]]
@@ -297,7 +297,7 @@ command = "new"
 	}
 }
 
-// A path in a patch is relative to the file of the patch, not to the file of the agent.
+// A path in a patch is relative to the file with the patch, not to the file with the agent.
 func TestPatchedPath(t *testing.T) {
 	dir := folderOf(t, map[string]string{"team/agents.toml": "[[agents]]\nname = \"a\"\n" +
 		"session_setup_script = \"in.sh\"\n[[agents]]\nname = \"b\"\nsession_setup_script = " +
@@ -344,7 +344,7 @@ func TestPresets(t *testing.T) {
 	}
 }
 
-// Dialogs are answered only if the configuration says so. Otherwise they are recognised but not answered.
+// Dialogs are answered only if the configuration requests it. Otherwise they are only recognised.
 func TestDialogsAreAnsweredIfConfigured(t *testing.T) {
 	c := load(t, `
 [[agents]]
@@ -445,8 +445,8 @@ func TestPoolPatched(t *testing.T) {
 	}
 }
 
-// Explain shows the values that an agent takes from its provider, with their origins. It does not repeat those that the
-// agent sets itself.
+// Explain shows the values that an agent takes from its provider, with their origins. It does not repeat values that
+// the agent sets itself.
 func TestExplainProgram(t *testing.T) {
 	c := load(t, `
 [workspace]
@@ -499,7 +499,7 @@ from the city
 	}
 }
 
-// If two files patch the same provider, the last file wins, key by key.
+// If two files patch the same provider, the last file takes precedence, key by key.
 func TestPatchesOfAProviderInTwoFiles(t *testing.T) {
 	c, err := Load(folderOf(t, map[string]string{
 		FileName: "include = [\"one.toml\"]\n[[agents]]\nname = \"a\"\n[[patches.providers]]\n" +

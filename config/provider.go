@@ -53,7 +53,7 @@ func (d providerChecker) provider(p *Provider) {
 	}
 }
 
-// meantPreset suggests a preset for a table without a command.
+// meantPreset suggests a preset with a name similar to that of a table without a command.
 func (d providerChecker) meantPreset(p *Provider) string {
 	if near := keys.Suggest(p.Name, presetNames(presets())); near != "" && near != p.Name {
 		return fmt.Sprintf(", or did you mean [providers.%s]?", near)
@@ -61,7 +61,7 @@ func (d providerChecker) meantPreset(p *Provider) string {
 	return ""
 }
 
-// prompted checks that a prompt in mode "flag" has a flag.
+// prompted checks that a flag is set if the prompt mode is "flag".
 func (d providerChecker) prompted(a *Agent) {
 	origin, written := a.Origins["prompt_mode"]
 	if !written || a.PromptMode != "flag" {

@@ -143,7 +143,7 @@ func writeRowsOf(b *strings.Builder, s keys.Schema, table string) {
 	b.WriteString("\n")
 }
 
-// writeLater lists the tables that are refused, and the keys that have no effect.
+// writeLater lists the tables that are refused, and the keys without effect.
 func writeLater(b *strings.Builder, s keys.Schema) {
 	b.WriteString("## Not supported yet\n\nThese keys are known but refused, with " +
 		"their position, " +

@@ -11,25 +11,25 @@ import (
 	"strings"
 )
 
-// loading is the state while a configuration is read. Each step is a separate type that embeds it: decoder,
+// loading is the state of reading one configuration. Each step is a separate type that embeds loading: decoder,
 // composer, patcher, and the checkers. It is not safe for concurrent use.
 type loading struct {
 	schema  keys.Schema
 	city    *City
-	strict  bool              // two files that set the same key are an error
+	strict  bool              // report an error if two files set the same key
 	instead map[string][]byte // the same as Source.Instead
 
-	file   string            // the file that is being decoded, as named in problems
-	lines  []int             // offset of each line of file
+	file   string            // name of the file that is being decoded, as used in problems
+	lines  []int             // offset of each line in the file
 	files  []string          // all files that were read so far
 	size   int               // size of all files that were read so far, in bytes
 	hashes map[string]string // hashes of the readable sources, by path
 	unread unread
 
 	packs    map[string]*pack // topologies by folder; nil = invalid, or being read
-	packed   keys.Schema      // keys of topology.toml
-	provided map[*pack]bool   // topologies that have already added their providers to the city
-	// watchdogs of topologies that were already reported because they watch no agent
+	packed   keys.Schema      // the keys of topology.toml
+	provided map[*pack]bool   // topologies that have added their providers to the city
+	// watchdogs of topologies that were reported because they watch an unknown agent
 	unkept map[string]bool
 
 	scripts map[string]script // scripts by path
@@ -39,7 +39,7 @@ type loading struct {
 	problems []Problem
 	about    []about // information about each problem
 	more     bool    // more than maxProblems were found
-	// the rig of the agent that is currently checked, "" = the city; nil = no agent is being checked
+	// rig of the agent that is being checked, "" = the city; nil = no agent is being checked
 	rigChecked *string
 	// problems about topologies that could not be read, by the topology's identity
 	lost map[string]int
@@ -47,7 +47,7 @@ type loading struct {
 
 // about is internal information about a problem.
 type about struct {
-	cause bool   // the problem hides other errors, so it is reported first
+	cause bool   // the problem may cause other errors, so it is reported first
 	same  string // the message without the name of the rig
 	// the rigs that have the problem, "" = the city; none = the problem is not about an agent
 	rigs []string
@@ -69,7 +69,7 @@ func (d *loading) duplicateOf(p Problem, same string) int {
 	return -1
 }
 
-// sameness returns a message without the name of the current rig, to recognise the error in another rig.
+// sameness returns a message without the name of the current rig, to recognise the same error in another rig.
 func (d *loading) sameness(msg string) string {
 	if d.rigChecked == nil || *d.rigChecked == "" {
 		return msg
@@ -80,14 +80,14 @@ func (d *loading) sameness(msg string) string {
 		" the city").Replace(msg)
 }
 
-// causes marks the problems at index from and later as problems that hide other errors.
+// causes marks the problems from index from on as problems that may cause other errors.
 func (d *loading) causes(from int) {
 	for i := from; i < len(d.about); i++ {
 		d.about[i].cause = true
 	}
 }
 
-// affected returns a text that lists the rigs with a problem, "" if there is only one.
+// affected returns a text that lists the rigs with a problem, "" if only one rig has it.
 func (a *about) affected() string {
 	const most = 12
 	if len(a.rigs) < 2 {
@@ -120,8 +120,8 @@ func (d *loading) problem(at int, key, format string, args ...any) {
 	d.say(d.origin(at), key, fmt.Sprintf(format, args...))
 }
 
-// say adds an error. Text from the file is made safe to display, because a key may be any text. An error in a
-// topology that several rigs use is reported only once.
+// say adds an error. It escapes the text of the file, because a key may be any text. An error in a topology that
+// several rigs use is reported only once.
 func (d *loading) say(o Origin, key, msg string) {
 	p := Problem{Origin: o, Key: visible(key), Message: visible(msg)}
 	same := d.sameness(p.Message)
@@ -150,7 +150,7 @@ func (d *loading) origin(at int) Origin {
 	return Origin{File: d.file, Line: line + 1, Column: at - d.lines[line] + 1}
 }
 
-// warn adds a warning once per key, at its first position.
+// warn adds a warning for the first occurrence of a key.
 func (d *loading) warn(at int, key, msg string) {
 	key = visible(key)
 	if !slices.ContainsFunc(d.city.Warnings, func(p Problem) bool {
@@ -178,7 +178,7 @@ func (d *loading) failed(key string) bool {
 	return slices.ContainsFunc(d.problems, func(p Problem) bool { return p.Key == key })
 }
 
-// failure returns all problems as one error: first those that hide others, then the rest in the order of the files.
+// failure returns all problems as one error: first those that may cause others, then all others in file order.
 func (d *loading) failure() *Error {
 	order := make([]int, len(d.problems))
 	for i := range order {
@@ -209,7 +209,7 @@ func (d *loading) failure() *Error {
 	return &Error{Path: d.city.Path, Problems: d.problems, Warnings: d.city.Warnings}
 }
 
-// unplaced reports, once, why a topology cannot be read. It reports errors of the lock file at the lock file.
+// unplaced reports once why a topology cannot be read. It reports errors of the lock file at their position there.
 func (d *loading) unplaced(at Origin, key, known string, err error) {
 	before := len(d.problems)
 	if wrong, is := errors.AsType[toml.Problems](err); is {

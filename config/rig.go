@@ -9,13 +9,13 @@ import (
 	"unicode"
 )
 
-// maxRigs is the maximum number of rigs, because the folder of each is checked.
+// maxRigs is the maximum number of rigs. It is limited because loading checks the folder of each rig.
 const maxRigs = 1000
 
 // rigChecker checks the rigs and their folders.
 type rigChecker struct{ *loading }
 
-// rigs checks the rigs against each other, and their folders.
+// rigs checks that the rigs do not conflict with each other, and checks their folders.
 func (d rigChecker) rigs() {
 	c := d.city
 	if len(c.Rigs) > maxRigs {
@@ -27,7 +27,7 @@ func (d rigChecker) rigs() {
 	names, taken := make(map[string]*Rig, len(c.Rigs)), make(map[string]*Rig, len(c.Rigs))
 	var looking []*Rig // the folders are checked at the same time, because some may hang
 	began := time.Now()
-	prefixes := map[string]*Rig{c.Prefix(): nil} // nil stands for the city
+	prefixes := map[string]*Rig{c.Prefix(): nil} // nil means the city
 	for i := range c.Rigs {
 		r := &c.Rigs[i]
 		if r.Name != "" {
@@ -56,7 +56,7 @@ func (d rigChecker) rigs() {
 	}
 }
 
-// prefix sets the prefix of a rig and checks that it is unique.
+// prefix determines the prefix of a rig and checks that it is unique.
 func (d rigChecker) prefix(r *Rig, taken map[string]*Rig) {
 	at, how, key := r.Origins["prefix"], "", "rigs.prefix"
 	if r.Prefix == "" {

@@ -22,9 +22,9 @@ func (d checker) routes() {
 	}
 }
 
-// noTarget returns why the default target of a rig is invalid. It returns "" if the target exists, or if a file
-// that could not be read may declare it. A name refers to the rig first, then to the city, then to the only agent
-// with that last part. With the prefix "pool:" it must be a pool.
+// noTarget returns why the default target of a rig is invalid. It returns "" if the target exists, or if a file that
+// could not be read may declare it. The rig is searched first, then the city, then the last parts of all names. A
+// target with the prefix "pool:" must be a pool.
 func (d checker) noTarget(r *Rig) string {
 	name, forced := strings.CutPrefix(strings.TrimSpace(r.DefaultSlingTarget), "pool:")
 	fits := func(q string) bool {

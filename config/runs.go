@@ -12,7 +12,7 @@ import (
 	"gcity/trust"
 )
 
-// Runs returns all programs of the configuration, in the order of the agents, without those of automations.
+// Runs returns all programs of the configuration, in the order of the agents. It omits the programs of automations.
 func (c *City) Runs() []trust.Program {
 	r := runs{city: c}
 	for _, p := range []struct{ what, key, provider string }{
@@ -45,7 +45,7 @@ type runs struct {
 
 func (r *runs) add(what string, at Origin, line string, sums ...string) {
 	if strings.TrimSpace(line) == "" || strings.HasPrefix(at.File, "environment ") {
-		return // the variable is set in the user's own environment, which is trusted
+		return // the user's own environment sets the variable and is trusted
 	}
 	p := trust.Program{What: what, Line: line, At: at.String(), From: []string{r.fileOf(at)},
 		Sums: sums}
@@ -59,7 +59,7 @@ func (r *runs) file(path string) {
 	}
 }
 
-// from adds the files of some origins to the files that declare the newest program.
+// from records the files in these origins as files that declare the newest program.
 func (r *runs) from(origins map[string]Origin) {
 	last := &r.all[len(r.all)-1]
 	for _, at := range origins {
@@ -82,7 +82,7 @@ func (r *runs) provider(what string, at Origin, name string) {
 	switch {
 	case external:
 		r.add(what, at, program)
-	case name == "k8s": // a kubeconfig and a pod file may name programs
+	case name == "k8s": // a kubeconfig and a pod file may contain names of programs
 		r.add(what, at, "gcity-session-k8s")
 		for _, path := range []string{r.city.Session.Kubernetes.Kubeconfig,
 			r.city.Session.Kubernetes.Pod} {
@@ -134,8 +134,8 @@ func (r *runs) agent(a *Agent) {
 	r.provider("session provider of "+name, at("session"), a.Session)
 }
 
-// envOf returns an environment as one line, sorted by name. It is shown to the user because variables such as PATH
-// and LD_PRELOAD determine which programs run.
+// envOf returns an environment as one line, sorted by name. The line is shown to the user, because variables such as
+// PATH and LD_PRELOAD determine which programs run.
 func envOf(env map[string]string) string {
 	var pairs []string
 	for _, name := range slices.Sorted(maps.Keys(env)) {

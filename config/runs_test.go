@@ -38,7 +38,7 @@ func TestRunsKnowsEveryKey(t *testing.T) {
 	for _, k := range keys.City().ByPath {
 		text := slices.Contains([]keys.Kind{keys.String, keys.Strings, keys.Env}, k.Kind)
 		if strings.HasPrefix(k.Path, "patches.") || strings.HasPrefix(k.Path, "rigs.overrides.") {
-			continue // they change keys that this test covers
+			continue // the keys that these tables change are covered by this test
 		}
 		if text && !slices.Contains(programs, k.Path) && !slices.Contains(others, k.Path) {
 			t.Errorf("%s: if it names a program, Runs has to list it; else name it in this test",
@@ -47,7 +47,7 @@ func TestRunsKnowsEveryKey(t *testing.T) {
 	}
 }
 
-// A change to anything that is executed changes a checksum.
+// A change to anything that is executed changes the checksum.
 func TestRunsFollowsEveryProgram(t *testing.T) {
 	const text = `[workspace]
 name = "town"
@@ -138,7 +138,7 @@ escalate_command = "VALUE-s"
 	news("an overlay", text)
 }
 
-// The Kubernetes helper is a program of the city, as are the files that decide what it runs.
+// The Kubernetes helper is listed as a program of the city, with the files that determine what it runs.
 func TestRunsOfKubernetes(t *testing.T) {
 	c, err := Parse(t.TempDir(), []byte("[workspace]\nname = \"app\"\n[session]\n"+
 		"provider = \"k8s\"\n[session.k8s]\nkubeconfig = \"/k/config\"\npod = \"/k/pod.yaml\"\n"))

@@ -19,10 +19,10 @@ import (
 	"gcity/restart"
 )
 
-// TOML returns the effective configuration: every value that is set or has a default, with its origin as a comment.
-// The result is one file that can be loaded; included files, topologies and patches are merged into it. Comments
-// mark what it cannot contain: secrets, which are printed as ***, the formulas and automations of topologies,
-// prompts that use fragments of a topology, and {{.ConfigDir}} in files of other folders.
+// TOML returns the effective configuration: every value that is set or has a default, with its origin as a comment. The
+// result is one file that can be loaded, with included files, topologies and patches merged. Comments mark the parts
+// that cannot be expressed: secrets, which are printed as ***, and the formulas and automations of topologies. Further
+// examples are prompts that use fragments of a topology, and {{.ConfigDir}} in files of other folders.
 func (c *City) TOML() string {
 	body := printer{c}.tables()
 	var b strings.Builder
@@ -39,7 +39,7 @@ func (c *City) TOML() string {
 	return b.String()
 }
 
-// Revealed returns a copy with secrets in the output of TOML and Explain. Show that only to the owner of the city.
+// Revealed returns a copy that shows secrets in the output of TOML and Explain. Show it only to the owner of the city.
 func (c *City) Revealed() *City {
 	open := *c
 	open.reveal = true
@@ -55,7 +55,7 @@ func (c printer) tables() string {
 	for _, t := range s.Tables[""] {
 		switch {
 		case t.Status != keys.Supported || t.Path == "patches" || t.Spent:
-			// they are printed where they take effect
+			// their values are printed where they take effect
 		case t.Path == "providers":
 			c.writeNamed(&b, s, t)
 		case t.Kind == keys.Table:
@@ -74,8 +74,8 @@ func (c printer) tables() string {
 	return b.String()
 }
 
-// writeNamed writes the named tables of t. A provider that completely replaces its preset is written as a patch
-// with _replace.
+// writeNamed writes the named tables of t. A provider that replaces its preset completely is written as a patch with
+// _replace.
 func (c printer) writeNamed(b *strings.Builder, s keys.Schema, t *keys.Key) {
 	for i := range c.Providers {
 		p := &c.Providers[i]
@@ -252,7 +252,7 @@ func (c printer) shown(field any) string {
 	return ""
 }
 
-// redacted returns a text without secrets, and any other field unchanged.
+// redacted returns the value of a field without its secrets.
 func redacted(field any) any {
 	switch f := field.(type) {
 	case *string:
@@ -300,16 +300,16 @@ func writeRows(b *strings.Builder, indent string, rows []row) {
 	}
 }
 
-// tomlKey returns a key, quoted if necessary.
+// tomlKey returns a key in TOML, quoted if necessary.
 func tomlKey(s string) string {
 	bare := strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
 		""
 	return cmp.Or(map[bool]string{true: s}[bare], toml.Quote(s))
 }
 
-// Explain describes an agent, pool or rig: its own values, those from its rig and the city, and the derived ones.
-// The name of a member selects its pool, with the derived values of that member. The error is ErrNoAgent if no
-// agent has the name, and ErrAmbiguous if several have it.
+// Explain describes an agent, pool or rig: its own values, the values from its rig and the city, and the derived
+// values. For the name of a member it describes the pool, with the values derived for the member. The error is
+// ErrNoAgent if no agent has the name, and ErrAmbiguous if several agents have it.
 func (c *City) Explain(name string) (string, error) {
 	var parts []string
 	a, member, err := c.find(name)

@@ -82,7 +82,7 @@ name = "hourly"
 enabled = false
 `
 
-// The output of config show and config explain matches testdata word for word.
+// The output of config show and config explain is exactly that in testdata.
 func TestShow(t *testing.T) {
 	c, err := Parse("/srv/app", []byte(shownCity), "GC_SESSION=fake")
 	if err != nil {
@@ -126,7 +126,7 @@ func TestShow(t *testing.T) {
 	}
 }
 
-// The output of config show is a configuration with the same meaning.
+// The output of config show is a configuration with the same values.
 func TestShowCanBeLoaded(t *testing.T) {
 	dir := folderOf(t, map[string]string{FileName: "include = [\"teams/one.toml\"]\n" +
 		strings.ReplaceAll(shownCity, "hunter2", "x"), "teams/one.toml": teamFile})
@@ -157,8 +157,8 @@ func TestShowCanBeLoaded(t *testing.T) {
 	}
 }
 
-// The Kubernetes table is shown with its origins and the keys that it leaves out. It means the same when it is loaded
-// again.
+// The Kubernetes table is shown with its origins and the keys that are not set. It has the same values when it is
+// loaded again.
 func TestShowKubernetes(t *testing.T) {
 	dir := t.TempDir()
 	c, err := Parse(dir, []byte("[workspace]\nname = \"app\"\n[session.k8s]\nimage = "+
@@ -187,8 +187,8 @@ func TestShowKubernetes(t *testing.T) {
 	}
 }
 
-// The printed configuration of a city with agents, prompts and fragments from topologies can be loaded again and gives
-// the same agents. A value that would change is printed as a comment with the reason.
+// The printed configuration of a city with agents, prompts and fragments from topologies can be loaded again and
+// produces the same agents. A value that would change is printed as a comment with the reason.
 func TestShowOfTopologiesCanBeLoaded(t *testing.T) {
 	const pack = `[topology]
 name = "team"
@@ -277,7 +277,7 @@ inject_fragments = ["manners"]
 	}
 }
 
-// A realistic city with topologies, includes, patches and fragments is printed as one file with the same meaning.
+// A realistic city with topologies, includes, patches and fragments is printed as one file with the same values.
 func TestShowOfTownCanBeLoaded(t *testing.T) {
 	dir := exampleTown(t)
 	c, err := Load(dir)
@@ -301,7 +301,7 @@ func TestShowOfTownCanBeLoaded(t *testing.T) {
 	}
 }
 
-// Secrets in command lines are hidden unless the owner asks to see them.
+// Secrets in command lines are hidden unless the owner requests them.
 func TestCommandLinesShowNoSecrets(t *testing.T) {
 	c, err := Parse("/srv/app", []byte(`[workspace]
 name = "app"

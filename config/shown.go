@@ -12,7 +12,7 @@ var mark = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\{\{ *\.ConfigDir *\}\}`)
 })
 
-// movedRows returns the rows of an agent as they must be in city.toml, and notes about what is lost there.
+// movedRows returns the rows of an agent in the form for city.toml, and notes about values that are lost there.
 func (c printer) movedRows(a *Agent, all []row) (out []row, notes []string) {
 	folder := c.folderOf(a.Origin)
 	quoted := strings.Trim(toml.Quote(folder), `"`)

@@ -16,14 +16,14 @@ import (
 
 // Source selects the files of a configuration and how they are read.
 type Source struct {
-	Dir    string   // the city's folder
+	Dir    string   // folder of the city
 	Files  []string // absolute paths of files that are read after the included ones
-	Strict bool     // two files that set the same key are an error, not a warning
-	// entries "K=V" that take precedence over the files: GC_SESSION is the session provider, GC_BEADS the store,
-	// GC_EVENTS the events provider
+	Strict bool     // report an error, not a warning, if two files set the same key
+	// "K=V" entries that take precedence over the files: GC_SESSION for the session provider, GC_BEADS for the store,
+	// GC_EVENTS for the events provider
 	Environ []string
 
-	// replaces the content of included files and topologies, by absolute path
+	// contents that replace those of included files and topologies, by absolute path
 	Instead map[string][]byte
 }
 
@@ -32,7 +32,7 @@ func Load(dir string, environ ...string) (*City, error) {
 	return Source{Dir: dir, Environ: environ}.Load()
 }
 
-// Parse does the same as Load, with data as the content of city.toml. It does not resolve links in dir.
+// Parse is like Load, but data is the content of city.toml. It does not resolve links in dir.
 func Parse(dir string, data []byte, environ ...string) (*City, error) {
 	return Source{Dir: dir, Environ: environ}.Parse(data)
 }
@@ -57,8 +57,8 @@ func (s Source) Load() (*City, error) {
 	return s.Parse(data)
 }
 
-// Parse does the same as Load, with data as the content of city.toml. All other files are read from disk. The
-// city's folder is used unchanged.
+// Parse is like Load, but data is the content of city.toml. All other files are read from disk. Links in the path of
+// the city's folder are not resolved.
 func (s Source) Parse(data []byte) (*City, error) {
 	if marks := packmodel.OfFile(s.Dir, data); len(marks) > 0 {
 		return nil, whole(s.Dir, packmodel.Problem(s.Dir, marks))
@@ -71,7 +71,7 @@ func (s Source) Parse(data []byte) (*City, error) {
 	return d.city, nil
 }
 
-// Revision returns the Revision of the configuration on disk, valid or not.
+// Revision returns the revision of the configuration on disk, even if it is invalid.
 func (s Source) Revision() (string, error) {
 	dir, err := Canonical(s.Dir)
 	if err != nil {
@@ -90,7 +90,7 @@ func (s Source) Revision() (string, error) {
 	return s.decode(data).revision(), nil
 }
 
-// alone reports whether data is certainly the only file of its configuration.
+// alone reports whether it is certain that the configuration consists of data only.
 func (s Source) alone(data []byte) bool {
 	keys := []string{"session_setup_script", "rigs", "include", "topolog", "pack",
 		"prompt_template", "overlay_dir"}
@@ -121,7 +121,7 @@ func (s Source) begin(data []byte) (*loading, *toml.Node) {
 	return d, decoder{d}.open(FileName, data, cityNeeds)
 }
 
-// gather decodes the files of a configuration in order.
+// gather decodes city.toml and then the files that it includes and the files in more.
 func (d decoder) gather(root *toml.Node, more []string) {
 	for _, table := range []string{"workspace", "daemon", "session", "session.k8s", "events", "api",
 		"beads", "formulas", "automations"} {
@@ -133,15 +133,15 @@ func (d decoder) gather(root *toml.Node, more []string) {
 	d.additional(more)
 }
 
-// Inputs has the files and folders that a configuration is read from.
+// Inputs holds the files and folders from which a configuration is read.
 type Inputs struct {
-	Files   []string // city.toml is first; a file may be unreadable
+	Files   []string // city.toml is first; some files may be unreadable
 	Trees   []string // folders of topologies, with all their files
-	Rigs    []string // folders of rigs; only whether they exist matters
+	Rigs    []string // folders of rigs; only their existence matters
 	Folders []string // folders of fragments and overlays, sorted; they may be missing
 }
 
-// Inputs returns the inputs of the configuration on disk. It omits those that only an unreadable file names.
+// Inputs returns the inputs of the configuration on disk, except for those that are named only in unreadable files.
 func (s Source) Inputs() (Inputs, error) {
 	data, err := files.ReadSource(filepath.Join(s.Dir, FileName))
 	if err != nil {

@@ -19,8 +19,8 @@ var (
 	ErrAmbiguous = errors.New("the name is ambiguous")
 )
 
-// Target is what a suspended key applies to: an agent or pool, by its qualified name or by its name if that is
-// unique; a rig; or, if both fields are empty, the whole city.
+// Target is the agent, pool, rig or city to which a suspended key applies. An agent or pool is given by its qualified
+// name, or by its name if that is unique. If both fields are empty, the target is the whole city.
 type Target struct{ Agent, Rig string }
 
 // Flag is the position of a suspended key: a table in one file.
@@ -28,10 +28,10 @@ type Flag struct {
 	File string // as in Origin
 	// "workspace", "rigs", "agents", "patches.agents", "patches.rigs" or "rigs.overrides"
 	List      string
-	Dir, Name string // the table's own dir and name, as written
+	Dir, Name string // dir and name of the table, as written
 	Rig       string // the rig with the overrides that contain the table; "" = none
 	On        bool   // the effective value
-	NoTable   bool   // the table does not exist yet; only in "patches.agents"
+	NoTable   bool   // the table does not exist yet, which is possible only in "patches.agents"
 }
 
 // SuspendedFlag returns the position of a target's flag.
@@ -65,7 +65,7 @@ func (c *City) flagOfAgent(name string) (Flag, error) {
 			}
 		}
 	}
-	var free *patch // a patch of the agent that does not set the key
+	var free *patch // a patch for the agent that does not set the key
 	for i := range slices.Backward(c.patches.agents) {
 		p := &c.patches.agents[i]
 		if !p.of(a) {
@@ -121,8 +121,8 @@ func (c *City) notFound(err error, name string, names []string) error {
 	return fmt.Errorf("%w as %q in %s", err, name, where)
 }
 
-// find returns the agent or pool with a name: its qualified name, or its last part if that is unique. For the name
-// of a member it returns the pool and the member's qualified name.
+// find returns the agent or pool with this name, which is a qualified name or a unique last part. For the name of a
+// member it returns the pool and the member's qualified name.
 func (c *City) find(name string) (a *Agent, member string, err error) {
 	type match struct {
 		agent *Agent

@@ -15,16 +15,16 @@ func (c *City) vars(a *Agent) placeholder.Values {
 		Agent:     a.Qualified(), Name: a.Name, Rig: a.Rig, Session: a.SessionName}
 }
 
-// Expanded has the expanded templates and paths of an agent.
+// Expanded holds the expanded templates and paths of an agent.
 type Expanded struct {
-	Dir          string // working folder, absolute
-	MakeDir      bool   // the folder is created if it is missing
+	Dir          string // absolute path of the working folder
+	MakeDir      bool   // create the folder if it is missing
 	PreStart     []string
 	SessionSetup []string
-	Script       string // session_setup_script, absolute; "" = none
+	Script       string // absolute path of session_setup_script; "" = none
 }
 
-// Expand expands an agent's templates. It is pure. The problems are the same as those that Load reports.
+// Expand expands an agent's templates without I/O. It returns the same problems that Load reports.
 func (c *City) Expand(a *Agent) (Expanded, []Problem) {
 	out, v := Expanded{Dir: c.Path}, c.vars(a)
 	var problems []Problem
@@ -69,7 +69,7 @@ func (c *City) workDir(a *Agent, v *placeholder.Values, out *Expanded) (err erro
 	return err
 }
 
-// sessionName expands the name of an agent's sessions.
+// sessionName expands the template for the name of an agent's sessions.
 func (c *City) sessionName(a *Agent) (string, error) {
 	v := c.vars(a)
 	for _, s := range []*string{&v.City, &v.CityName, &v.CityRoot, &v.ConfigDir, &v.Agent, &v.Name,

@@ -12,7 +12,7 @@ import (
 )
 
 // exampleTown copies the example town, which has two topologies, rigs, an include, patches, overrides, pools, overlays
-// and fragments. It adds formulas until there are twelve.
+// and fragments. It adds eleven formulas.
 func exampleTown(tb testing.TB) string {
 	tb.Helper()
 	dir := filepath.Join(tb.TempDir(), "town")
@@ -31,7 +31,7 @@ func exampleTown(tb testing.TB) string {
 	return dir
 }
 
-// Every value of a composed city has an origin, and the key is found at that place.
+// Every value of a composed city has an origin, and the key is at that place.
 func TestEachValueHasAnOrigin(t *testing.T) {
 	dir := exampleTown(t)
 	c, err := Load(dir)

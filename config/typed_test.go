@@ -8,7 +8,7 @@ import (
 	"gcity/session"
 )
 
-// A text that is too long to be typed is refused at the place where it is written.
+// A text that is too long to be typed is reported at its place in the file.
 func TestTextsThatAreTooLongToBeTyped(t *testing.T) {
 	const city = "[[agents]]\nname = \"a\"\nstart_command = \"sh\"\n"
 	for _, c := range []struct{ before, key, at string }{

@@ -16,7 +16,7 @@ func HeartbeatFile(agent string) string {
 	return filepath.Join(".gc", "heartbeats", session.Encode(agent)+".json")
 }
 
-// watchdogChecker resolves the names in watchdogs and checks the watchdogs.
+// watchdogChecker resolves the names in watchdog tables and checks the watchdogs.
 type watchdogChecker struct{ *loading }
 
 // watchdogs checks the watchdogs against the agents and against each other.
@@ -65,7 +65,7 @@ func (d watchdogChecker) watchdogs() {
 	d.tiers(judges)
 }
 
-// at returns the origin of the first of the keys that is set, or of the table.
+// at returns the origin of the first key that is set, or the origin of the table if none is set.
 func (w *Watchdog) at(keys ...string) (Origin, string) {
 	for _, k := range keys {
 		if o, written := w.Origins[k]; written {
@@ -96,8 +96,8 @@ func (d watchdogChecker) agentsOf(w *Watchdog) {
 	}
 }
 
-// notOne returns why a name does not refer to a single agent that always runs. It returns "" if it does, or if a
-// file that could not be read may declare it.
+// notOne returns why a name does not refer to a single agent that always runs. It returns "" if the name is valid, or
+// if a file that could not be read may declare it.
 func (d watchdogChecker) notOne(w *Watchdog, name string) string {
 	a := d.named[name]
 	rig, _ := cutRig(name)
@@ -147,9 +147,9 @@ func (d watchdogChecker) awaited(judges map[string]*Watchdog) {
 	}
 }
 
-// tiers refuses triage agents that watch each other in a cycle, because no other agent would watch them.
+// tiers refuses triage agents that watch each other in a cycle. A failure of such agents would go unnoticed.
 func (d watchdogChecker) tiers(judges map[string]*Watchdog) {
-	// returns the triage agent that the watchdog of a triage agent watches
+	// returns the watchdog of the triage agent that the watchdog of this triage agent watches
 	watches := func(triage string) *Watchdog {
 		if w := judges[triage]; w != nil && judges[w.Watches] != nil {
 			return judges[w.Watches]
@@ -195,16 +195,16 @@ type Watchdog struct {
 	Rig             string // the rig of the watchdog, "" = the city
 	Watches, Triage string // qualified names of agents; Triage "" = the thresholds decide
 	Every           time.Duration
-	Heartbeat       string // a file, absolute
-	Topology        string // the folder of the topology that declares it, absolute; "" = none
+	Heartbeat       string // absolute path of a file
+	Topology        string // absolute path of the topology that declares the watchdog; "" = none
 	Fresh           time.Duration
-	VeryStale       time.Duration // > Fresh
+	VeryStale       time.Duration // greater than Fresh
 	Nudge, Wake     string
 	TriageTTL       time.Duration
-	OverruleAfter   int    // > 0
-	EscalateTo      string // an address of mail
+	OverruleAfter   int    // at least 1
+	EscalateTo      string // a mail address
 	EscalateCommand string // a shell line; "" = none
-	EscalateAfter   int    // > 0
+	EscalateAfter   int    // at least 1
 
 	Origin  Origin
 	Origins map[string]Origin

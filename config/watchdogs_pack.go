@@ -69,7 +69,7 @@ func (d patcher) patchWatchdogs() {
 			return w.Name == p.Name && w.Rig == p.Rig
 		})
 		if at < 0 && (d.unread.misses("", p.Rig) || d.unkept[p.Name]) {
-			// a file that could not be read may declare it, or its error is already reported
+			// a file that could not be read may declare the watchdog, or its error is already reported
 			continue
 		}
 		if at < 0 {
@@ -107,7 +107,7 @@ func (d patcher) changeWatchdog(w, p *Watchdog) (changes int) {
 	return changes
 }
 
-// near returns the qualified name of the agent called name in the watchdog's own rig, otherwise name.
+// near returns the qualified name of the agent called name in the watchdog's rig, or name if there is no such agent.
 func (d watchdogChecker) near(w *Watchdog, name string) string {
 	if q := w.Rig + "/" + name; w.Rig != "" && d.named[q] != nil {
 		return q
@@ -115,7 +115,7 @@ func (d watchdogChecker) near(w *Watchdog, name string) string {
 	return name
 }
 
-// addressed does the same as near for the address of a message, such as "pool:NAME".
+// addressed is like near, for the address of a message, such as "pool:NAME".
 func (d watchdogChecker) addressed(w *Watchdog, to string) string {
 	if name, pool := strings.CutPrefix(to, "pool:"); pool {
 		return "pool:" + d.near(w, name)
@@ -123,8 +123,8 @@ func (d watchdogChecker) addressed(w *Watchdog, to string) string {
 	return d.near(w, to)
 }
 
-// heartbeatOf makes the path of a heartbeat absolute, depending on the file that contains it. A topology is shared,
-// so nothing is written into its folder.
+// heartbeatOf makes the path of a heartbeat file absolute. The path may be relative to the file that contains it, the
+// rig or the city. Nothing is written into the folder of a topology, because topologies are shared.
 func (d watchdogChecker) heartbeatOf(w *Watchdog, at Origin) (string, error) {
 	c := d.city
 	if w.Topology == "" || at.File != w.Origin.File || strings.HasPrefix(w.Heartbeat, "//") ||

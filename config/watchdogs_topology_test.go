@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// watchdogCity returns the files of testdata/watchdogs: a city whose two rigs share a topology with a watchdog, and
-// which has a watchdog of its own from another topology.
+// watchdogCity returns the files of testdata/watchdogs. The city has two rigs that share a topology with a watchdog.
+// Another topology adds a watchdog of the city.
 func watchdogCity(t *testing.T) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -85,7 +85,7 @@ func TestWatchdogsOfTopologies(t *testing.T) {
 		"triage agent of the watchdog south/care, packs/lane/topology.toml:18:1") {
 		t.Error(text)
 	}
-	// The printed configuration can be loaded again, as one file.
+	// The printed configuration can be loaded again as a single file.
 	again, err := Load(folderOf(t, map[string]string{"city.toml": c.TOML(), "north/.keep": "",
 		"south/.keep": ""}))
 	if err != nil {
@@ -97,7 +97,7 @@ func TestWatchdogsOfTopologies(t *testing.T) {
 		})
 	}
 	boot := slices.IndexFunc(again.Watchdogs, func(w Watchdog) bool { return w.Name == "top" })
-	// the heartbeat file is in the city's folder, which differs
+	// the heartbeat file is in the city's folder, which is a different one
 	again.Watchdogs[boot].Heartbeat = filepath.Join(dir, HeartbeatFile("boot"))
 	if diff := cmp.Diff(byName(c.Watchdogs), byName(again.Watchdogs),
 		cmpopts.IgnoreFields(Watchdog{}, "Origin", "Origins", "Topology")); diff != "" {
@@ -105,7 +105,8 @@ func TestWatchdogsOfTopologies(t *testing.T) {
 	}
 }
 
-// A problem with a watchdog of a topology is reported where it is written, once for all rigs that use it.
+// A problem with a watchdog of a topology is reported at its place in the file, once for all rigs that use the
+// topology.
 func TestProblemsOfTopologiesWatchdogs(t *testing.T) {
 	const lane = "packs/lane/topology.toml"
 	for name, c := range map[string]struct{ file, from, to, want string }{

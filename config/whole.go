@@ -8,13 +8,13 @@ import (
 	"path/filepath"
 )
 
-// script has the result of reading a session_setup_script.
+// script is the result of reading a session_setup_script.
 type script struct{ hash, problem string }
 
-// checker checks the composed city: names, templates, scripts, routes and the tables of the city itself.
+// checker checks the complete city: names, templates, scripts, routes and the city's own tables.
 type checker struct{ *loading }
 
-// whole runs the checks that need all files: names against each other, templates, paths, scripts.
+// whole runs the checks that need all files: conflicts of names, templates, paths, scripts.
 func (d checker) whole() {
 	d.cityName()
 	rigChecker(d).rigs()
@@ -39,7 +39,7 @@ func (d checker) whole() {
 	c.leans = map[string]bool{}
 	d.outfits = newOutfits()
 	if len(c.Agents) == 0 {
-		// this checks the template even if there are no agents
+		// checks the template even if there are no agents
 		d.sessionOf(&Agent{Name: "agent"}, sessions)
 	}
 	outfitter(d).idleFragments()
@@ -66,7 +66,7 @@ func (d checker) whole() {
 	}
 }
 
-// agent derives the values that depend on one agent's values.
+// agent derives values from an agent's own values.
 func (d checker) agent(a *Agent, sessions map[string]string) {
 	d.sessionOf(a, sessions)
 	e, problems := d.city.Expand(a)
@@ -76,7 +76,7 @@ func (d checker) agent(a *Agent, sessions map[string]string) {
 	d.script(a, e.Script)
 }
 
-// cityName sets the city's name to the name of its folder if the file does not set it.
+// cityName sets the city's name to the name of its folder if no file sets the name.
 func (d checker) cityName() {
 	c := d.city
 	if c.Workspace.Name != "" {
@@ -90,11 +90,11 @@ func (d checker) cityName() {
 	}
 }
 
-// sessionOf derives the name of an agent's sessions. Errors of the template are reported only once.
+// sessionOf derives the name of an agent's sessions. It reports an invalid template only once.
 func (d checker) sessionOf(a *Agent, taken map[string]string) {
 	const key = "workspace.session_template"
 	if d.failed("workspace.name") || keys.CheckName(d.city.Workspace.Name) != "" {
-		return // an invalid template cannot create a name
+		return // no session name can be derived from an invalid city name
 	}
 	name, err := d.city.sessionName(a)
 	if err == nil && taken[name] != "" && taken[name] != a.Qualified() {
@@ -110,7 +110,7 @@ func (d checker) sessionOf(a *Agent, taken map[string]string) {
 	taken[name], a.SessionName = a.Qualified(), name
 }
 
-// script hashes an agent's script. Each file is read only once.
+// script sets the hash of an agent's script. Each script is read only once.
 func (d checker) script(a *Agent, path string) {
 	if path == "" {
 		return

@@ -13,12 +13,12 @@ import (
 	"gcity/internal/toml"
 )
 
-// addedName is a file in .gc that records which lines gcity has added to files to suspend something, by the
-// position of the setting. Resuming removes only these lines, because users wrote all others.
+// addedName is a file in .gc with the lines that gcity has added to files to suspend agents, rigs or the city. Resuming
+// removes only these lines, because users wrote all others.
 const addedName = "suspended.json"
 
-// added has the recorded lines. It is read and written while edits are locked. It only determines whether resuming
-// removes a setting or sets it to false, so an unreadable file is treated as empty.
+// added holds the recorded lines by the position of the setting. It is read and written while edits are locked. It only
+// determines whether resuming removes a setting or sets it to false, so an unreadable file is treated as empty.
 type added map[string]string
 
 func addedIn(dir string) added {
@@ -48,7 +48,8 @@ func (a added) write(dir string) error {
 	return nil
 }
 
-// note records what an edit has added to a file to suspend something, or that it has added nothing.
+// note records the text that an edit has added to a file to suspend a target. If the edit added nothing, note removes
+// the entry.
 func (a added) note(key string, before, after []byte) {
 	front := 0
 	for front < len(before) && before[front] == after[front] {
@@ -61,8 +62,8 @@ func (a added) note(key string, before, after []byte) {
 	}
 }
 
-// without returns a file without the text that suspending has added. It returns nil if that text was changed later.
-// again repeats the suspension in the resulting file. If the result is not data, the text was changed.
+// without returns a file without the text that suspending has added, or nil if the text was changed later. again
+// suspends the target in the resulting file. If this does not produce data, the text was changed.
 func (a added) without(key string, data []byte, flag toml.Span,
 	again func(left []byte) ([]byte, error)) []byte {
 	text := a[key]
@@ -83,7 +84,7 @@ func (a added) without(key string, data []byte, flag toml.Span,
 	return nil
 }
 
-// key returns the name of a setting's position.
+// key returns the key in added for the setting's position.
 func (s place) key(path string) string {
 	return strings.Join([]string{path, s.List, s.Rig + s.Dir, s.Name}, "\n")
 }

@@ -18,7 +18,8 @@ func placeOf(c *config.City, t config.Target) (place, error) {
 	return place{f}, err
 }
 
-// set returns data with the setting at its position set to on. It refuses an edit that would change anything else.
+// set returns data with the setting at its position set to on. It returns an error if the edit would change anything
+// else.
 func (s place) set(data []byte, on bool) ([]byte, error) {
 	root, faults := config.ParseTOML(data)
 	if len(faults) > 0 {
@@ -72,7 +73,7 @@ func splice(data []byte, t *toml.Node, on bool) []byte {
 	if t == nil {
 		return appendTable(data, "[workspace]", flag)
 	}
-	var near *toml.Node // a key of this table, if possible its name
+	var near *toml.Node // a key of this table, preferably name
 	for _, kid := range t.Kids {
 		if kid.Line.End > 0 && (near == nil || kid.Key == "name") {
 			near = kid
@@ -132,7 +133,7 @@ func lineBreak(data []byte) string {
 	return "\n"
 }
 
-// table returns the table with the setting in a file, nil if it does not exist.
+// table returns the table in a file that contains the setting, nil if it does not exist.
 func (s place) table(root *toml.Node) *toml.Node {
 	var tables []*toml.Node
 	switch s.List {
@@ -156,7 +157,7 @@ func (s place) table(root *toml.Node) *toml.Node {
 	return nil
 }
 
-// override returns the table with the setting among the overrides of its rig.
+// override returns the table with the setting from the overrides of its rig.
 func (s place) override(root *toml.Node) *toml.Node {
 	for _, r := range toml.TablesOf(root.Get("rigs")) {
 		for _, t := range toml.TablesOf(r.Get("overrides")) {

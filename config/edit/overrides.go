@@ -12,7 +12,7 @@ import (
 	"gcity/internal/disk"
 )
 
-// OverridesFile is the name of a file in the city's .gc folder with values that operators have set by hand. They
+// OverridesFile is the name of a file in the city's .gc folder. It has values that operators have set by hand and that
 // override the configuration.
 const OverridesFile = "overrides.toml"
 
@@ -42,7 +42,7 @@ func Overrides(dir string) (map[string]int, error) {
 	return o.Pools, nil
 }
 
-// SetOverride sets the size of a pool by hand. If size is nil, the pool's check sets the size again. The caller
+// SetOverride sets the size of a pool by hand. If size is nil, the pool's check determines the size again. The caller
 // validates the name and the size.
 func SetOverride(dir, pool string, size *int) error {
 	unlock, err := lockEdits(dir)

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// NewRig is a rig to declare. Its strings are written unchanged, and empty ones are omitted.
+// NewRig describes a rig to add. Its strings are written unchanged, and empty ones are omitted.
 type NewRig struct {
 	Name, Path string
 	Prefix     string
@@ -20,10 +20,10 @@ type NewRig struct {
 	Suspended  bool
 }
 
-// Unfit is the error of an edit that was not written because the configuration would have become invalid. The
+// Unfit is the error of an edit that was not written because the resulting configuration would be invalid. The
 // positions in Err refer to the edited file.
 type Unfit struct {
-	What string // for example: the rig "demo" cannot be added
+	What string // for example: cannot add the rig "demo"
 	Err  *config.Error
 }
 
@@ -33,8 +33,8 @@ func (u *Unfit) Error() string {
 }
 
 // AddRig declares a rig in city.toml and returns the new configuration. Nothing else in the file changes. If the
-// current configuration is invalid, the error is an *Error. If the new one would be invalid, the error is an *Unfit
-// and nothing is written. AddRig refuses a folder that agents cannot work in, and the city's own folder.
+// current configuration is invalid, the error is an *Error. If the new one would be invalid, the error is an *Unfit and
+// nothing is written. AddRig refuses the city's own folder, and a folder in which agents cannot work.
 func AddRig(src config.Source, n NewRig) (*config.City, error) {
 	keys := []string{"name = " + toml.Quote(n.Name), "path = " + toml.Quote(n.Path)}
 	block := map[string]any{"name": n.Name, "path": n.Path}
@@ -92,10 +92,11 @@ func appendRig(data []byte, root *toml.Node, keys []string) []byte {
 	return cut(data, toml.Span{Start: rigs.Value.Start + 1, End: rigs.Value.Start + 1}, inline)
 }
 
-// RemoveRig removes a rig from city.toml, together with the tables about only this rig: patches of its agents,
-// overrides of its automations, and, if agents is true, its agents. It returns the new configuration. Comments
-// above the removed tables remain, comments in them do not. If agents is false and the rig has agents, the error is
-// ErrInUse. It is an error if other files declare parts of the rig. Otherwise RemoveRig behaves like AddRig.
+// RemoveRig removes a rig from city.toml and returns the new configuration. It also removes the tables that affect only
+// this rig: patches of its agents, overrides of its automations, and, if agents is true, its agents. Comments above the
+// removed tables remain; comments in them are removed. If agents is false and the rig has agents, the error is
+// ErrInUse. If other files declare parts of the rig, RemoveRig returns an error. In all other respects it behaves like
+// AddRig.
 func RemoveRig(src config.Source, name string, agents bool) (*config.City, error) {
 	what := fmt.Sprintf("cannot remove the rig %q", name)
 	return editCity(src, what, nil, func(c *config.City, data []byte) ([]byte, error) {
@@ -125,7 +126,7 @@ func RemoveRig(src config.Source, name string, agents bool) (*config.City, error
 	})
 }
 
-// declaredHere returns an error if a part of a rig is declared in another file than city.toml.
+// declaredHere returns an error if a part of a rig is declared in a file other than city.toml.
 func declaredHere(c *config.City, rig string) error {
 	elsewhere := func(what string, o config.Origin) error {
 		return fmt.Errorf("%s is declared at %s, which gcity does not edit; remove it "+
@@ -143,8 +144,7 @@ func declaredHere(c *config.City, rig string) error {
 	return nil
 }
 
-// editCity changes city.toml if the result is a valid configuration. If fit is not nil, it must accept the result
-// too.
+// editCity changes city.toml if the result is a valid configuration. If fit is not nil, it must also accept the result.
 func editCity(
 	src config.Source, what string, fit func(*config.City) error,
 	change func(c *config.City, data []byte) ([]byte, error),
@@ -185,8 +185,8 @@ func editCity(
 	return c, replace(path, before, after)
 }
 
-// differ returns an error if an edit changed too much. It decodes a file before and after the edit, with a
-// different parser from the one that found the positions. even removes the intended change from both.
+// differ returns an error if an edit changed too much. It decodes a file before and after the edit, with another parser
+// than the one that found the positions. even removes the intended change from both results.
 func differ(before, after []byte, even func(was, is map[string]any)) error {
 	was, err := toml.Values(before)
 	var is map[string]any

@@ -101,8 +101,8 @@ func isConfigError(err error) bool {
 	return ok
 }
 
-// RemoveRig removes everything that concerns only the rig, including the blank lines around it. Comments and text about
-// anything else stay.
+// RemoveRig removes everything that affects only the rig, including the blank lines around it. Comments and all other
+// text stay.
 func TestRemoveRig(t *testing.T) {
 	const rig = "[[rigs]]\nname = \"demo\"\npath = \"/d\"\n"
 	for name, tt := range map[string]struct{ before, after string }{
@@ -239,7 +239,7 @@ func textIn(t *testing.T, dir string) string {
 	return string(data)
 }
 
-// Edits of city.toml take the other files of the configuration into account.
+// Edits of city.toml consider the other files of the configuration.
 func TestEditRigBesideOtherFiles(t *testing.T) {
 	const before = "[workspace]\n[[agents]]\nname = \"a\"\nprovider = \"own\"\n[[rigs]]\nname = " +
 		"\"demo\"\npath = \"/d\"\n"

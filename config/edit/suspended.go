@@ -13,24 +13,24 @@ import (
 	"gcity/internal/disk"
 )
 
-// Errors of edits; see also the errors of config.City.SuspendedFlag.
+// Errors of edits. Edits also return the errors of config.City.SuspendedFlag.
 var (
 	ErrChanged = errors.New("the file was changed in the meantime")
 	ErrInUse   = errors.New("agents work in this rig")
 )
 
-// lockWait is the timeout for another edit. An edit takes milliseconds.
+// lockWait is how long an edit waits for another edit to finish. An edit takes milliseconds.
 const lockWait = 5 * time.Second
 
-// SetSuspended sets the suspended setting of a target in city.toml, or for a rig in the file that declares it. An
-// agent of an included file or a topology gets a [[patches.agents]] block in city.toml; a setting in an existing
-// patch is changed there. Nothing else in the file changes: comments, order, blank lines and line endings remain.
-// Resuming removes the text that suspending has added, unless it was changed later; other settings are set to
-// false. If the setting already has the value, the file is not written.
+// SetSuspended sets the suspended setting of a target in city.toml, or for a rig in the file that declares the rig. For
+// an agent from an included file or a topology it adds a [[patches.agents]] block to city.toml, or changes an existing
+// patch. Nothing else in the file changes: comments, order, blank lines and line endings remain. Resuming removes the
+// text that suspending has added, unless the text was changed later. Any other setting is set to false. If the setting
+// already has the value, the file is not written.
 //
-// If the configuration is invalid, the error is an *Error. Edits by gcity wait for each other; an edit by another
-// program at the same time is ErrChanged. An unknown name is ErrNoAgent or ErrNoRig, the name of a member
-// ErrMember, an ambiguous name ErrAmbiguous.
+// If the configuration is invalid, the error is an *Error. Edits by gcity wait for each other. If another program edits
+// the file at the same time, the error is ErrChanged. The error is ErrNoAgent or ErrNoRig for an unknown name,
+// ErrMember for the name of a member, and ErrAmbiguous for an ambiguous name.
 func SetSuspended(src config.Source, t config.Target, on bool) error {
 	dir, err := config.Canonical(src.Dir)
 	if err != nil {
@@ -83,7 +83,7 @@ func SetSuspended(src config.Source, t config.Target, on bool) error {
 		return err
 	}
 	delete(memo, key)
-	// if this fails, an outdated entry remains; it is checked before anything is removed
+	// if this fails, an outdated entry remains; resuming checks the entry before it removes anything
 	_ = memo.write(dir)
 	return nil
 }
@@ -92,15 +92,15 @@ func SetSuspended(src config.Source, t config.Target, on bool) error {
 func (s place) outside(on bool) error {
 	what := fmt.Sprintf("the %s %q is declared", strings.TrimSuffix(s.List, "s"), s.Name)
 	if s.List == "workspace" || strings.HasPrefix(s.List, "patches.") || s.Rig != "" {
-		// these keys declare nothing: they are the city's own or a patch's
+		// these settings do not declare an agent or rig: they are the city's own or part of a patch
 		what = "suspended is set"
 	}
 	return fmt.Errorf("%s in %s, which other cities may use, so gcity does not edit it; write "+
 		"suspended = %t there by hand", what, s.File, on)
 }
 
-// unset returns a file without the text that suspending has added to it. It returns nil if suspending has added
-// nothing or the text was changed later.
+// unset returns a file without the text that suspending has added. It returns nil if suspending has added nothing, or
+// if the text was changed later.
 func (s place) unset(
 	src config.Source, t config.Target, data []byte, memo added,
 ) []byte {
@@ -114,7 +114,7 @@ func (s place) unset(
 	}
 	return memo.without(s.key(s.File), data, flag.Value, func(left []byte) ([]byte, error) {
 		then := s
-		if s.File == config.FileName { // in that case the table itself may be missing
+		if s.File == config.FileName { // the resulting file may lack the table itself
 			c, err := src.Parse(left)
 			if err != nil {
 				return nil, err
@@ -127,7 +127,7 @@ func (s place) unset(
 	})
 }
 
-// replace writes a file, unless it was changed after it was read.
+// replace writes a file, unless the file was changed after it was read.
 func replace(path string, before, after []byte) error {
 	now, err := files.ReadSource(path)
 	if err != nil {
@@ -143,7 +143,7 @@ func replace(path string, before, after []byte) error {
 	return nil
 }
 
-// lockEdits ensures that only one process at a time edits a city.
+// lockEdits ensures that only one process edits a city at a time.
 func lockEdits(dir string) (unlock func(), err error) {
 	state := filepath.Join(dir, ".gc")
 	if err := disk.MkdirAll(state, 0o700); err != nil {

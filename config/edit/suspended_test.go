@@ -85,8 +85,8 @@ func TestSuspendedSplice(t *testing.T) {
 	}
 }
 
-// Resuming removes only a line that suspending has added. A flag that the user wrote or has edited since stays and
-// changes its value.
+// Resuming removes only a line that suspending has added. A flag that the user wrote or edited later stays, and its
+// value changes.
 func TestResumeTakesOutOnlyWhatSuspendAdded(t *testing.T) {
 	const plain = "[[agents]]\nname          = \"a\"\nstart_command = \"sh\"\n\n[[agents]]\nname = \"b\"\n"
 	const flagged = "[[agents]]\nname          = \"a\"\nsuspended = true\nstart_command = \"sh\"\n\n[[agents]]\nname = \"b\"\n"
@@ -109,7 +109,7 @@ func TestResumeTakesOutOnlyWhatSuspendAdded(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := folder(t, tt.before)
 			path := filepath.Join(dir, config.FileName)
-			// Suspending b must not affect what is recorded for a.
+			// Suspending b must not affect the record for a.
 			if err := SetSuspended(config.Source{Dir: dir}, config.Target{Agent: "b"}, true); err != nil {
 				t.Fatal(err)
 			}
@@ -182,7 +182,7 @@ func TestSetSuspendedRefuses(t *testing.T) {
 	}
 }
 
-// F9: a city.toml that is a link stays a link and keeps its permissions. No temporary file is left.
+// A city.toml that is a link stays a link and keeps its permissions. No temporary file is left (F9).
 func TestSetSuspendedKeepsLinkAndPermissions(t *testing.T) {
 	dir := folder(t, "")
 	link, target := filepath.Join(dir, config.FileName), filepath.Join(dir, "real.toml")
@@ -218,7 +218,7 @@ func TestSetSuspendedKeepsLinkAndPermissions(t *testing.T) {
 	}
 }
 
-// F9: concurrent edits, even from several processes, are all applied.
+// Concurrent edits, even from several processes, are all applied (F9).
 func TestSetSuspendedTakesTurns(t *testing.T) {
 	if dir := os.Getenv("CONFIG_TEST_EDIT"); dir != "" {
 		if err := SetSuspended(config.Source{Dir: dir}, config.Target{Agent: os.Getenv("CONFIG_TEST_AGENT")}, true); err != nil {
@@ -260,8 +260,8 @@ func TestSetSuspendedTakesTurns(t *testing.T) {
 	}
 }
 
-// For any valid file, the edit changes the flag of the target and nothing else, and undoing it restores the values. The
-// target is the city, an agent or a rig; some of them come from the included team.toml.
+// For any valid file, the edit changes only the flag of the target, and undoing it restores the values. The target is
+// the city, an agent or a rig. Some targets are declared in the included team.toml.
 func FuzzSetSuspended(f *testing.F) {
 	const include = "include = [\"team.toml\"]\n"
 	f.Add([]byte("[[agents]]\nname = \"a\"\nsuspended = false # for now\n"), 1)
@@ -340,7 +340,7 @@ func treeOf(data []byte) *toml.Node {
 	return root
 }
 
-// flagOf returns the field of a loaded configuration that holds the flag of a target.
+// flagOf returns a pointer to the flag of a target in a loaded configuration.
 func flagOf(c *config.City, t config.Target) *bool {
 	switch {
 	case t.Rig != "":
@@ -359,7 +359,7 @@ func flagOf(c *config.City, t config.Target) *bool {
 	return &c.Workspace.Suspended
 }
 
-// kept returns how many bytes of a are unchanged before and after the one place where b differs.
+// kept returns how many bytes at the start and the end of a are the same in b.
 func kept(a, b []byte) int {
 	front, back := 0, 0
 	for front < len(a) && front < len(b) && a[front] == b[front] {
@@ -371,7 +371,7 @@ func kept(a, b []byte) int {
 	return front + back
 }
 
-// F9: an edit is refused if the file has changed while the edit was being made.
+// An edit is refused if the file changed during the edit (F9).
 func TestSetSuspendedRefusesAConcurrentEdit(t *testing.T) {
 	const mine, theirs = "[[agents]]\nname = \"a\"\n", "[[agents]]\nname = \"a\"\n# theirs\n"
 	dir := folder(t, mine)

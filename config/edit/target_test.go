@@ -19,7 +19,7 @@ func readAll(t testing.TB, path string) string {
 	return string(data)
 }
 
-// F9: suspending and resuming any target in a realistic file of 300 lines changes only the line with the flag.
+// Suspending and resuming any target in a realistic file of 300 lines changes only the line with the flag (F9).
 func TestALongFileStaysAsItIs(t *testing.T) {
 	long := readAll(t, "testdata/long.toml")
 	if n := strings.Count(long, "\n"); n < 300 {
@@ -236,7 +236,7 @@ name = "b"
 	}
 }
 
-// Suspending leaves topologies unchanged, edits the file whose flag is in effect, and can be undone.
+// Suspending leaves topologies unchanged, edits the file that contains the effective flag, and can be undone.
 func TestSuspendComposed(t *testing.T) {
 	files := map[string]string{
 		config.FileName: "include = [\"more.toml\"]\n[[rigs]]\nname = \"r\"\npath = \"/usr\"\ntopology = \"p\"\n" +

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// only decodes a file before and after the edit, with a different parser from the one that found the position. It
-// returns an error if anything except the setting differs.
+// only returns an error if an edit changed anything except the setting. It decodes the file before and after the edit,
+// with another parser than the one that found the position.
 func (s place) only(before, after []byte, on bool) error {
 	was, err := toml.Values(before)
 	if err != nil {
@@ -33,7 +33,7 @@ func (s place) only(before, after []byte, on bool) error {
 	return nil
 }
 
-// take removes the new block from a decoded file, and converts the other blocks to one notation.
+// take removes the new block from a decoded file, and converts the remaining blocks to one notation.
 func (s place) take(m map[string]any, on bool) {
 	block := map[string]any{"name": s.Name, "suspended": on}
 	if s.Dir != "" {
@@ -75,7 +75,7 @@ func (s place) decoded(m map[string]any) []map[string]any {
 	})
 }
 
-// inside returns a table inside a decoded table. It creates the inner table if it is missing.
+// inside returns a table inside a decoded table, and creates the inner table if it is missing.
 func inside(m map[string]any, key string) map[string]any {
 	t, ok := m[key].(map[string]any)
 	if !ok {
@@ -85,7 +85,7 @@ func inside(m map[string]any, key string) map[string]any {
 	return t
 }
 
-// decodedTables returns a list of tables as a new slice, for both notations of lists.
+// decodedTables returns a list of tables as a new slice, for both TOML notations of such lists.
 func decodedTables(v any) []map[string]any {
 	out := []map[string]any{}
 	switch l := v.(type) {

@@ -10,8 +10,8 @@ import (
 	"gcity/config"
 )
 
-// watchdogCity returns the files of testdata/watchdogs: a city whose two rigs share a topology with a watchdog, and
-// which has a watchdog of its own from another topology.
+// watchdogCity returns the files of testdata/watchdogs. The city has two rigs that share a topology with a watchdog.
+// Another topology adds a watchdog of the city.
 func watchdogCity(t *testing.T) map[string]string {
 	t.Helper()
 	files := map[string]string{}

@@ -12,32 +12,32 @@ import (
 	"gcity/internal/deadline"
 )
 
-// maxLooks is the maximum number of concurrent looks. That is enough for the folders, formulas and automations of
-// 1,000 rigs.
+// maxLooks is the maximum number of concurrent looks. It is enough for the folders, formulas and automations of 1,000
+// rigs.
 const maxLooks = 3000
 
-// lookTime is the timeout for a folder. Disks respond within milliseconds, unreachable servers never.
+// lookTime is the timeout for a look at a folder. Disks respond within milliseconds; unreachable servers never respond.
 const lookTime = time.Second
 
-// folders has the current looks. All readers of configurations in this process share it, because each look at a
-// folder that hangs occupies a thread until the folder responds.
+// folders holds the looks in progress. All readers of configurations in this process share them, because each look at a
+// hung folder occupies a thread until the folder responds.
 var folders = deadline.New[sight](maxLooks)
 
 // sight is the result of a look at a folder.
 type sight struct {
-	Problem string // why the folder cannot be used, "" if it can
-	Real    string // the path with symbolic links resolved, if that is possible
+	Problem string // why the folder cannot be used; "" = it can be used
+	Real    string // the path with symbolic links resolved, if possible
 }
 
-// PendingLooks returns the number of current looks.
+// PendingLooks returns the number of looks in progress.
 func PendingLooks() int { return folders.Pending() }
 
 // BeginLook starts a look at a folder in the background, unless one is already running. Answers waits for the
 // result.
 func BeginLook(path string) { folders.Start(path, func() sight { return see(path) }) }
 
-// Answers reports whether a folder responded to a look that began at since or later. It waits for at most a second.
-// A folder that does not respond, such as a dead network mount, must not be read.
+// Answers reports whether a folder responded to a look that began at since or later. It waits for at most a second. A
+// folder that does not respond, for example on a dead network mount, must not be read.
 func Answers(path string, since time.Time) bool {
 	_, ok := LookAt(path, since)
 	return ok
@@ -55,7 +55,7 @@ func LookAt(path string, since time.Time) (_ sight, ok bool) {
 	return saw, ok
 }
 
-// see looks at a folder. It may block forever.
+// see checks a folder. It may block forever.
 func see(path string) sight {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {

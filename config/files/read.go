@@ -27,7 +27,7 @@ func ReadSource(path string) ([]byte, error) {
 	return data, err
 }
 
-// Foreign is the error for a file that another user can change. It is also a *toml.Fault.
+// Foreign is the error for a file that another user can change. It wraps a *toml.Fault.
 type Foreign struct{ *toml.Fault }
 
 func (f Foreign) Unwrap() error { return f.Fault }

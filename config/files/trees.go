@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// Limits of the files in a topology's folder. They are far above the size of any real topology.
+// Limits for the files of a topology. They far exceed the size of any real topology.
 const (
 	MaxTreeFiles = 5000
 	MaxTreeSize  = 64 << 20 // in bytes
@@ -21,12 +21,11 @@ func IsDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// aside reports whether folders with this name are ignored in topologies, because programs store their state in
-// them.
+// aside reports whether folders with this name are ignored in topologies, because programs store their state there.
 func aside(name string) bool { return name == ".git" || name == ".gc" || name == ".beads" }
 
-// ContentsOf returns one hash of the files below a folder: names, contents, execute permission, and the targets of
-// links. If the folder is too large, it hashes only the first files and returns more as true.
+// ContentsOf returns one hash of all files below a folder: names, contents, execute permissions, and link targets. If
+// the folder is too large, ContentsOf hashes only the first files, and more is true.
 func ContentsOf(dir string) (hash string, more bool) {
 	h := sha256.New()
 	files, size := 0, int64(0)
@@ -58,7 +57,7 @@ func ContentsOf(dir string) (hash string, more bool) {
 	return hex.EncodeToString(h.Sum(nil)), more
 }
 
-// TreeFolders returns the folder of a topology and the folders below it that belong to it.
+// TreeFolders returns the folder of a topology and its subfolders, without ignored ones.
 func TreeFolders(dir string) []string {
 	var out []string
 	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {

@@ -60,7 +60,7 @@ func fit(name string) string {
 	return s[:min(len(s), MaxName)]
 }
 
-// MaxPrefix is the maximum length of a prefix. Every ID starts with one, so it should be short.
+// MaxPrefix is the maximum length of a prefix. It is small, because every ID starts with a prefix.
 const MaxPrefix = 16
 
 func checkPrefix(v any) string {

@@ -10,7 +10,7 @@ import (
 	"gcity/topology"
 )
 
-// compatibleWith is the version of Gas City that this program is compatible with.
+// compatibleWith is the version of Gas City with which this program is compatible.
 const compatibleWith = "0.13.0"
 
 func checkSource(v any) string {
@@ -57,7 +57,7 @@ func checkSchema(v any) string {
 	return ""
 }
 
-// checkRequires returns an error text if this program's version does not meet the requirements of a topology.
+// checkRequires returns an error text if compatibleWith does not satisfy a topology's version requirements.
 func checkRequires(v any) string {
 	text := v.(string)
 	for part := range strings.SplitSeq(text, ",") {

@@ -19,7 +19,7 @@ type SchemaOf struct {
 
 	Type  string               `json:"type,omitempty"`
 	Props map[string]*SchemaOf `json:"properties,omitempty"`
-	// false, or the *SchemaOf of each value
+	// false, or the *SchemaOf of each additional value
 	More     any         `json:"additionalProperties,omitempty"`
 	Required []string    `json:"required,omitempty"`
 	Items    *SchemaOf   `json:"items,omitempty"`
@@ -36,20 +36,21 @@ type SchemaOf struct {
 	Tables map[string]*SchemaOf `json:"definitions,omitempty"`
 }
 
-// durationPattern matches what time.ParseDuration accepts, except for negative durations, which no key accepts.
+// durationPattern matches the durations that time.ParseDuration accepts, except for negative ones, which no key
+// accepts.
 const durationPattern = `^\+?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`
 
-// cityFile is the name of a city's file. It is equal to config.FileName.
+// cityFile is the name of a city's file, the same as config.FileName.
 const cityFile = "city.toml"
 
-// document is a kind of file that has a schema.
+// document is a kind of file with a schema.
 type document struct {
 	name, title, doc string
 	keys             Schema
-	without          string // the only key that is not allowed in it; "" = all keys are allowed
+	without          string // the only key of keys that is not allowed; "" = all keys are allowed
 }
 
-// documents returns all kinds of files that have a schema.
+// documents returns all kinds of files with a schema.
 func documents() []document {
 	return []document{
 		{name: "city", title: cityFile, doc: "A city of agents, run by gcity.", keys: City()},
@@ -60,7 +61,7 @@ func documents() []document {
 	}
 }
 
-// Schemas returns the kinds of files that JSONSchema supports. The first is city.toml.
+// Schemas returns the kinds of files that JSONSchema supports. city.toml is first.
 func Schemas() []string {
 	var out []string
 	for _, d := range documents() {
@@ -69,10 +70,9 @@ func Schemas() []string {
 	return out
 }
 
-// JSONSchema returns a JSON Schema (draft 7) of a kind of file, for editors, or nil if the kind is unknown. It is
-// made from the same table that Parse uses, so Parse refuses everything that the schema refuses. Parse refuses
-// more: contradictions between keys, invalid schedules and templates. The schema leaves out keys that are not
-// supported yet.
+// JSONSchema returns a JSON Schema (draft 7) of a kind of file, for editors, or nil if the kind is unknown. The schema
+// is generated from the table that Parse uses, so Parse refuses everything that the schema refuses. Parse also refuses
+// contradictions between keys, and invalid schedules and templates. The schema omits keys that are not supported yet.
 func JSONSchema(of string) []byte {
 	all := documents()
 	i := slices.IndexFunc(all, func(d document) bool { return d.name == of })
@@ -104,7 +104,7 @@ func (k *Key) OfTables() bool {
 	return k.Kind == Table || k.Kind == Tables || k.Kind == Named
 }
 
-// shape returns the schema of one table of the key.
+// shape returns the schema of a table.
 func (s Schema) shape(t *Key) *SchemaOf {
 	out := &SchemaOf{Type: "object", Props: map[string]*SchemaOf{}, More: false,
 		Doc: plainDoc(t.Doc)}
@@ -135,7 +135,7 @@ func (s Schema) shape(t *Key) *SchemaOf {
 	return out
 }
 
-// use returns the schema of a key for tables.
+// use returns the schema for the places where a table is used.
 func (k *Key) use() *SchemaOf {
 	ref := &SchemaOf{Ref: "#/definitions/" + k.Path}
 	if k.Kind == Tables {
@@ -144,11 +144,11 @@ func (k *Key) use() *SchemaOf {
 	return ref
 }
 
-// value returns the schema of a key for values.
+// value returns the schema of a key that is not a table.
 func (k *Key) value() *SchemaOf {
 	out := &SchemaOf{Doc: plainDoc(k.Doc), Enum: k.Enum, Pattern: k.Pattern}
 	if k.Def != "" {
-		// a default is written in TOML, but strings, numbers and booleans look the same in JSON
+		// the default is written in TOML, but strings, numbers and booleans look the same in JSON
 		out.Default = json.RawMessage(k.Def)
 	}
 	switch k.Kind {
@@ -183,7 +183,7 @@ func (k *Key) value() *SchemaOf {
 	return out
 }
 
-// plainDoc returns the text about a key without links, for editors.
+// plainDoc returns the description of a key without links, for editors.
 func plainDoc(doc string) string {
 	return regexp.MustCompile(`\[([^\]]+)\]\([^)]*\)`).ReplaceAllString(doc, "$1")
 }

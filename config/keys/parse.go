@@ -41,8 +41,7 @@ func Parse(n *toml.Node, k *Key) (any, string) {
 	return nil, wrong
 }
 
-// maxDuration is the maximum duration of a key. It is small enough that sums of durations and times cannot
-// overflow.
+// maxDuration is the maximum duration of a key. With this limit, sums of durations and times cannot overflow.
 const maxDuration = 365 * 24 * time.Hour
 
 func nul(s string) string {
@@ -124,7 +123,7 @@ func variables(n *toml.Node, wrong string) (any, string) {
 	return out, ""
 }
 
-// DefaultValue returns the default as a value of the key's kind.
+// DefaultValue returns the default as a value of the key's Go type.
 func (k *Key) DefaultValue() any {
 	if s, err := strconv.Unquote(k.Def); err == nil {
 		if t, err := time.ParseDuration(s); err == nil && k.Kind != String {

@@ -1,6 +1,6 @@
 package keys
 
-// ProgramKeys returns the keys that select an agent's program and determine how it gets its prompt.
+// ProgramKeys returns the keys that select an agent's program and determine how the program gets its prompt.
 func ProgramKeys() []Key {
 	const over = " It takes precedence over the provider's."
 	return []Key{
@@ -80,7 +80,7 @@ func NamedProviderKeys() []Key {
 // promptModes returns the ways in which an agent can get its prompt.
 func promptModes() []string { return []string{"arg", "flag", "typed", "none"} }
 
-// checkProgram returns why a value is not a valid name of a provider. Whether the provider exists is checked after
+// checkProgram returns why a value is not a valid name of a provider. The existence of the provider is checked after
 // all files are read.
 func checkProgram(v any) string {
 	if msg := checkFilled(v); msg != "" {

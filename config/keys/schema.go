@@ -1,6 +1,6 @@
-// Package keys is the table of all keys of a city.toml, of the files that it includes, and of a topology.toml. The
-// parser, defaults, suggestions, the JSON Schema and docs/config.md are made from the table. The package does not
-// contain the values: the config package finds the field of a key by the key's name.
+// Package keys contains the table of all keys of a city.toml, of the files that it includes, and of a topology.toml.
+// The parser, defaults, suggestions, the JSON Schema and docs/config.md are generated from the table. The package does
+// not contain the values: the config package finds the field of a key by the key's name.
 package keys
 
 import (
@@ -18,14 +18,14 @@ const (
 	String Kind = iota
 	Bool
 	Int
-	Duration // a string in Go's syntax
-	Millis   // an integer of milliseconds
+	Duration // a string that time.ParseDuration accepts
+	Millis   // a whole number of milliseconds
 	Strings  // a list of strings
-	Env      // a table of strings with free names
+	Env      // a table of strings with arbitrary names
 	Table    // [t]
 	Tables   // [[t]]
 	Named    // [t.NAME]
-	Any      // not checked
+	Any      // any value, not checked
 )
 
 func (k Kind) String() string {
@@ -42,40 +42,40 @@ func (k Kind) example() string {
 		"a table", "a list of tables, each under its own [[…]]", "a table of tables", "a value"}[k]
 }
 
-// Status is the level of support for a key, which determines what happens if the key is used.
+// Status is the level of support for a key. It determines how the use of the key is handled.
 type Status int
 
 const (
 	Supported Status = iota
 	Later            // refused: not implemented yet
-	Dropped          // accepted with a warning: a key of Gas City that has no effect here
+	Dropped          // accepted with a warning: a key of Gas City without effect in gcity
 )
 
-// Key describes one key. Parsing, defaults, suggestions, refusals, docs/config.md and the output of `config show`
-// are made from it.
+// Key describes one key. Parsing, defaults, suggestions, refusals, docs/config.md and the output of `config show` are
+// generated from it.
 type Key struct {
 	Path    string // "agents.restart"; "providers.*.command" below a table of named tables
 	Kind    Kind
 	Def     string // the default as written in TOML; "" = no default
 	Doc     string
 	Status  Status
-	Alias   string // another valid name of the table
+	Alias   string // an alternative name of the table
 	Require bool
 	// `config show` omits the key, because other values already show its effect
 	Spent bool
-	// returns why a value of the right kind is invalid, "" if it is valid
+	// Check returns why a value of the right kind is invalid, "" if it is valid
 	Check func(value any) string
 
 	// Enum and Within restrict the value. Both the parser and the JSON Schema use them.
 	Enum   []string // one of these words
 	Within *bounds  // range of a number
-	// known and Pattern are only for the JSON Schema; Check is more exact. known has the possible words, where a
+	// known and Pattern are only for the JSON Schema, because Check is more exact. known lists the possible words; a
 	// word that ends in ":" is a prefix. Pattern is a regular expression that matches all valid values.
 	known   []string
 	Pattern string
 }
 
-// bounds is the range of a whole number. say returns the error text for a number outside of it.
+// bounds is the range of a whole number. say returns the error text for a number outside the range.
 type bounds struct {
 	least, most int
 	say         func(n int) string
@@ -103,16 +103,16 @@ func (k *Key) Wrong(v any) string {
 	return k.Check(v)
 }
 
-// Valued reports whether the key has a value, and is neither a table nor unchecked.
+// Valued reports whether the key has a checked value and is not a table.
 func (k *Key) Valued() bool { return !k.OfTables() && k.Kind != Any }
 
 func (k *Key) Name() string  { return k.Path[strings.LastIndexByte(k.Path, '.')+1:] }
 func (k *Key) Table() string { return k.Path[:max(0, strings.LastIndexByte(k.Path, '.'))] }
 
-// Schema has the keys of each table.
+// Schema holds the keys of each table.
 type Schema struct {
 	ByPath map[string]*Key
-	Tables map[string][]*Key // in the order in which they are declared
+	Tables map[string][]*Key // in the order of their declarations
 }
 
 func City() Schema {
@@ -148,7 +148,7 @@ func (s Schema) Child(table, name string) *Key {
 	return nil
 }
 
-// Names returns the names that are valid in a table, for suggestions. It leaves out dropped keys.
+// Names returns the valid names in a table, for suggestions. It omits dropped keys.
 func (s Schema) Names(table string) []string {
 	var out []string
 	for _, k := range s.Tables[table] {
@@ -183,7 +183,7 @@ func Suggest(name string, candidates []string) string {
 	return begins[0]
 }
 
-// Header returns the header of the key's table in TOML.
+// Header returns the header in TOML of the key's table.
 func (k *Key) Header() string {
 	path := strings.ReplaceAll(k.Path, "*", "NAME")
 	if k.Kind == Tables {

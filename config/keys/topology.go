@@ -79,8 +79,8 @@ func topologyKeys() []Key {
 	}
 }
 
-// derivedKeys returns the keys of tables that change other tables: those of patches.rigs repeat a rig's keys, those
-// of a rig's overrides repeat a patch's.
+// derivedKeys returns the keys of tables that change other tables. The keys of patches.rigs repeat those of a rig. The
+// keys of a rig's overrides repeat those of a patch.
 func derivedKeys(all []Key) []Key {
 	var out []Key
 	for _, k := range all {

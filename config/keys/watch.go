@@ -129,8 +129,8 @@ func checkTyped(v any) string {
 	return ""
 }
 
-// checkTypable returns why gcity cannot type a text into a terminal, "" if it can. The session provider may have
-// further limits.
+// checkTypable returns why gcity cannot type a text into a terminal, "" if it can. A session provider may have further
+// limits.
 func checkTypable(v any) string {
 	if n := len(v.(string)); n > session.MaxText {
 		return fmt.Sprintf("has %d bytes; at most %d can be typed: put the text into a file, and "+

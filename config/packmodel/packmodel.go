@@ -1,5 +1,5 @@
-// Package packmodel recognises cities that are written in the pack format that Gas City introduced in April 2026. It
-// reads files and changes nothing.
+// Package packmodel recognises cities that use the pack format, which Gas City introduced in April 2026. It reads files
+// and changes nothing.
 package packmodel
 
 import (
@@ -16,9 +16,9 @@ import (
 // packFile is the name of the file that describes a pack.
 const packFile = "pack.toml"
 
-// Marks returns the features of a city in the pack format that Gas City introduced in April 2026: tables in its
-// city.toml, and files in its folder. root is the tree of city.toml, nil if the file is missing. A city that gcity
-// can read has no such features.
+// Marks returns the features that show that a city uses Gas City's pack format: tables in its city.toml, and files in
+// its folder. root is the tree of city.toml, nil if the file is missing. A city that gcity can read has none of these
+// features.
 func Marks(dir string, root *toml.Node) []string {
 	var marks []string
 	if root != nil {
@@ -43,8 +43,8 @@ func Marks(dir string, root *toml.Node) []string {
 	return marks
 }
 
-// OfFile does the same as Marks for the text of a city.toml. If the text is not valid TOML, it considers only the
-// other files.
+// OfFile is like Marks, but takes the text of city.toml. If the text is not valid TOML, it considers only the other
+// files.
 func OfFile(dir string, data []byte) []string {
 	root := &toml.Node{Shape: toml.ShapeTable}
 	for _, word := range []string{"imports", "agent_defaults", "defaults", "named_session",
@@ -112,7 +112,7 @@ func Missing(dir string) string {
 	return "the file is missing; restore it, or create a new one with \"gcity init\""
 }
 
-// quotedPath returns a path quoted for a shell.
+// quotedPath returns a path in the form for a shell, quoted if necessary.
 func quotedPath(path string) string {
 	if strings.ContainsFunc(path, func(r rune) bool {
 		return !strings.ContainsRune("/._-+@%:,=", r) && (r < '0' || r > '9') &&

@@ -1,5 +1,5 @@
-// Package placeholder expands the templates of a configuration: folders, commands and names of sessions that depend
-// on their agent. It is pure.
+// Package placeholder expands the templates of a configuration: folders, commands and session names that depend on
+// their agent. It is pure.
 package placeholder
 
 import (
@@ -15,15 +15,15 @@ import (
 	"gcity/internal/toml"
 )
 
-// Values are the values that a template can use.
+// Values holds the values that a template can use.
 type Values struct {
 	City, CityName string // the city's name
-	CityRoot       string // absolute path of its folder
-	ConfigDir      string // the folder of the file that declares the agent
+	CityRoot       string // absolute path of the city's folder
+	ConfigDir      string // folder of the file that declares the agent
 	Agent          string // qualified name
-	Name           string // the name without a rig
+	Name           string // name without the rig
 	Rig            string
-	Session        string // name of its sessions
+	Session        string // name of the agent's sessions
 	Dir            string // the working folder as configured
 	WorkDir        string // the absolute path of the working folder
 }
@@ -31,8 +31,8 @@ type Values struct {
 // Max is the size limit in bytes of a template and of its expansion.
 const Max = 64 << 10
 
-// Expand expands a template. It refuses a template that uses a field in unknown. The language is a subset of
-// text/template: fields, if, with, comparisons and similar. Loops and definitions are refused, so an expansion
+// Expand expands a template. It returns an error for a template that uses a field in unknown. The language is a subset
+// of text/template: fields, if, with, comparisons and similar. Loops and definitions are refused, so an expansion
 // always ends and is small.
 func Expand(text string, v Values, unknown ...string) (string, error) {
 	if out, ok := plain(text, v, unknown); ok {
@@ -55,8 +55,8 @@ func Expand(text string, v Values, unknown ...string) (string, error) {
 	return out.String(), nil
 }
 
-// plain expands fields in text, which is enough for nearly all templates. text/template would be a hundred times
-// slower. ok is false for everything else, including errors.
+// plain expands a text that contains only fields, which is enough for nearly all templates. text/template would be a
+// hundred times slower. For anything else, including errors, ok is false.
 func plain(text string, v Values, unknown []string) (string, bool) {
 	var b strings.Builder
 	for {

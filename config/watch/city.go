@@ -11,11 +11,11 @@ import (
 	"gcity/config"
 )
 
-// City returns a channel that gets a value after the configuration of a city has changed, when nothing has changed
-// for o.Quiet. It reports changes of the configuration's files and of files in topologies, even if city.toml is
-// removed or invalid. It also reports the creation or removal of a rig's folder. Other files are ignored. Call City
-// before config.Load, or set o.First, so that no change is missed in between. Values that are not received are
-// merged. The channel is closed after ctx has ended and the watch has stopped.
+// City returns a channel that gets a value after the configuration of a city has changed. The value is sent after no
+// further change for o.Quiet. The watch covers the configuration's files and the files in topologies, even if city.toml
+// is removed or invalid. It also covers the creation and removal of rig folders. Other files are ignored. Call City
+// before config.Load, or set o.First, so that no change is missed in between. Values that are not received are merged.
+// The channel is closed after ctx has ended and the watch has stopped.
 //
 // If the kernel has no watches left, or the folder is missing, the files are polled every o.Poll.
 func City(ctx context.Context, s config.Source, o Options) (<-chan struct{}, error) {
@@ -28,12 +28,11 @@ func City(ctx context.Context, s config.Source, o Options) (<-chan struct{}, err
 	return start(ctx, &sources{from: s, inputs: inputs}, o, nil), nil
 }
 
-// sources is the subject for one configuration: its files, and the folders of its topologies and rigs.
+// sources is the subject for a configuration: its files, and the folders of its topologies and rigs.
 type sources struct {
-	from   config.Source // the path of its folder has no symbolic links
+	from   config.Source // the path of the city's folder has no symbolic links
 	inputs config.Inputs // the inputs at the last successful read
-	// number of events so far; needed because two writes within one tick of the file system's clock have the same
-	// time
+	// number of events so far; it distinguishes two writes within one tick of the file system's clock
 	writes int
 
 	open map[string]bool // folders in which every event matters
@@ -83,7 +82,7 @@ func (s *sources) folders() map[string]bool {
 		}
 	}
 	for f := range parents {
-		s.files[f] = true // the watch of the folder itself is lost if the folder is removed
+		s.files[f] = true // if the folder is removed, its watch is lost
 	}
 	return parents
 }
@@ -96,17 +95,17 @@ func (s *sources) rigs(parents map[string]bool) {
 	}
 	for _, p := range s.inputs.Rigs {
 		if !files.Answers(p, began) {
-			continue // the kernel could not add a watch for it either
+			continue // the kernel could not watch this folder either
 		}
 		p = firstMissing(p)
 		s.files[p] = true
 		if f := filepath.Dir(p); !parents[f] {
-			parents[f] = false // the creation of a rig's folder is found by the next poll, too
+			parents[f] = false // the next poll finds the creation of a rig's folder, too
 		}
 	}
 }
 
-// maybe adds folders that may not exist yet.
+// maybe adds watches for folders that may not exist yet.
 func (s *sources) maybe(parents map[string]bool) {
 	began := time.Now()
 	// the last folder that responded; a folder below it is not checked again
@@ -126,8 +125,7 @@ func (s *sources) maybe(parents map[string]bool) {
 	}
 }
 
-// state returns more than the revision, because a file that was changed and changed back may have been read in
-// between.
+// state returns more than the revision. A file that was changed and changed back may have been read in between.
 func (s *sources) state() string {
 	state := stats(s.inputs.Files) + fmt.Sprintln(s.writes)
 	revision, err := s.from.Revision()

@@ -9,19 +9,18 @@ import (
 	"syscall"
 )
 
-// Files returns a channel that gets a value after a file was written, created or removed, when nothing has changed
-// for o.Quiet. It watches the given files, and all files in the given folders. The paths are absolute and may be
-// missing. Values that are not received are merged. The channel is closed after ctx has ended and the watch has
-// stopped.
+// Files returns a channel that gets a value after a file was written, created or removed. The value is sent after no
+// further change for o.Quiet. Files watches the given files, and all files in the given folders. The paths are absolute
+// and may be missing. Values that are not received are merged. The channel is closed after ctx has ended and the watch
+// has stopped.
 func Files(ctx context.Context, files, folders []string, o Options) <-chan struct{} {
 	return start(ctx, &fileSet{paths: files, dirs: folders}, o, nil)
 }
 
-// fileSet is the subject for single files and folders.
+// fileSet is the subject for individual files and folders.
 type fileSet struct {
 	paths, dirs []string
-	// number of events so far; needed because two writes within one tick of the file system's clock have the same
-	// time
+	// number of events so far; it distinguishes two writes within one tick of the file system's clock
 	writes int
 	files  map[string]bool // paths with relevant events
 	open   map[string]bool // folders in which every event matters

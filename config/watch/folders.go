@@ -16,12 +16,12 @@ import (
 	"gcity/formula"
 )
 
-// Folders returns a channel that gets a value after a formula or an automation was written, created or removed,
-// when nothing has changed for o.Quiet. It watches the given folders, in the form that City.Layers returns, and
-// ignores other files in them. A folder may be missing. A folder that does not respond is ignored until it
-// responds. others delivers folders that replace the current ones, which is a change if their content differs; it
-// may be nil. Values that are not received are merged. The channel is closed after ctx has ended and the watch has
-// stopped.
+// Folders returns a channel that gets a value after a formula or an automation was written, created or removed. The
+// value is sent after no further change for o.Quiet. Folders watches the given folders, in the form that City.Layers
+// returns, and ignores other files in them. A folder may be missing. A folder that does not respond is ignored until it
+// responds. others delivers lists of folders that replace the current list, and may be nil. A new list counts as a
+// change if the content of the folders differs. Values that are not received are merged. The channel is closed after
+// ctx has ended and the watch has stopped.
 func Folders(
 	ctx context.Context, folders []string, others <-chan []string, o Options,
 ) (<-chan struct{}, error) {
@@ -39,15 +39,15 @@ func Folders(
 
 // recipes is the subject for the formulas and automations in some folders.
 type recipes struct {
-	dirs []string // absolute paths
-	// number of events so far; needed because two writes within one tick of the file system's clock have the same
-	// time
+	dirs []string // absolute paths of the folders
+	// number of events so far; it distinguishes two writes within one tick of the file system's clock
 	writes int
 
 	watched map[string]bool // folders for the kernel to watch
 	files   map[string]bool // paths with relevant events
 	open    map[string]bool // folders in which every event matters
-	known   map[string]bool // existing recipes, with symbolic links resolved
+	// set of existing formula and automation files, with symbolic links resolved
+	known map[string]bool
 }
 
 func (r *recipes) String() string { return "formulas and automations" }
@@ -77,7 +77,7 @@ func (r *recipes) folders() map[string]bool {
 		real := r.through(dir)
 		r.folder(real)
 		below := filepath.Join(real, automation.Folder)
-		r.files[below] = true // it may be created or removed
+		r.files[below] = true // the path may be created or removed
 		entries, err := os.ReadDir(below)
 		if err != nil {
 			continue
@@ -125,14 +125,14 @@ func (r *recipes) through(path string) string {
 	return way[len(way)-1]
 }
 
-// state returns the recipes with the metadata of their last writes.
+// state returns the metadata of the recipes and the errors of unreadable folders.
 func (r *recipes) state() string {
 	var b strings.Builder
 	fmt.Fprintln(&b, r.writes)
 	answering, hung := r.answering()
 	fmt.Fprintln(&b, hung)
 	b.WriteString(stats(slices.DeleteFunc(paths(answering), isDir)))
-	for _, dir := range answering { // an unreadable folder is different from an empty one
+	for _, dir := range answering { // an unreadable folder differs from an empty one
 		for _, f := range []string{dir, filepath.Join(dir, automation.Folder)} {
 			if _, err := os.ReadDir(f); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				fmt.Fprintln(&b, err)
@@ -142,7 +142,7 @@ func (r *recipes) state() string {
 	return b.String()
 }
 
-// answering returns the folders that respond, and as hung the others, which must be neither watched nor read.
+// answering returns the folders that respond. The folders in hung do not respond, and must be neither watched nor read.
 func (r *recipes) answering() (answering, hung []string) {
 	began := time.Now()
 	for _, dir := range r.dirs {

@@ -35,14 +35,14 @@ func newKitchen(t *testing.T, o Options, folders ...string) *kitchen {
 	}
 	t.Cleanup(func() {
 		cancel()
-		for range pokes { // closed once the watch has ended
+		for range pokes { // closed after the watch has ended
 		}
 	})
 	k.pokes = pokes
 	return k
 }
 
-// has lists the contents of the folders, like "sweep=true deploy.formula=1".
+// has describes the contents of the folders, like "sweep=true deploy.formula=1".
 func (k *kitchen) has() string {
 	k.t.Helper()
 	var out []string
@@ -211,7 +211,7 @@ func TestWatchFoldersSeesAQuickRewrite(t *testing.T) {
 	}
 }
 
-// When the configuration changes, the new folders are watched from then on.
+// When the configuration changes, the watch switches to the new folders.
 func TestWatchFoldersTakesOthers(t *testing.T) {
 	for name, o := range map[string]Options{
 		"told":    {Quiet: 20 * time.Millisecond, Poll: time.Hour},
@@ -237,8 +237,8 @@ func TestWatchFoldersTakesOthers(t *testing.T) {
 	}
 }
 
-// Other files in the watched folders cause no pokes. A changed automation does not poke the watch of the configuration,
-// or the other way round.
+// Other files in the watched folders cause no pokes. A changed automation does not wake the watch of the configuration,
+// and a changed configuration does not wake the watch of automations.
 func TestWatchFoldersIgnoresTheRest(t *testing.T) {
 	dir := folder(t, agents(1))
 	city := filepath.Join(dir, ".gc", "formulas")

@@ -1,6 +1,5 @@
-// Package watch reports changed files: the configuration of a city, formulas and automations, or single files. It
-// compares files only with their earlier state. The receiver decides what a change means, and whether it has
-// already read it.
+// Package watch reports changed files: the configuration of a city, formulas and automations, or individual files. It
+// only compares files with their earlier state. The receiver decides whether a change is relevant.
 //
 // # Concurrency
 //
@@ -24,19 +23,18 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// Options configure a watch. The zero value has useful defaults.
+// Options configure a watch. The zero value selects the defaults.
 type Options struct {
 	Log     *slog.Logger  // gets one warning if the watch has to poll; nil = slog.Default()
 	Quiet   time.Duration // time without changes before a change is reported; 0 = 200 ms
 	Poll    time.Duration // interval of polls if the kernel cannot report changes; 0 = 2 s
 	Polling bool          // always poll, for network file systems
-	// report a change at once, for a caller that has loaded the files before and may have missed a change
+	// report a change immediately, for a caller that has loaded the files before and may have missed a change
 	First  bool
-	Broken func(error) // receives a panic, which ends the watch; nil: a panic ends the program
+	Broken func(error) // receives a panic that ended the watch; if nil, a panic ends the program
 }
 
-// start starts to watch a subject. others delivers new folders for a subject that consists of folders; it may be
-// nil.
+// start starts watching a subject. others delivers new folders for a subject that consists of folders; it may be nil.
 func start(ctx context.Context, s subject, o Options, others <-chan []string) <-chan struct{} {
 	if o.Log == nil {
 		o.Log = slog.Default()
@@ -53,7 +51,7 @@ func start(ctx context.Context, s subject, o Options, others <-chan []string) <-
 	}
 	w.look()
 	select {
-	case <-w.pokes: // discards the value for the initial state
+	case <-w.pokes: // discard the value for the initial state
 	default:
 	}
 	if o.First {
@@ -63,14 +61,14 @@ func start(ctx context.Context, s subject, o Options, others <-chan []string) <-
 	return w.pokes
 }
 
-// subject is what a watcher watches. Only the watcher's goroutine uses it.
+// subject is a set of files to watch. Only the watcher's goroutine uses it.
 type subject interface {
 	// follow updates the list of files of the subject.
 	follow()
-	// folders returns the folders that the kernel should watch. The value is true if a change could be missed
-	// without that watch.
+	// folders returns the folders that the kernel should watch. The value is true if changes could be missed without
+	// that watch.
 	folders() map[string]bool
-	// saw reports whether an event of a path may be a change.
+	// saw reports whether an event for a path may be a change.
 	saw(path string) bool
 	// state returns a text that differs after every change.
 	state() string
@@ -78,7 +76,8 @@ type subject interface {
 	String() string
 }
 
-// watcher compares the state of a subject with its last known state. After the start only the goroutine of run uses it.
+// watcher compares the state of a subject with its last known state. After the start only the goroutine of run uses the
+// watcher.
 type watcher struct {
 	of      subject
 	o       Options
@@ -128,7 +127,7 @@ func (w *watcher) run(ctx context.Context) {
 		case folders := <-w.others:
 			if s, ok := w.of.(interface{ instead([]string) }); ok {
 				s.instead(folders)
-				// add watches again at once, so that no change during the quiet time is missed
+				// add watches again before the quiet time, so that no change during it is missed
 				w.arm()
 				quiet.Reset(w.o.Quiet)
 			}
@@ -142,7 +141,7 @@ func (w *watcher) run(ctx context.Context) {
 func (w *watcher) look() {
 	w.arm()
 	w.of.follow()
-	for range 5 { // the second check finds changes from before the watch existed
+	for range 5 { // later rounds find changes from before a watch existed
 		if !w.arm() {
 			break
 		}
@@ -158,8 +157,8 @@ func (w *watcher) look() {
 	}
 }
 
-// arm makes the kernel watch the subject's folders, and reports whether it added one. It watches folders because the
-// watch of a file is lost with the file.
+// arm makes the kernel watch the subject's folders, and reports whether it added a watch. It watches folders, because
+// the watch of a file is lost when the file is replaced.
 func (w *watcher) arm() (added bool) {
 	parents := w.of.folders()
 	w.blind = w.o.Polling
@@ -194,8 +193,8 @@ func (w *watcher) arm() (added bool) {
 	return added
 }
 
-// blinded records that the watch has to poll. It logs no warning about a missing or unreadable folder, because the
-// reader of that folder reports it.
+// blinded records that the watch has to poll. It does not log a missing or unreadable folder, because the reader of the
+// folder reports it.
 func (w *watcher) blinded(err error) {
 	w.blind = true
 	if w.warned || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
@@ -219,8 +218,8 @@ func firstMissing(path string) string {
 	}
 }
 
-// hops returns every symbolic link in the path of a file, followed by the file itself. The folder of each returned
-// path contains no links.
+// hops returns every symbolic link in the path of a file, followed by the path of the file itself. The folder of each
+// returned path contains no links.
 func hops(path string) []string {
 	var out []string
 	done, rest := "/", strings.TrimPrefix(filepath.Clean(path), "/")

@@ -28,7 +28,7 @@ func watching(t *testing.T, dir string, o Options) <-chan struct{} {
 	}
 	t.Cleanup(func() {
 		cancel()
-		for range pokes { // closed once the watch has ended
+		for range pokes { // closed after the watch has ended
 		}
 	})
 	return pokes
@@ -115,15 +115,15 @@ func TestWatchSeesEveryWayOfWriting(t *testing.T) {
 			put(t, path, agents(4))
 			await(t, pokes, dir, 4)
 			put(t, path, "[workspace")
-			poked(t, pokes) // so is an invalid one
+			poked(t, pokes) // an invalid file is a change, too
 			put(t, path, agents(5))
 			await(t, pokes, dir, 5)
 		})
 	}
 }
 
-// F1, F6: a file that is written byte by byte or rewritten 1,000 times causes only a few pokes, and the last content
-// wins.
+// A file that is written byte by byte or rewritten 1,000 times causes only a few pokes, and the last content is read
+// (F1, F6).
 func TestWatchIsCalm(t *testing.T) {
 	t.Run("byte by byte", func(t *testing.T) {
 		dir := folder(t, agents(1))
@@ -159,8 +159,8 @@ func TestWatchIsCalm(t *testing.T) {
 	})
 }
 
-// F6: city.toml is a link through a linked folder. Switching that link and writing to the file behind it are both
-// noticed.
+// city.toml is a link through a linked folder. The watch notices a change of that link and a change of the file behind
+// it (F6).
 func TestWatchFollowsLinks(t *testing.T) {
 	dir, elsewhere := folder(t, ""), folder(t, "")
 	for i, v := range []string{"v1", "v2"} {
@@ -193,7 +193,7 @@ func TestWatchFollowsLinks(t *testing.T) {
 	await(t, pokes, dir, 6)
 }
 
-// A watch survives the removal and return of its folder, as in a clean checkout.
+// A watch continues after its folder is removed and created again, as in a clean checkout.
 func TestWatchSurvivesItsFolder(t *testing.T) {
 	dir := filepath.Join(folder(t, ""), "city")
 	if err := os.Mkdir(dir, 0o755); err != nil {
@@ -262,7 +262,7 @@ func TestWatchIgnoresTheRest(t *testing.T) {
 	}
 }
 
-// A file that is changed and changed back counts as changed, because the receiver may have read it in between.
+// A file that is changed and changed back is reported, because the receiver may have read it in between.
 func TestCityReportsAnUndoneChange(t *testing.T) {
 	for _, polling := range []bool{false, true} {
 		t.Run(fmt.Sprintf("polling=%t", polling), func(t *testing.T) {
@@ -282,7 +282,7 @@ func TestCityReportsAnUndoneChange(t *testing.T) {
 	}
 }
 
-// F7: if a user namespace allows no inotify instances, the watch polls the files and logs one warning.
+// If a user namespace allows no inotify instances, the watch polls the files and logs one warning (F7).
 func TestWatchWithoutInotify(t *testing.T) {
 	if os.Getenv("CONFIG_TEST_NO_INOTIFY") == "" {
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestWatchWithoutInotify$", "-test.v")
@@ -325,7 +325,7 @@ func TestWatchWithoutInotify(t *testing.T) {
 	}
 }
 
-// F6: an included file is watched like city.toml from the moment that a file names it, even while it does not exist.
+// An included file is watched like city.toml as soon as a file names it, even if it does not exist yet (F6).
 func TestWatchSeesIncludedFiles(t *testing.T) {
 	dir := folder(t, agents(1))
 	pokes := watching(t, dir, Options{Quiet: 20 * time.Millisecond})
@@ -366,7 +366,7 @@ func TestWatchSeesIncludedFiles(t *testing.T) {
 	}
 }
 
-// A topology is watched as a whole: its file, the files that its agents use, and files that are created in it.
+// A topology is watched as a whole: its file, the files that its agents use, and new files in its folder.
 func TestCitySeesTopologies(t *testing.T) {
 	dir := folder(t, "include = [\"more.toml\"]\n[workspace]\ntopology = \"p\"\n"+
 		"[topologies.far]\nsource = \"/none\"\n")
@@ -390,7 +390,7 @@ func TestCitySeesTopologies(t *testing.T) {
 	}
 }
 
-// Prompts, fragments and overlays are part of the configuration: every change in them is noticed.
+// Prompts, fragments and overlays are part of the configuration, so every change in them is noticed.
 func TestWatchSeesPromptsAndOverlays(t *testing.T) {
 	dir := folder(t, "[[agents]]\nname = \"a\"\nprompt_template = \"in/p.md.tmpl\"\noverlay_dir "+
 		"= \"over\"\n")
@@ -441,7 +441,7 @@ func TestWatchSeesPromptsAndOverlays(t *testing.T) {
 				t.Fatalf("%s: the revision is %s, and that of what is loaded %s, %v", change.what,
 					on, c.Revision, err)
 			}
-			if c.Revision != revision { // otherwise the poke began before the change
+			if c.Revision != revision { // otherwise the poke was sent before the change
 				revision = c.Revision
 				break
 			}
