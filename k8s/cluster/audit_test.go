@@ -21,12 +21,12 @@ import (
 type request struct {
 	Verb string
 	User struct{ Username string }
-	// the object of the request
+	// object of the request
 	ObjectRef struct{ Resource, Subresource, Namespace string }
 	Stage     string
 }
 
-// auditLog returns a function that reads the requests of the user gcity logged since the last call.
+// auditLog returns a function that returns the requests of the user gcity that were logged after its last call.
 func auditLog(t *testing.T) (next func() []request) {
 	t.Helper()
 	dir := os.Getenv("GCITY_TEST_CLUSTER_DIR")
@@ -86,8 +86,8 @@ func grant(t *testing.T, s Settings, all []right) {
 	}
 }
 
-// While agents are idle, patrols send no request to the API server: the audit log has only renewals of the Lease and
-// watches. The rights of the Role are sufficient for that, and for a start.
+// While agents are idle, patrols send no request to the API server: the audit log contains only renewals of the
+// Lease and watches. The rights of the Role are sufficient for idle agents and for a start.
 func TestIdleRequests(t *testing.T) {
 	s := settings(t)
 	s.Namespace += "-idle"

@@ -106,7 +106,7 @@ func (p *Provider) clear(ctx context.Context, name string) error {
 	return p.delete(ctx, pod)
 }
 
-// delete deletes a pod after the end of its agent, and waits until it is gone.
+// delete deletes a pod after the end of its agent, and waits until the pod no longer exists.
 func (p *Provider) delete(ctx context.Context, pod *corev1.Pod) error {
 	if err := p.mayChange(ctx); err != nil {
 		return fmt.Errorf("cannot delete the pod %s: %w", pod.Name, err)
@@ -146,7 +146,7 @@ func (p *Provider) takeBack(pod *corev1.Pod) {
 	defer cancel()
 	p.mu.Lock()
 	if e := p.pods[pod.Name]; e != nil && e.pod.UID == pod.UID {
-		// the reason is missing here, because Start returns it to its caller
+		// without a reason, because Start returns the reason to its caller
 		p.end(e, session.Exit{})
 	}
 	p.mu.Unlock()
@@ -203,14 +203,14 @@ func (p *Provider) bringUp(
 		return st, nil
 	}
 	p.heard(e, &st)
-	if e.starting = false; e.exit != nil { // the agent has exited already
+	if e.starting = false; e.exit != nil { // the agent has already exited
 		p.report(*e.exit)
 	}
 	return p.status(e), nil
 }
 
-// awaitPod waits for the stream to a new pod, and reports what it waits for. final means that the pod will never
-// run, for the reason why.
+// awaitPod waits for the stream to a new pod, and reports the reason for the wait. If final is true, the pod will
+// never run, for the reason why.
 func (p *Provider) awaitPod(
 	ctx context.Context,
 	made *corev1.Pod,
@@ -283,7 +283,7 @@ func (p *Provider) stopPod(ctx context.Context, pod *corev1.Pod, grace time.Dura
 	})
 }
 
-// remove deletes a pod and waits until it is gone.
+// remove deletes a pod and waits until it no longer exists.
 func remove(ctx context.Context, p *Provider, pod *corev1.Pod, how metav1.DeleteOptions) error {
 	err := p.client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, how)
 	if err != nil && !apierrors.IsNotFound(err) {

@@ -17,14 +17,14 @@ import (
 	"gcity/session"
 )
 
-// Options select the city.
+// Options configures a Provider.
 type Options struct {
 	City     string // absolute path of the city's folder on this machine, and in the pods
 	Observe  bool   // another process runs the city, so the provider must not change anything
 	Settings Settings
 	// this controller's identity as the holder of a Lease; "" = this machine's
 	Holder string
-	Lease  time.Duration // how long the city's Lease is valid without a renewal; 0 = 30 s
+	Lease  time.Duration // time for which the city's Lease is valid without a renewal; 0 = 30 s
 	Logger *slog.Logger
 }
 
@@ -34,23 +34,25 @@ type Provider struct {
 	config *rest.Config
 	client kubernetes.Interface
 	exits  chan session.Exit
-	// contains a value if List should be called; see session.Changer
+	// contains a value if the reader should call List; see session.Changer
 	changes chan struct{}
 	stop    context.CancelFunc
 	life    context.Context
 	done    chan struct{} // closed when run has returned
 
-	mu       sync.Mutex
-	term     *term             // nil = this provider does not hold the city's Lease
-	until    time.Time         // time until which the Lease was renewed
-	leaseErr error             // why the last request about the Lease failed; nil = it succeeded
-	rival    error             // another controller holds the Lease; nil = none is known
-	pods     map[string]*entry // entries by pod name
+	mu    sync.Mutex
+	term  *term     // nil = this provider does not hold the city's Lease
+	until time.Time // time until which the Lease was renewed
+	// reason why the last request about the Lease failed; nil = it succeeded
+	leaseErr error
+	// error that another controller holds the Lease; nil = no such controller is known
+	rival error
+	pods  map[string]*entry // entries by pod name
 	// the pods have been listed since the last time the cluster did not answer
 	synced bool
-	down   error         // why the cluster does not answer; nil = it answers
-	since  time.Time     // time at which it stopped answering
-	retry  time.Time     // if it does not answer, the latest time of the next request
+	down   error         // reason why the cluster does not answer; nil = it answers
+	since  time.Time     // time at which the cluster stopped answering
+	retry  time.Time     // while the cluster does not answer, the latest time of the next request
 	moved  chan struct{} // closed and replaced when an entry changes
 	kept   map[string][]output
 }
@@ -59,20 +61,20 @@ type Provider struct {
 type entry struct {
 	note note
 	pod  *corev1.Pod
-	gone bool // the pod was deleted, but its end is not acknowledged yet
+	gone bool // the pod was deleted, but the end of its session is not acknowledged yet
 
 	link *link // nil = no open stream
-	// why the stream cannot be opened; nil = it is open, or was not tried yet
+	// reason why the stream cannot be opened; nil = the stream is open, or no attempt was made yet
 	broken  error
 	event   string         // newest warning about the pod before its agent was started; "" = none
-	last    session.Status // last status of the session from the pod; zero = none yet
+	last    session.Status // last status of the session that the pod sent; zero = none yet
 	silent  time.Time      // time since which the pod runs without an open stream
 	exit    *session.Exit
 	asked   bool // the controller has requested a stop of the session
 	worker  bool // the goroutine that keeps the stream open is running
 	drained bool // the controller was asked to drain the agent, because the pod is terminating
 
-	starting bool // Start has not returned yet, and reports an exit to its caller
+	starting bool // Start has not returned yet, and will report an exit to its caller
 }
 
 // output is the output of one session.
@@ -86,7 +88,7 @@ const (
 	callLimit = 10 * time.Second // timeout of one request to the API server
 )
 
-// New creates the provider. It sends no request to the cluster: List and Start report problems there.
+// New creates the provider. It sends no request to the cluster. List and Start report problems of the cluster.
 func New(o Options) (*Provider, error) {
 	config, err := o.Settings.restConfig()
 	if err != nil {
@@ -103,7 +105,7 @@ func New(o Options) (*Provider, error) {
 		pods: map[string]*entry{}, moved: make(chan struct{}), kept: map[string][]output{},
 	}
 	p.life, p.stop = context.WithCancel(context.Background())
-	go func() { // until Close
+	go func() { // runs until Close
 		defer close(p.done)
 		p.run()
 	}()
@@ -122,7 +124,7 @@ func (p *Provider) changed() {
 	p.moved = make(chan struct{})
 }
 
-// await calls so with mu held after every change, and returns when so returns true.
+// await calls so with mu held after every change, and returns when so returns true or ctx ends.
 func (p *Provider) await(ctx context.Context, so func() bool) error {
 	for {
 		p.mu.Lock()
@@ -142,8 +144,8 @@ func (p *Provider) await(ctx context.Context, so func() bool) error {
 // Exits implements session.Notifier.
 func (p *Provider) Exits() <-chan session.Exit { return p.exits }
 
-// Changes implements session.Changer. It reports that the cluster does not answer or answers again, and that the stream
-// to a pod was lost or opened again.
+// Changes implements session.Changer. It signals that the cluster stops answering or answers again, and that the
+// stream to a pod was lost or opened again.
 func (p *Provider) Changes() <-chan struct{} { return p.changes }
 
 // signal notifies the reader of Changes.
@@ -154,7 +156,7 @@ func signal(p *Provider) {
 	}
 }
 
-// end records the end of a session, only once, and reports it. The caller holds mu.
+// end records and reports the end of a session. A second call does nothing. The caller holds mu.
 func (p *Provider) end(e *entry, x session.Exit) {
 	if e.exit != nil {
 		return
@@ -167,7 +169,7 @@ func (p *Provider) end(e *entry, x session.Exit) {
 	p.changed()
 }
 
-// report sends an end to the reader of Exits. If the channel is full, List still shows it.
+// report sends an exit to the channel of Exits. If the channel is full, List still returns the exit.
 func (p *Provider) report(x session.Exit) {
 	select {
 	case p.exits <- x:
@@ -175,7 +177,7 @@ func (p *Provider) report(x session.Exit) {
 	}
 }
 
-// lost records an end that the pod itself did not report. The caller holds mu.
+// lost records the end of a session that its pod did not report. The caller holds mu.
 func (p *Provider) lost(e *entry, reason string) {
 	code, signal, why := ended(e.pod)
 	if reason != "" {
@@ -204,7 +206,7 @@ func (p *Provider) livingLink(ctx context.Context, verb, name string) (*link, er
 	return p.linkOf(ctx, verb, name)
 }
 
-// linkOf waits for the stream to a pod.
+// linkOf waits for the stream to a pod and returns it.
 func (p *Provider) linkOf(ctx context.Context, verb, name string) (*link, error) {
 	var l *link
 	gone := false
@@ -260,7 +262,7 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	out := []session.Status{}
 	for _, e := range p.pods {
 		if e.starting && e.exit != nil {
-			continue // Start has not returned yet; it will delete the pod of this failed start
+			continue // Start has not returned yet and will delete the pod of this failed start
 		}
 		out = append(out, p.status(e))
 	}
@@ -268,10 +270,10 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	return out, nil
 }
 
-// adoptLimit is how long List waits for the first stream to a running pod.
+// adoptLimit is the maximum time for which List waits for the first stream to a running pod.
 const adoptLimit = 3 * time.Second
 
-// adopt waits until every running pod has a stream, or has been without one for adoptLimit.
+// adopt waits until every running pod has a stream or has been without a stream for adoptLimit.
 func (p *Provider) adopt(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, adoptLimit)
 	defer cancel()
@@ -292,7 +294,8 @@ func (p *Provider) refresh(ctx context.Context, name string, l *link) {
 	defer cancel()
 	p.mu.Lock()
 	e := p.pods[name]
-	// a start in progress may end before the answer arrives, which does not contain its session
+	// the session of a start in progress may be missing in the answer, even if the start ends before the answer
+	// arrives
 	starting := e != nil && e.starting
 	p.mu.Unlock()
 	all, err := l.List(ctx)
@@ -308,7 +311,7 @@ func (p *Provider) refresh(ctx context.Context, name string, l *link) {
 	}
 }
 
-// heard records the status that a pod has reported. The caller holds mu.
+// heard records the status that a pod has sent. The caller holds mu.
 func (p *Provider) heard(e *entry, st *session.Status) {
 	if st.ID != e.note.ID {
 		return
@@ -324,7 +327,7 @@ func (p *Provider) status(e *entry) session.Status {
 	st := e.last
 	st.Name, st.Agent, st.City = e.note.Name, e.note.Agent, e.note.City
 	st.ID, st.Fingerprint = e.note.ID, e.note.Fingerprint
-	st.PID = 0 // a pid in the pod has no meaning on this machine
+	st.PID = 0 // a PID in the pod has no meaning on this machine
 	st.Alive, st.Exit = e.exit == nil, e.exit
 	st.Details = details(e.pod)
 	if st.Started.IsZero() {
@@ -342,7 +345,7 @@ func (p *Provider) status(e *entry) session.Status {
 	return st
 }
 
-// details returns the facts about a pod that users want to see.
+// details returns facts about a pod for users.
 func details(pod *corev1.Pod) []string {
 	out := []string{"pod " + pod.Namespace + "/" + pod.Name}
 	if pod.Spec.NodeName != "" {

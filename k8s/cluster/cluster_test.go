@@ -22,7 +22,7 @@ import (
 	"gcity/session/sessiontest"
 )
 
-// settings returns the settings for the test cluster. Without a cluster the test is skipped.
+// settings returns the settings for the test cluster. Without a cluster, it skips the test.
 func settings(t *testing.T) Settings {
 	t.Helper()
 	kubeconfig := os.Getenv("GCITY_TEST_KUBECONFIG")
@@ -75,7 +75,7 @@ func openAs(t *testing.T, o Options) *Provider {
 	}
 	t.Cleanup(func() {
 		if p.life.Err() != nil {
-			return // the provider that replaced it has adopted all sessions
+			return // the provider that replaced this one has adopted all sessions
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), eventually.Timeout)
 		defer cancel()
@@ -132,7 +132,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// The pod contains the files of the working folder, and the city's folder exists at its path.
+// The pod contains the files of the working folder, and the city's folder exists at the same path.
 func TestFiles(t *testing.T) {
 	city := t.TempDir()
 	p := open(t, city, settings(t))
@@ -163,7 +163,7 @@ func write(t *testing.T, text string) string {
 	return file
 }
 
-// Deleting a pod with kubectl is an exit with a reason, and it is reported once.
+// Deleting a pod with kubectl causes one exit with a reason.
 func TestPodIsDeleted(t *testing.T) {
 	p := open(t, t.TempDir(), settings(t))
 	st, err := p.Start(t.Context(), spec(p.o.City, "a", "exec cat"))
@@ -181,8 +181,8 @@ func TestPodIsDeleted(t *testing.T) {
 	}
 }
 
-// A pod without an agent, because its controller died before it started one, counts as ended, and the next start
-// replaces it.
+// If a controller dies before it starts the agent of a pod, the pod's session counts as ended. The next start
+// replaces the pod.
 func TestPodWithoutAgent(t *testing.T) {
 	s := settings(t)
 	p := open(t, t.TempDir(), s)
@@ -203,7 +203,7 @@ func TestPodWithoutAgent(t *testing.T) {
 	}
 }
 
-// An agent that exits at once counts as started, and its exit is reported once.
+// An agent that exits immediately counts as started, and its exit is reported once.
 func TestEndsAtOnce(t *testing.T) {
 	p := open(t, t.TempDir(), settings(t))
 	st, err := p.Start(t.Context(), spec(p.o.City, "a", "exit 5"))
@@ -220,7 +220,7 @@ func TestEndsAtOnce(t *testing.T) {
 	}
 }
 
-// The commands of an agent in a pod reach the controller through the stream, on behalf of the agent's session.
+// The commands of an agent in a pod reach the controller through the stream, in the name of the agent's session.
 func TestCommandsOfAgents(t *testing.T) {
 	p := open(t, t.TempDir(), settings(t))
 	if err := os.MkdirAll(filepath.Join(p.o.City, ".gc"), 0o700); err != nil {
@@ -236,7 +236,7 @@ func TestCommandsOfAgents(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write([]byte("{}"))
 	})}
-	go func() { _ = controller.Serve(l) }() // until the test closes it
+	go func() { _ = controller.Serve(l) }() // runs until the test closes the controller
 	defer controller.Close()
 	s := spec(p.o.City, "a", "gc stop; gc event emit it.works; exec cat")
 	s.Env = append(s.Env, "GC_CITY_PATH="+p.o.City, "GC_AGENT=a")
@@ -257,7 +257,7 @@ func TestCommandsOfAgents(t *testing.T) {
 	}
 }
 
-// A pod that fits on no node shows that as its reason while its start waits.
+// If no node has room for a pod, this reason is shown while the start waits.
 func TestUnschedulable(t *testing.T) {
 	s := settings(t)
 	s.Pod = write(t, "spec: {hostNetwork: true}\n")

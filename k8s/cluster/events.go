@@ -9,11 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 )
 
-// eventsFrom is the age of a start at which its events are watched. Most starts are faster.
+// eventsFrom is the time after the beginning of a start from which on its events are watched. Most starts are
+// faster.
 const eventsFrom = time.Second
 
-// followEvents watches the warnings about a new pod until ctx ends. The pod's status does not contain them: a volume
-// that cannot be mounted, for example. Without the right to watch events, they are left out.
+// followEvents watches the warnings about a new pod until ctx ends. The pod's status does not contain these
+// warnings, for example that a volume cannot be mounted. Without the right to watch events, there are no warnings.
 func followEvents(ctx context.Context, p *Provider, pod *corev1.Pod) {
 	select {
 	case <-ctx.Done():
@@ -31,7 +32,7 @@ func followEvents(ctx context.Context, p *Provider, pod *corev1.Pod) {
 	}
 	defer w.Stop()
 	for event := range w.ResultChan() {
-		// the pod's status has the newest reason of the scheduler
+		// the pod's status contains the newest reason of the scheduler
 		warning, ok := event.Object.(*corev1.Event)
 		if !ok || warning.Reason == "FailedScheduling" {
 			continue

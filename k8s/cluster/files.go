@@ -17,7 +17,8 @@ import (
 	"gcity/k8s/tunnel"
 )
 
-// maxFiles is the maximum size of a working folder that is copied into a pod, in bytes. Larger ones need a volume.
+// maxFiles is the maximum size in bytes of a working folder that is copied into a pod. A larger folder needs a
+// volume.
 const maxFiles = 64 << 20
 
 // leftOut lists the folders that are not copied into the pod.
@@ -54,7 +55,7 @@ func sendFiles(ctx context.Context, l *link, dir string) error {
 	return nil
 }
 
-// pack writes a folder as a tar, without the folders in leftOut.
+// pack writes a folder as a tar archive, without the folders in leftOut.
 func pack(to io.Writer, dir string) error {
 	out := tar.NewWriter(to)
 	total := int64(0)

@@ -9,10 +9,11 @@ import (
 	"time"
 )
 
-// sessionHeader is api.SessionHeader: the controller treats a request with it as sent by the agent of that session.
+// sessionHeader is equal to api.SessionHeader. The controller treats a request with this header as sent by the
+// agent of that session.
 const sessionHeader = "Gcity-Session"
 
-// serveAgent forwards the requests of a pod's agent to the city's controller, on behalf of the agent's session,
+// serveAgent forwards the requests of a pod's agent to the city's controller, in the name of the agent's session,
 // until the stream ends.
 func (p *Provider) serveAgent(l *link, id string) {
 	controller := controller(p.o.City)
@@ -41,11 +42,12 @@ func (p *Provider) serveAgent(l *link, id string) {
 		}),
 	}
 	defer server.Close()
-	_ = server.Serve(l.mux) // it returns when the stream has ended
+	_ = server.Serve(l.mux) // Serve returns when the stream has ended
 }
 
-// forbidden returns why an agent in a pod must not send a request, or "" if it may. An agent in a pod may do the
-// same as an agent on the controller's machine, except stop the city and use the terminals of other agents.
+// forbidden returns the reason why an agent in a pod must not send a request, or "" if it may. An agent in a pod
+// may do the same as an agent on the controller's machine, except stop the city and use the terminals of other
+// agents.
 func forbidden(r *http.Request) string {
 	path := strings.TrimSuffix(r.URL.Path, "/")
 	switch {
@@ -67,5 +69,5 @@ func refuse(w http.ResponseWriter, status int, code, message string) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(data) // the agent's command has exited
+	_, _ = w.Write(data) // fails if the agent's command has exited
 }

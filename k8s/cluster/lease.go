@@ -21,17 +21,17 @@ import (
 )
 
 const (
-	// leaseTime is how long a controller may fail to renew its Lease before another controller may take over.
+	// leaseTime is the validity of a Lease after its last renewal. After that, another controller may take the Lease.
 	leaseTime = 30 * time.Second
-	// releaseLimit is the time limit of the release when the provider is closed.
+	// releaseLimit is the time limit for releasing the Lease when the provider is closed.
 	releaseLimit = 2 * time.Second
 )
 
-// term is the time during which this provider may change the city's pods: while it holds the city's Lease.
+// term is the time in which this provider holds the city's Lease and may change the city's pods.
 type term struct {
 	ctx    context.Context
 	cancel context.CancelFunc
-	wg     sync.WaitGroup // the watch, and the streams to the pods
+	wg     sync.WaitGroup // goroutines for the watch and for the streams to the pods
 }
 
 // begin starts a term. The caller holds mu.
@@ -42,7 +42,7 @@ func begin(p *Provider) {
 	t.wg.Go(func() { p.watch(t.ctx) })
 }
 
-// endTerm ends the current term, if any, and waits for its goroutines.
+// endTerm ends the current term, if there is one, and waits for its goroutines.
 func (p *Provider) endTerm() {
 	p.mu.Lock()
 	t := p.term
@@ -93,7 +93,7 @@ func (p *Provider) run() {
 // leaseName returns the name of the city's Lease.
 func leaseName(city string) string { return "gcity-" + cityLabel(city) }
 
-// lock is the city's Lease. It notes the results of the elector's requests for the provider.
+// lock is the city's Lease. It records the results of the elector's requests for the provider.
 type lock struct {
 	*resourcelock.LeaseLock
 	p *Provider
@@ -110,7 +110,7 @@ func newLock(p *Provider) *lock {
 	}}
 }
 
-// limit returns the context of one request.
+// limit returns the context for one request.
 func (l *lock) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	if l.p.life.Err() != nil {
 		return context.WithTimeout(ctx, releaseLimit)
@@ -157,7 +157,7 @@ func (l *lock) wrote(record resourcelock.LeaderElectionRecord, err error, verb s
 	return err
 }
 
-// renewed records that the Lease was taken, renewed or released, and begins a term if necessary.
+// renewed records that the Lease was acquired, renewed or released, and begins a term if necessary.
 func (l *lock) renewed(record resourcelock.LeaderElectionRecord) {
 	p := l.p
 	p.mu.Lock()
@@ -178,8 +178,8 @@ func (l *lock) renewed(record resourcelock.LeaderElectionRecord) {
 	}
 }
 
-// unleased records why the Lease cannot be read or changed. Without a term, this is why the city's pods are not
-// known. During a term, the watch reports what is wrong with the cluster.
+// unleased records why the Lease cannot be read or changed. Without a term, this is also the reason why the city's
+// pods are not known. During a term, the watch reports the problems of the cluster.
 func (l *lock) unleased(err error, verb string) {
 	p := l.p
 	if p.life.Err() != nil {
@@ -199,7 +199,7 @@ func (l *lock) unleased(err error, verb string) {
 func (l *lock) held(record *resourcelock.LeaderElectionRecord) {
 	p := l.p
 	if expired(record) {
-		return // the elector takes over
+		return // the elector will take the Lease
 	}
 	p.endTerm()
 	p.mu.Lock()
@@ -222,7 +222,7 @@ func expired(r *resourcelock.LeaderElectionRecord) bool {
 	return time.Now().After(r.RenewTime.Add(valid))
 }
 
-// rivalError is the error of what only the holder of the Lease may do.
+// rivalError returns the error for operations that only the holder of the Lease may perform.
 func rivalError(p *Provider, r *resourcelock.LeaderElectionRecord) error {
 	return session.Missing(fmt.Errorf("another controller runs this city: %s has held the "+
 		"Lease %s in namespace %s since %s and renewed it at %s; stop that controller, or use "+
@@ -232,7 +232,8 @@ func rivalError(p *Provider, r *resourcelock.LeaderElectionRecord) error {
 		r.RenewTime.Local().Format(time.TimeOnly)))
 }
 
-// mayChange returns why this provider must not change pods now. It waits for the first answer of the cluster.
+// mayChange returns the reason why this provider must not change pods now, or nil. It waits for the first answer of
+// the cluster.
 func (p *Provider) mayChange(ctx context.Context) error {
 	if p.o.Observe {
 		return errors.New("another process runs this city, so this one must not change its pods")
@@ -270,8 +271,8 @@ func checkLease(ctx context.Context, p *Provider) error {
 	return rivalError(p, r)
 }
 
-// holder returns the identity of this machine as a holder of Leases. The next controller on the same machine has the
-// same identity, so it continues at once after a crash.
+// holder returns the identity of this machine as a holder of Leases. The next controller on the same machine has
+// the same identity, so it can continue immediately after a crash.
 func holder() string {
 	host, err := os.Hostname()
 	if err != nil {

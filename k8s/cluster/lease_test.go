@@ -13,7 +13,8 @@ import (
 	"gcity/session"
 )
 
-// rivals opens two providers of one city, as two machines would. The second opens after the first has the Lease.
+// rivals opens two providers of one city, like two machines. The second provider is opened after the first has
+// acquired the Lease.
 func rivals(t *testing.T) (first, second *Provider) {
 	t.Helper()
 	s := settings(t)
@@ -26,8 +27,8 @@ func rivals(t *testing.T) (first, second *Provider) {
 	return first, second
 }
 
-// A second controller of a city does not change pods, and reports which controller holds the Lease and since when. It
-// takes over when the first controller releases the Lease.
+// A second controller of a city changes no pods, and reports which controller holds the Lease and since when. It
+// acquires the Lease when the first controller releases it.
 func TestSecondController(t *testing.T) {
 	first, second := rivals(t)
 	st, err := first.Start(t.Context(), spec(first.o.City, "a", "exec cat"))
@@ -53,7 +54,7 @@ func TestSecondController(t *testing.T) {
 	})
 }
 
-// A controller that cannot renew its Lease loses it to the next one, and no longer changes pods.
+// A controller that cannot renew its Lease loses it to the next controller, and no longer changes pods.
 func TestExpiredLease(t *testing.T) {
 	first, second := rivals(t)
 	if _, err := first.Start(t.Context(), spec(first.o.City, "a", "exec cat")); err != nil {
@@ -61,7 +62,7 @@ func TestExpiredLease(t *testing.T) {
 	}
 	leases := first.client.CoordinationV1().Leases(first.o.Settings.Namespace)
 	eventually.True(t, "the first controller loses the Lease", func() bool {
-		// Simulate that the second controller took the Lease while the first one could not renew it.
+		// Simulate a second controller that acquired the Lease while the first one could not renew it.
 		l, err := leases.Get(t.Context(), leaseName(first.o.City), metav1.GetOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -82,7 +83,7 @@ func TestExpiredLease(t *testing.T) {
 	}
 }
 
-// A controller that restarts on the same machine after a crash has the Lease at once.
+// A controller that restarts on the same machine after a crash acquires the Lease immediately.
 func TestSameMachine(t *testing.T) {
 	s := settings(t)
 	city := t.TempDir()

@@ -27,7 +27,7 @@ type link struct {
 	mux *yamux.Session
 }
 
-// keep keeps the stream to a pod open until its session has ended.
+// keep keeps the stream to a pod open until the pod's session has ended.
 func (p *Provider) keep(ctx context.Context, e *entry) {
 	defer func() { // the next term starts another worker
 		p.mu.Lock()
@@ -100,7 +100,7 @@ func (p *Provider) connect(ctx context.Context, e *entry) (*link, error) {
 	return &link{Client: client, mux: mux}, nil
 }
 
-// serveLink registers an open stream, and serves it until it ends. again is set if an earlier stream was lost.
+// serveLink registers an open stream, and serves it until it ends. again is true if an earlier stream was lost.
 func (p *Provider) serveLink(ctx context.Context, e *entry, l *link, again bool) {
 	defer l.mux.Close()
 	defer l.Client.Close()
@@ -130,7 +130,7 @@ func (p *Provider) serveLink(ctx context.Context, e *entry, l *link, again bool)
 	wg.Wait()
 }
 
-// ended handles an exit that a pod reports. It first saves the output, while the pod still has it.
+// ended handles an exit that a pod reports. It first saves the output, while the pod still has the output.
 func (p *Provider) ended(ctx context.Context, e *entry, l *link, x session.Exit) {
 	if x.ID != e.note.ID {
 		return
@@ -163,8 +163,8 @@ func (p *Provider) keepOutput(name string, o output) {
 	p.kept[name] = all[max(0, len(all)-2):]
 }
 
-// keptOf returns the saved output of earlier sessions of a name: of two, or of one while a new session runs. The
-// caller holds mu.
+// keptOf returns the saved output of earlier sessions of a name: of two sessions, or of one while a new session
+// runs. The caller holds mu.
 func (p *Provider) keptOf(name string, e *entry) []output {
 	all := p.kept[name]
 	if e != nil && len(all) > 0 && all[len(all)-1].id != e.note.ID {
@@ -173,7 +173,7 @@ func (p *Provider) keptOf(name string, e *entry) []output {
 	return all
 }
 
-// stream is an exec in a pod as one connection.
+// stream makes a connection of an exec in a pod.
 type stream struct {
 	io.Reader
 	io.WriteCloser
@@ -189,7 +189,7 @@ func (s *stream) Close() error {
 	return s.WriteCloser.Close()
 }
 
-// err returns why the exec has ended. It is nil if the exec is open or the reason is unknown.
+// err returns the reason why the exec has ended. It returns nil if the exec is open or the reason is unknown.
 func (s *stream) err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -199,7 +199,7 @@ func (s *stream) err() error {
 	return s.reason
 }
 
-// note stores what the program in the pod writes to stderr.
+// note stores the text that the program in the pod writes to stderr.
 func (s *stream) note(b []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -213,8 +213,8 @@ type writer func([]byte) (int, error)
 
 func (w writer) Write(b []byte) (int, error) { return w(b) }
 
-// exec opens the only stream to a pod. It executes a program there that connects the stream to the process with the
-// agent's terminal.
+// exec opens the only stream to a pod. It executes a program in the pod that connects the stream to the process
+// with the agent's terminal.
 func (p *Provider) exec(ctx context.Context, name string) (*stream, error) {
 	r := p.client.CoreV1().
 		RESTClient().

@@ -40,7 +40,7 @@ func throughNetwork(t *testing.T, s *Settings) *network {
 		if err != nil {
 			t.Fatal(err)
 		}
-		go n.serve(server.Host) // until the listener is closed
+		go n.serve(server.Host) // runs until the listener is closed
 		server.Host = n.l.Addr().String()
 		c.Server = server.String()
 	}
@@ -82,8 +82,8 @@ func (n *network) set(cut bool) {
 	n.open = nil
 }
 
-// While the cluster is unreachable, List returns an error with its start and the time of the next attempt, and no agent
-// counts as ended. Afterwards the same sessions are alive.
+// While the cluster is unreachable, List returns an error with the start of the outage and the time of the next
+// attempt, and no agent counts as ended. Afterwards, the same sessions are alive.
 func TestLostCluster(t *testing.T) {
 	s := settings(t)
 	n := throughNetwork(t, &s)

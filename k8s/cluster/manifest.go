@@ -17,7 +17,7 @@ import (
 	"gcity/session"
 )
 
-// Labels and annotations of gcity's pods.
+// These are labels and annotations of gcity's pods.
 const (
 	labelCity    = "gcity.dev/city"    // hash of the city's folder
 	labelSession = "gcity.dev/session" // hash of the session's name
@@ -35,7 +35,7 @@ type note struct {
 	Fingerprint session.Fingerprint `json:"fingerprint"`
 }
 
-// manifest returns the pod of a session. It does not contain the command and the environment, which are sent
+// manifest returns the pod for a session. The pod does not contain the command and the environment, which are sent
 // through the stream.
 func (s *Settings) manifest(spec *session.Spec) (*corev1.Pod, error) {
 	data, err := json.Marshal(note{spec.Name, spec.Agent, spec.City, spec.ID, spec.Fingerprint})
@@ -96,7 +96,7 @@ func (s *Settings) installer(mounts []corev1.VolumeMount) corev1.Container {
 		ImagePullPolicy: corev1.PullPolicy(s.PullPolicy),
 		Command:         []string{"/gcity-pod", "install"},
 		VolumeMounts:    mounts,
-		// so that the pod's status contains the last output of a failed container
+		// then the pod's status contains the last output of a failed container
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 	}
 }
@@ -157,7 +157,7 @@ func (s *Settings) resources() (corev1.ResourceRequirements, error) {
 	return out, nil
 }
 
-// merge applies the pod file, which must not change the fields that gcity sets.
+// merge applies the pod file to a pod. The file must not change the fields that gcity sets.
 func (s *Settings) merge(pod *corev1.Pod) (*corev1.Pod, error) {
 	text, err := os.ReadFile(s.Pod)
 	if err != nil {
@@ -189,7 +189,7 @@ func (s *Settings) merge(pod *corev1.Pod) (*corev1.Pod, error) {
 	return out, nil
 }
 
-// conflict returns the field that gcity needs and that the merged pod has changed, or "".
+// conflict returns a field that gcity needs and that the merged pod has changed, or "".
 func conflict(want, got *corev1.Pod) string {
 	switch {
 	case got.Name != want.Name || got.Namespace != want.Namespace:

@@ -16,7 +16,7 @@ import (
 	"gcity/session"
 )
 
-// waiting returns why a pod is not running yet. final means that it will never run.
+// waiting returns the reason why a pod is not running yet. If final is true, it will never run.
 func waiting(pod *corev1.Pod) (why string, final bool) {
 	st := &pod.Status
 	for _, all := range [][]corev1.ContainerStatus{st.InitContainerStatuses, st.ContainerStatuses} {
@@ -58,7 +58,7 @@ func waiting(pod *corev1.Pod) (why string, final bool) {
 	return why, false
 }
 
-// waiting returns why a start is not complete yet. final means that it never will be.
+// waiting returns the reason why a start is not complete yet. If final is true, it will never be complete.
 func (e *entry) waiting() (why string, final bool) {
 	if e.broken != nil {
 		why = "the stream to it cannot be opened: " + e.broken.Error()
@@ -68,7 +68,7 @@ func (e *entry) waiting() (why string, final bool) {
 	return cmp.Or(why, e.event), final
 }
 
-// progress returns what a normal start is waiting for.
+// progress returns the step that a normal start is waiting for.
 func progress(pod *corev1.Pod) string {
 	switch {
 	case pod.Spec.NodeName == "":
@@ -94,8 +94,8 @@ func over(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// ended returns how a pod ended if its agent did not report it: stopped by the kubelet, evicted, or lost with its
-// node.
+// ended returns the way in which a pod ended if its agent did not report it: stopped by the kubelet, evicted, or
+// lost with its node.
 func ended(pod *corev1.Pod) (code int, signal, reason string) {
 	code = -1
 	for i := range pod.Status.ContainerStatuses {
@@ -131,7 +131,7 @@ func isAbout(err error, kind string) bool {
 	return details != nil && details.Kind == kind
 }
 
-// explain turns an error of the API server into one for users, with what to do. The verb is that of the request.
+// explain converts an error of the API server to one for users, with advice. verb is the verb of the request.
 func (p *Provider) explain(err error, verb string) error {
 	return explain(err, verb, p.o.Settings.Namespace, func() []right { return lacking(p.life, p) })
 }
@@ -162,7 +162,7 @@ func explain(err error, verb, namespace string, lacking func() []right) error {
 	return err
 }
 
-// unsent reports whether a request certainly did not reach the API server, so that nothing has changed there.
+// unsent reports whether a request certainly did not reach the API server, so that it has changed nothing.
 func unsent(err error) bool {
 	var op *net.OpError
 	var name *net.DNSError

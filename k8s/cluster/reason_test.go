@@ -17,8 +17,8 @@ import (
 	"gcity/session"
 )
 
-// TestExplain checks the messages for failed requests. A start that did not reach the API server, or that it refused,
-// is not a crash.
+// TestExplain checks the messages for failed requests. A start request that did not reach the API server, or that
+// the API server refused, is not a crash.
 func TestExplain(t *testing.T) {
 	pods := schema.GroupResource{Resource: "pods"}
 	post := func(err error) error { return &url.Error{Op: "Post", URL: "https://c/api", Err: err} }
@@ -58,7 +58,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestWaiting checks in which states of a pod a start fails.
+// TestWaiting checks the states of a pod in which a start fails.
 func TestWaiting(t *testing.T) {
 	state := func(reason, message string) *corev1.Pod {
 		return &corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{

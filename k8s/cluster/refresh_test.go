@@ -14,7 +14,7 @@ import (
 	"gcity/session/protocol"
 )
 
-// slowPod is the provider of a pod without a session. Its lists wait until answer is closed.
+// slowPod is the provider of a pod without a session. Its List waits until answer is closed.
 type slowPod struct {
 	session.Provider
 	asked  chan struct{}
@@ -27,7 +27,8 @@ func (s *slowPod) List(context.Context) ([]session.Status, error) {
 	return nil, nil
 }
 
-// A list that a pod answers before its agent is started, and that arrives after the start, does not end the session.
+// If a pod answers List before its agent has started, and the answer arrives after the start, the session does not
+// end.
 func TestListDuringStart(t *testing.T) {
 	pod := &slowPod{asked: make(chan struct{}, 10), answer: make(chan struct{})}
 	socket, err := net.Listen("unix", filepath.Join(t.TempDir(), "pod.sock"))
@@ -38,7 +39,7 @@ func TestListDuringStart(t *testing.T) {
 		func(context.Context, protocol.OpenRequest) (protocol.Opened, error) {
 			return protocol.Opened{Name: "pod", Provider: pod}, nil
 		})}
-	go func() { _ = server.Serve(socket) }() // until the test closes it
+	go func() { _ = server.Serve(socket) }() // runs until the test closes the server
 	defer server.Close()
 	client, err := protocol.NewClient(t.Context(), protocol.ClientOptions{
 		Dial: func(context.Context) (net.Conn, error) {
@@ -60,7 +61,7 @@ func TestListDuringStart(t *testing.T) {
 	}()
 	eventually.Receive(t, "a list", pod.asked)
 	p.mu.Lock()
-	e.starting = false // the agent has been started meanwhile
+	e.starting = false // the agent has been started in the meantime
 	p.mu.Unlock()
 	close(pod.answer)
 	eventually.Receive(t, "the end of the refresh", refreshed)

@@ -20,9 +20,9 @@ import (
 type badInput struct {
 	name   string
 	change func(t *testing.T, s *Settings)
-	// part of the error of a start, and of a check; "" means that the check does not find the fault
+	// part of the error of a start, and part of the error of a check; "" = the check does not detect the fault
 	start, check string
-	opens        bool // New already fails
+	opens        bool // New returns the error
 }
 
 func badInputs() []badInput {
@@ -80,7 +80,7 @@ func exhaust(t *testing.T, s *Settings) {
 	quotas := admin(t, *s).CoreV1().ResourceQuotas(s.Namespace)
 	none := corev1.ResourceList{corev1.ResourcePods: resource.MustParse("0")}
 	q := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "none"}, Spec: corev1.ResourceQuotaSpec{Hard: none}}
-	_ = quotas.Delete(t.Context(), q.Name, metav1.DeleteOptions{}) // from an earlier run
+	_ = quotas.Delete(t.Context(), q.Name, metav1.DeleteOptions{}) // left over from an earlier run
 	q, err := quotas.Create(t.Context(), q, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -98,8 +98,8 @@ func exhaust(t *testing.T, s *Settings) {
 	})
 }
 
-// Each fault of the settings or of the cluster is the reason of a failed start. It is not a crash of the agent, and the
-// check of the provider finds it if that is possible without a pod.
+// Each fault of the settings or of the cluster is the reason of a failed start. It is not a crash of the agent. The
+// provider's check detects the fault if that is possible without a pod.
 func TestBadInput(t *testing.T) {
 	for _, c := range badInputs() {
 		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {
@@ -129,7 +129,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// A reason that is only in the kubelet's events is shown while the start waits.
+// A reason that only the kubelet's events contain is shown while the start waits.
 func TestKubeletsEvents(t *testing.T) {
 	s := settings(t)
 	s.Pod = write(t, "spec:\n  nodeName: localhost\n  hostNetwork: true\n"+

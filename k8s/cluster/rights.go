@@ -17,10 +17,10 @@ import (
 	"gcity/session"
 )
 
-// right is one permission in the namespace of the agents.
+// right is one permission in the agents' namespace.
 type right struct{ group, resource, verb string }
 
-// rights returns what this program needs, in the order of k8s/deploy/agents/role.yaml.
+// rights returns the rights that this program needs, in the order of k8s/deploy/agents/role.yaml.
 func rights() []right {
 	var out []right
 	for _, r := range []struct {
@@ -39,7 +39,7 @@ func rights() []right {
 	return out
 }
 
-// rules returns the lines of a Role that grant rights.
+// rules returns the lines of a Role that grant these rights.
 func rules(all []right) string {
 	var out []string
 	for len(all) > 0 {
@@ -58,7 +58,8 @@ func rules(all []right) string {
 	return strings.Join(out, " ")
 }
 
-// lacking returns the rights that the cluster does not grant. It returns nothing if the cluster does not say.
+// lacking returns the rights that the cluster does not grant. It returns nothing if the cluster does not answer
+// that question.
 func lacking(ctx context.Context, p *Provider) []right {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
@@ -91,7 +92,7 @@ func lacking(ctx context.Context, p *Provider) []right {
 	return out
 }
 
-// denial is the sentence of the API server about a missing right.
+// denial matches the API server's sentence about a missing right.
 var denial = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`cannot (\S+) resource "([^"]+)" in API group "([^"]*)"`)
 })
@@ -110,7 +111,8 @@ func denied(err error, verb string) right {
 	return out
 }
 
-// notAllowed returns the error about missing rights: about the first, and with all lines to add to the Role.
+// notAllowed returns the error about missing rights. It names the first right and contains all lines that the Role
+// needs.
 func notAllowed(namespace string, all []right, cause error) error {
 	text := fmt.Sprintf("the cluster does not allow gcity to %s %s in namespace %s; add to the "+
 		"rules of its Role: %s", all[0].verb, all[0].resource, namespace, rules(all))

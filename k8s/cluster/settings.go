@@ -1,11 +1,10 @@
-// Package cluster is a session provider that runs sessions as pods of a Kubernetes cluster. In each pod a program
-// holds the agent's terminal (package pod). The provider keeps one stream to each pod, and one watch for all of
-// them.
+// Package cluster is a session provider that runs sessions as pods of a Kubernetes cluster. In each pod, a program
+// holds the agent's terminal (package pod). The provider keeps one stream to each pod, and one watch for all pods.
 //
 // # Concurrency
 //
-// A Provider may be used concurrently. It has goroutines for the Lease of the city, for the watch
-// and for each pod; Close stops them.
+// A Provider is safe for concurrent use. It has goroutines for the city's Lease, for the watch and for each pod.
+// Close stops them.
 package cluster
 
 import (
@@ -22,9 +21,9 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// Settings are the [session.k8s] table of a city.
+// Settings contains the [session.k8s] table of a city.
 type Settings struct {
-	Kubeconfig string `json:"kubeconfig"` // "" = kubectl's default
+	Kubeconfig string `json:"kubeconfig"` // "" = the default of kubectl
 	Context    string `json:"context"`    // "" = the current context
 	Namespace  string `json:"namespace"`
 
@@ -41,10 +40,11 @@ type Settings struct {
 	ServiceAccount string            `json:"service_account"`
 	Pod            string            `json:"pod"` // path of a file that is merged into each pod
 
-	Origins map[string]string `json:"origins"` // positions in the configuration, by key; see source
+	// positions of the values in the configuration, by key; see source
+	Origins map[string]string `json:"origins"`
 }
 
-// ReadSettings parses the settings. Missing ones are read from the same environment variables as in Gas City.
+// ReadSettings parses the settings. It reads missing settings from the environment variables that Gas City uses.
 func ReadSettings(data []byte) (Settings, error) {
 	var s Settings
 	if len(data) > 0 {
@@ -74,7 +74,7 @@ func ReadSettings(data []byte) (Settings, error) {
 	return s, nil
 }
 
-// source returns where the value of a key comes from: its position in the configuration, or the environment variable.
+// source returns the source of a key's value: its position in the configuration, or the environment variable.
 func (s *Settings) source(key string) string {
 	if at := s.Origins[key]; at != "" {
 		return at + ": session.k8s." + key
@@ -107,8 +107,8 @@ func cityLabel(city string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// podName returns the name of a session's pod. It depends only on the session, so the API server refuses a second
-// pod for it.
+// podName returns the name of a session's pod. The name depends only on the session, so the API server refuses a
+// second pod for the session.
 func podName(city, name string) string {
 	sum := sha256.Sum256([]byte(city + "\x00" + name))
 	clean := strings.Map(func(r rune) rune {

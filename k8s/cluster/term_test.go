@@ -16,8 +16,8 @@ import (
 	"gcity/session"
 )
 
-// unreachable returns a provider whose cluster refuses each connection, and the entry of a running pod. It has no
-// term.
+// unreachable returns a provider with a cluster that refuses each connection, and the entry of a running pod. The
+// provider has no term.
 func unreachable(t *testing.T) (*Provider, *entry) {
 	t.Helper()
 	config := &rest.Config{Host: "http://127.0.0.1:1"}
@@ -62,7 +62,7 @@ func TestTermEndsBetweenAttempts(t *testing.T) {
 	}
 }
 
-// A controller without the Lease deletes no pod, not even by force.
+// A controller without the Lease deletes no pod, not even with force.
 func TestForceWithoutLease(t *testing.T) {
 	p, e := unreachable(t)
 	p.down = errors.New("another controller runs this city")
@@ -71,7 +71,7 @@ func TestForceWithoutLease(t *testing.T) {
 	}
 }
 
-// A pod that a new controller has found, and to which it cannot open a stream, has a reason.
+// A pod that a new controller has found has a reason if its stream cannot be opened.
 func TestReasonOfFoundPod(t *testing.T) {
 	_, e := unreachable(t)
 	e.broken = errors.New("no route to host")
@@ -84,7 +84,7 @@ func TestReasonOfFoundPod(t *testing.T) {
 	}
 }
 
-// The pod of a lost node counts as running until it is killed by force.
+// The session of a pod on a lost node counts as running until it is killed with force.
 func TestForceOnLostNode(t *testing.T) {
 	s := settings(t)
 	p := open(t, t.TempDir(), s)

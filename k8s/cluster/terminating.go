@@ -22,8 +22,8 @@ import (
 	"gcity/k8s/tunnel"
 )
 
-// terminating returns since when a pod is being deleted, the time at which Kubernetes kills it, and why. It reports
-// false for other pods.
+// terminating returns the time since which a pod is being deleted, the time at which Kubernetes kills it, and the
+// reason. ok is false for other pods.
 func terminating(pod *corev1.Pod) (since, until time.Time, why string, ok bool) {
 	if pod.DeletionTimestamp == nil {
 		return since, until, "", false
@@ -37,8 +37,8 @@ func terminating(pod *corev1.Pod) (since, until time.Time, why string, ok bool) 
 	return since, until, why, true
 }
 
-// reason returns why a live session is silent or is about to end, or "". The session counts as alive until the API
-// server confirms that its pod is gone. The caller holds mu.
+// reason returns the reason why a live session is silent or is about to end, or "". The session counts as alive
+// until the API server confirms that its pod no longer exists. The caller holds mu.
 func (e *entry) reason(now time.Time) string {
 	node := "its node"
 	if e.pod.Spec.NodeName != "" {
@@ -70,12 +70,12 @@ func broken(err error) string {
 	return " (" + err.Error() + ")"
 }
 
-// overdue is how long after its grace period a pod may need to end.
+// overdue is the time beyond its grace period after which a terminating pod is reported as overdue.
 const overdue = 10 * time.Second
 
-// askToFinish asks the controller to drain the agent of a pod that is being deleted, for example because its node is
-// drained. The pod gives the agent most of its grace period. It does nothing for a pod that gcity stops. The caller
-// holds mu.
+// askToFinish asks the controller to drain the agent of a pod that is being deleted, for example because its node
+// is drained. The pod gives the agent most of the pod's grace period. askToFinish does nothing for a pod that gcity
+// stops. The caller holds mu.
 func askToFinish(p *Provider, e *entry) {
 	t := p.term
 	_, until, why, ok := terminating(e.pod)
@@ -94,7 +94,7 @@ func askToFinish(p *Provider, e *entry) {
 	})
 }
 
-// drain sends the controller the request that `gcity agent drain` sends, on behalf of the agent's session.
+// drain sends the controller the same request as `gcity agent drain`, in the name of the agent's session.
 func drain(ctx context.Context, city, agent, id, why string) error {
 	body, err := json.Marshal(map[string]string{"why": why})
 	if err != nil {
@@ -131,7 +131,7 @@ func controller(city string) *http.Transport {
 	}
 }
 
-// giveUp deletes a pod without waiting for its node. The processes of the pod may still run there.
+// giveUp deletes a pod without waiting for its node. The processes of the pod may still be running on the node.
 func giveUp(ctx context.Context, p *Provider, pod *corev1.Pod) error {
 	if err := p.mayChange(ctx); err != nil {
 		return fmt.Errorf("cannot delete the pod %s: %w", pod.Name, err)
@@ -142,7 +142,7 @@ func giveUp(ctx context.Context, p *Provider, pod *corev1.Pod) error {
 	})
 }
 
-// tellGrace adds a pod's grace period to the environment of its program.
+// tellGrace adds a pod's grace period to the environment of the program in the pod.
 func tellGrace(pod *corev1.Pod) {
 	seconds := int64(graceSeconds)
 	if s := pod.Spec.TerminationGracePeriodSeconds; s != nil {

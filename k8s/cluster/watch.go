@@ -14,11 +14,11 @@ import (
 const (
 	retryFirst = 200 * time.Millisecond
 	retryLast  = 10 * time.Second
-	// after this time the API server ends a watch, and the next one continues
+	// time after which the API server ends a watch, and the next watch continues
 	longWatch = 30 * time.Minute
 )
 
-// watch keeps the entries equal to the cluster's pods, until ctx ends.
+// watch keeps the entries equal to the cluster's pods until ctx ends.
 func (p *Provider) watch(ctx context.Context) {
 	wait := retryFirst
 	for ctx.Err() == nil {
@@ -42,7 +42,7 @@ func (p *Provider) watch(ctx context.Context) {
 	}
 }
 
-// errExpired means that the watch must start again with a new list.
+// errExpired reports that the watch must start again with a new list.
 var errExpired = errors.New("the watch has expired")
 
 // setUp records that the cluster answers, and that its pods have been listed.
@@ -57,7 +57,7 @@ func setUp(p *Provider) {
 	p.changed()
 }
 
-// setDown records why the cluster does not answer, and when the next request is sent.
+// setDown records why the cluster does not answer, and the time of the next request.
 func (p *Provider) setDown(err error, retry time.Time) {
 	err = p.explain(err, "watch")
 	p.mu.Lock()
@@ -65,8 +65,7 @@ func (p *Provider) setDown(err error, retry time.Time) {
 	p.lose(err, retry)
 }
 
-// lose records why the pods are not known any more, and when the next request is sent at the latest. The caller holds
-// mu.
+// lose records why the pods are no longer known, and the latest time of the next request. The caller holds mu.
 func (p *Provider) lose(err error, retry time.Time) {
 	if p.down == nil {
 		p.since = time.Now()
@@ -104,7 +103,7 @@ func (p *Provider) list(ctx context.Context) (version string, err error) {
 	return all.ResourceVersion, nil
 }
 
-// follow applies the events of a watch. It returns the version at which to continue.
+// follow applies the events of a watch. It returns the version from which to continue.
 func (p *Provider) follow(ctx context.Context, version string) (string, error) {
 	seconds := int64(longWatch.Seconds())
 	w, err := p.client.CoreV1().Pods(p.o.Settings.Namespace).Watch(ctx, metav1.ListOptions{
@@ -169,7 +168,7 @@ func (p *Provider) saw(pod *corev1.Pod) {
 	p.changed()
 }
 
-// removed records that a pod is gone. The caller holds mu.
+// removed records that a pod no longer exists. The caller holds mu.
 func (p *Provider) removed(e *entry) {
 	if e.gone {
 		return

@@ -13,8 +13,9 @@ import (
 	"gcity/internal/eventually"
 )
 
-// BenchmarkStart starts 30 bare pods, 30 bare pods with an init container, and 30 agents, and measures the time until
-// the last one runs. The target compares agents with the second: an agent's pod has an init container too.
+// BenchmarkStart starts 30 bare pods, 30 bare pods with an init container, and 30 agents. It measures the time
+// until the last one is running. The target compares the agents with the pods that have an init container, because
+// an agent's pod has one too.
 func BenchmarkStart(b *testing.B) {
 	const n = 30
 	var plain, bare, agents time.Duration
@@ -33,7 +34,7 @@ func BenchmarkStart(b *testing.B) {
 	b.ReportMetric(agents.Seconds()/bare.Seconds(), "ratio")
 }
 
-// startBare starts n pods without gcity, returns how long that took, and deletes them.
+// startBare starts n pods without gcity, returns the time until all are running, and deletes them.
 func (c *city) startBare(n int, init bool) time.Duration {
 	c.Helper()
 	pods := c.client.CoreV1().Pods(c.namespace)
@@ -62,7 +63,7 @@ func (c *city) startBare(n int, init bool) time.Duration {
 	return took
 }
 
-// barePod is a pod as small as that of an agent, without gcity.
+// barePod returns a pod as small as an agent's pod, without gcity.
 func barePod(i int, init bool) *corev1.Pod {
 	no := false
 	box := corev1.Container{Name: "install", Image: "docker.io/local/box:1",
@@ -114,7 +115,7 @@ func BenchmarkExit(b *testing.B) {
 	reportTimes(b, took)
 }
 
-// BenchmarkReason measures the time from the event about a pod that cannot start until the reason of its agent.
+// BenchmarkReason measures the time from the event about a pod that cannot start until its agent shows the reason.
 func BenchmarkReason(b *testing.B) {
 	b.Run("Unschedulable", func(b *testing.B) {
 		measureReason(b, "Insufficient memory", func(c *city) {
@@ -138,7 +139,8 @@ func BenchmarkReason(b *testing.B) {
 	})
 }
 
-// measureReason starts cities with one agent that cannot start. failed reports whether its pod shows why.
+// measureReason starts cities with one agent that cannot start. failed reports whether the status of its pod shows
+// the reason.
 func measureReason(b *testing.B, reason string, change func(*city), failed func(*corev1.Pod) bool) {
 	var took []time.Duration
 	for b.Loop() {

@@ -68,8 +68,8 @@ type city struct {
 	ended      chan struct{}
 }
 
-// newCity creates a city in a namespace of its own. Without a cluster the test is skipped. text is its city.toml
-// without the table session.k8s.
+// newCity creates a city in a new namespace. Without a cluster, it skips the test. text is its city.toml without
+// the table session.k8s.
 func newCity(t testing.TB, text string) *city {
 	t.Helper()
 	kubeconfig := os.Getenv("GCITY_TEST_KUBECONFIG")
@@ -116,7 +116,7 @@ func (c *city) config() *rest.Config {
 	return config
 }
 
-// toolsImage returns the image with gcity-pod. The test cluster has it under this name.
+// toolsImage returns the name of the image with gcity-pod in the test cluster.
 func toolsImage() string {
 	return cmp.Or(os.Getenv("GCITY_TEST_TOOLS_IMAGE"), "docker.io/local/gcity-pod:1")
 }
@@ -191,7 +191,7 @@ func (c *city) start() {
 	}
 	ended := make(chan struct{})
 	go func() {
-		_ = cmd.Wait() // it is killed
+		_ = cmd.Wait() // the controller was killed
 		close(ended)
 	}()
 	c.controller, c.ended = cmd, ended
@@ -202,12 +202,12 @@ func (c *city) kill() {
 	if c.controller == nil {
 		return
 	}
-	_ = c.controller.Process.Kill() // it may have exited already
+	_ = c.controller.Process.Kill() // the controller may have exited already
 	<-c.ended
 	c.controller = nil
 }
 
-// gcity runs a command in the city's folder.
+// gcity runs a gcity command in the city's folder.
 func (c *city) gcity(args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), eventually.Timeout)
 	defer cancel()
@@ -222,7 +222,7 @@ func (c *city) gcity(args ...string) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// must runs a command that must succeed.
+// must runs a gcity command that must succeed.
 func (c *city) must(args ...string) string {
 	c.Helper()
 	out, err := c.gcity(args...)
@@ -232,7 +232,7 @@ func (c *city) must(args ...string) string {
 	return string(out)
 }
 
-// quiet runs a command and returns what it prints, or its error.
+// quiet runs a gcity command and returns its output and its error as text.
 func (c *city) quiet(args ...string) string {
 	out, err := c.gcity(args...)
 	if err != nil {
@@ -254,10 +254,10 @@ type agent struct {
 	}
 }
 
-// agents is agents by name.
+// agents contains agents by name.
 type agents map[string]agent
 
-// running returns the number of agents that run.
+// running returns the number of running agents.
 func (all agents) running() (n int) {
 	for _, a := range all {
 		if a.State == "running" {
@@ -280,7 +280,7 @@ func parse(text []byte) agents {
 	return out
 }
 
-// agents returns the agents, as the command line lists them. It is nil while no controller answers.
+// agents returns the agents that the command line lists. It returns nil while no controller answers.
 func (c *city) agents() agents {
 	out, err := c.gcity("agent", "list", "--json")
 	if err != nil {
@@ -289,10 +289,10 @@ func (c *city) agents() agents {
 	return parse(out)
 }
 
-// running returns the number of agents that run.
+// running returns the number of running agents.
 func (c *city) running() int { return c.agents().running() }
 
-// asked returns the agents, as the API lists them. For measurements it is cheaper than a command.
+// asked returns the agents that the API lists. It costs less than a command, which is important for measurements.
 func (c *city) asked() agents {
 	c.Helper()
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -305,7 +305,7 @@ func (c *city) asked() agents {
 	}
 	resp, err := client.Do(r)
 	if err != nil {
-		return nil // there is no controller yet
+		return nil // no controller is running yet
 	}
 	defer resp.Body.Close()
 	out, err := io.ReadAll(resp.Body)
@@ -357,7 +357,8 @@ type process struct {
 	session string
 }
 
-// processes returns the processes of this city's pods that have the given command line. The node is this machine.
+// processes returns the processes of this city's pods that have the given command line. The test machine is the
+// node.
 func (c *city) processes(cmdline string) []process {
 	all, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
@@ -394,7 +395,7 @@ func (c *city) processes(cmdline string) []process {
 	return out
 }
 
-// helper returns the process of the controller's session helper, or 0.
+// helper returns the PID of the controller's session helper, or 0.
 func (c *city) helper() int {
 	all, err := filepath.Glob("/proc/[0-9]*/exe")
 	if err != nil {
@@ -420,5 +421,5 @@ func kill9(t testing.TB, pid int) {
 	}
 }
 
-// state returns what a failed wait prints.
+// state returns text for the error of a failed wait.
 func (c *city) state() string { return c.quiet("status") + c.log() }

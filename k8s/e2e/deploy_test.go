@@ -109,7 +109,7 @@ func pick[T runtime.Object](t *testing.T, all []runtime.Object) T {
 	return found[0]
 }
 
-// TestManifests decodes the manifests with the types of the API, and checks that their names fit together.
+// TestManifests decodes the manifests with the types of the API, and checks that the names in them match.
 func TestManifests(t *testing.T) {
 	all := manifests(t, "../deploy/controller")
 	account := pick[*corev1.ServiceAccount](t, all)
@@ -146,8 +146,8 @@ func TestManifests(t *testing.T) {
 	}
 }
 
-// TestControllerInCluster runs the pod of the controller's Deployment with the rights of the Role. It starts an agent,
-// shows its screen, and stops without stopping the agent. The next controller takes the agent over.
+// TestControllerInCluster runs the pod of the controller's Deployment with the rights of the Role. It starts an
+// agent, shows its screen, and stops without stopping the agent. The next controller adopts the agent.
 func TestControllerInCluster(t *testing.T) {
 	c := newCity(t, "")
 	t.Cleanup(func() {
@@ -163,7 +163,7 @@ func TestControllerInCluster(t *testing.T) {
 	ctx := t.Context()
 	account, role := pick[*corev1.ServiceAccount](t, all), pick[*rbacv1.Role](t, all)
 	binding := pick[*rbacv1.RoleBinding](t, all)
-	binding.Subjects[0].Namespace = c.namespace // kustomize does this
+	binding.Subjects[0].Namespace = c.namespace // kustomize sets the namespace in the same way
 	_, err1 := c.client.CoreV1().ServiceAccounts(c.namespace).Create(ctx, account, metav1.CreateOptions{})
 	_, err2 := c.client.RbacV1().Roles(c.namespace).Create(ctx, role, metav1.CreateOptions{})
 	_, err3 := c.client.RbacV1().RoleBindings(c.namespace).Create(ctx, binding, metav1.CreateOptions{})
@@ -210,7 +210,7 @@ func TestControllerInCluster(t *testing.T) {
 	}
 }
 
-// inside returns what a failed wait prints about the controller in the cluster.
+// inside returns text about the controller in the cluster for the error of a failed wait.
 func (c *city) inside() string {
 	out, err := c.exec("gcity", "gcity", "status")
 	if err != nil {
@@ -227,7 +227,7 @@ func (c *city) inside() string {
 	return out + string(status)
 }
 
-// configMap returns the map with the city.toml of the manifests, with the images of the test cluster.
+// configMap returns the map with the city.toml of the manifests and the images of the test cluster.
 func (c *city) configMap() *corev1.ConfigMap {
 	c.Helper()
 	text, err := os.ReadFile("../deploy/controller/city.toml")
@@ -249,8 +249,8 @@ pod = "pod.yaml"`)
 	}}
 }
 
-// controllerPod returns the pod of the Deployment, adapted to the test cluster, which has no pod network, no volumes
-// for claims, and no mounted tokens of service accounts.
+// controllerPod returns the pod of the Deployment, adapted to the test cluster. The test cluster has no pod
+// network, no volumes for claims, and no mounted tokens of service accounts.
 func (c *city) controllerPod(d *appsv1.Deployment) *corev1.Pod {
 	c.Helper()
 	api, err := url.Parse(c.config().Host)
@@ -285,7 +285,7 @@ func (c *city) controllerPod(d *appsv1.Deployment) *corev1.Pod {
 		Spec: *spec}
 }
 
-// exec runs a command in the controller's pod and returns what it prints, as kubectl exec does.
+// exec runs a command in the controller's pod and returns its output, like kubectl exec.
 func (c *city) exec(container string, command ...string) (string, error) {
 	r := c.client.CoreV1().RESTClient().Post().Resource("pods").Namespace(c.namespace).
 		Name("controller").SubResource("exec").VersionedParams(&corev1.PodExecOptions{

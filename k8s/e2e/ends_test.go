@@ -47,7 +47,7 @@ func (c *city) awaitEvent(kind string) string {
 	return message
 }
 
-// TestEviction evicts a pod as a node drain does. The agent is asked to finish, finishes, and is restarted.
+// TestEviction evicts a pod like a node drain. The agent is asked to finish, finishes, and is restarted.
 func TestEviction(t *testing.T) {
 	c := newCity(t, strings.Replace(endsCity, `"never"`, `"on-failure"`, 1)+
 		`until gc agent drain-check; do sleep 1; done; gc agent drain-ack; exec cat'''`+"\n")
@@ -72,7 +72,7 @@ func TestEviction(t *testing.T) {
 	}, c.state)
 }
 
-// TestOOM lets an agent use more memory than its pod may have.
+// TestOOM lets an agent use more memory than its pod's limit.
 func TestOOM(t *testing.T) {
 	c := newCity(t, endsCity+`read -r line; x=0123456789; while :; do x=$x$x; done'''`+"\n")
 	c.rewrite(`mem_request = "1Mi"`, "mem_request = \"1Mi\"\nmem_limit = \"64Mi\"")
@@ -87,8 +87,8 @@ func TestOOM(t *testing.T) {
 	}
 }
 
-// TestTerminatingPod deletes the pod of an agent that ignores interrupts. The agent counts as running, with the reason,
-// until it is killed by force.
+// TestTerminatingPod deletes the pod of an agent that ignores interrupts. The agent counts as running, with the
+// reason, until it is killed with force.
 func TestTerminatingPod(t *testing.T) {
 	c := newCity(t, strings.Replace(endsCity, `"never"`, `"always"`, 1)+`trap "" INT; exec cat'''`+"\n")
 	c.start()

@@ -25,9 +25,9 @@ var (
 	seed = flag.Uint64("seed", 0, "seed of TestFaults; 0 = a new one")
 )
 
-// TestFaults kills the controller, the helper and each part of the cluster in turn, and one agent in each round,
-// mostly while that part is down. The other agents keep their processes, no agent ever has two, and each killed
-// agent is in the event log exactly once.
+// TestFaults kills the controller, the helper and each part of the cluster in turn. In each round it also kills one
+// agent, mostly while that part is not running. Other agents keep their processes, no agent ever has two processes,
+// and the event log contains each killed agent exactly once.
 func TestFaults(t *testing.T) {
 	if *rounds == 0 {
 		t.Skip("it damages the cluster: run make faults-k8s")
@@ -77,13 +77,13 @@ type faults struct {
 	*city
 	random *rand.Rand
 	known  map[string]process // expected process of each agent
-	killed map[string]bool    // sessions whose agent was killed
+	killed map[string]bool    // sessions with an agent that the test killed
 
 	mu    sync.Mutex
-	twice []string // agents that had two processes at one time
+	twice []string // agents that had two processes at the same time
 }
 
-// sample returns the processes by agent, and records agents with two.
+// sample returns the processes by agent, and records agents with two processes.
 func (f *faults) sample() map[string]process {
 	out := map[string]process{}
 	for _, p := range f.processes("cat") {
@@ -122,7 +122,7 @@ func (f *faults) round(part string, n int) {
 	f.Helper()
 	victim := f.known[fmt.Sprintf("a-%d", f.random.IntN(len(f.known)))]
 	f.killPart(part)
-	early := n%4 != 3 // in one of four rounds the agent exits after the part is back
+	early := n%4 != 3 // in one of four rounds, the agent is killed after the part has been restarted
 	f.pause()
 	if early {
 		kill9(f, victim.pid)
@@ -153,9 +153,9 @@ func (f *faults) round(part string, n int) {
 	}
 }
 
-// pause lasts up to two seconds, so that other parts may or may not notice the fault.
+// pause waits up to two seconds, so that other parts may or may not detect the fault.
 func (f *faults) pause() {
-	time.Sleep(time.Duration(f.random.IntN(2000)) * time.Millisecond) // a random moment of the fault
+	time.Sleep(time.Duration(f.random.IntN(2000)) * time.Millisecond) // the time of the fault is random; this is not a wait
 }
 
 // recovered reports whether the controller knows each agent with its current session and can reach its terminal.
@@ -190,7 +190,7 @@ func (f *faults) startPart(part string) {
 	switch part {
 	case "controller":
 		f.start()
-	case "helper": // the controller restarts it
+	case "helper": // the controller restarts the helper
 	default:
 		f.cluster("start", part)
 	}
@@ -205,8 +205,8 @@ func (f *faults) cluster(verb, part string) {
 	}
 }
 
-// checkLog checks that each killed session has exactly one crash in the log, that no other session ended, and that
-// the log has no gap.
+// checkLog checks that each killed session has exactly one crash in the log, that no other session has ended, and
+// that the log has no gap.
 func (f *faults) checkLog() {
 	f.Helper()
 	starts, ends := map[string]int{}, map[string][]string{}

@@ -27,7 +27,7 @@ var (
 type request struct {
 	Verb string
 	User struct{ Username string }
-	// the object of the request
+	// object of the request
 	ObjectRef struct{ Resource, Subresource, Namespace string }
 	Stage     string
 }
@@ -40,8 +40,8 @@ func (r *request) String() string {
 	return name + " " + r.Stage
 }
 
-// TestIdleAudit runs a city with the rights of the Role. While its agents are idle, the audit log of the API server has
-// only renewals of the Lease and watches of pods.
+// TestIdleAudit runs a city with the rights of the Role. While its agents are idle, the audit log of the API server
+// contains only renewals of the Lease and watches of pods.
 func TestIdleAudit(t *testing.T) {
 	if os.Getenv("GCITY_TEST_CLUSTER_DIR") == "" {
 		t.Skip("the audit log of this cluster is not known: run make test-k8s")
@@ -83,7 +83,7 @@ func TestIdleAudit(t *testing.T) {
 	t.Log(fmt.Sprint(seen))
 }
 
-// audit returns a function that reads the requests that the city has sent since the last call.
+// audit returns a function that returns the requests that the city has sent since its last call.
 func (c *city) audit() (next func() []request) {
 	c.Helper()
 	f, err := os.Open(filepath.Join(os.Getenv("GCITY_TEST_CLUSTER_DIR"), "audit.log"))

@@ -26,7 +26,7 @@ func (c *city) pods() int {
 	return len(list.Items)
 }
 
-// TestPoolScales scales a pool in the cluster from 0 to N and back by its check. At size 0 no pod is left.
+// TestPoolScales scales a pool in the cluster from 0 to N and back with its check. At size 0, no pod is left.
 func TestPoolScales(t *testing.T) {
 	c := newCity(t, fmt.Sprintf(`[workspace]
 name = "pool"
@@ -73,8 +73,8 @@ check = "cat wanted"
 	}
 }
 
-// TestMixedCity runs agents on this machine and in the cluster in one city. They are listed together and get texts. A
-// change of its provider moves an agent.
+// TestMixedCity runs agents on this machine and in the cluster in one city. They are listed together and receive
+// texts. A change of an agent's provider moves the agent.
 func TestMixedCity(t *testing.T) {
 	const text = `[workspace]
 name = "mixed"
@@ -89,7 +89,7 @@ start_command = "exec cat"
 session = %q
 `
 	c := newCity(t, fmt.Sprintf(text, "k8s"))
-	t.Cleanup(func() { c.must("stop") }) // agents on this machine outlive the controller
+	t.Cleanup(func() { c.must("stop") }) // agents on this machine survive the controller
 	c.start()
 	eventually.True(t, "both run", func() bool { return c.running() == 2 }, c.state)
 	for _, name := range []string{"here", "there"} {

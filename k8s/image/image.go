@@ -1,5 +1,5 @@
-// Package image writes container images without a container engine: one layer, in the archive format of "docker
-// load", "podman load" and "ctr images import".
+// Package image writes container images without a container engine. An image has one layer and the archive format
+// of "docker load", "podman load" and "ctr images import".
 package image
 
 import (
@@ -20,18 +20,18 @@ import (
 
 // Image describes an image.
 type Image struct {
-	Name  string   // with its tag: "example.org/gcity-pod:1"
-	Arch  string   // architecture of its programs; "" = that of this program
+	Name  string   // name with the tag: "example.org/gcity-pod:1"
+	Arch  string   // architecture of the image's programs; "" = that of this program
 	Cmd   []string // default command of a container
 	Files []File
 }
 
-// File is one entry of the image. Parent folders come first.
+// File is one entry of the image. Parent folders must come first.
 type File struct {
-	Path string // relative to the root, such as "bin/tool"
+	Path string // path relative to the root, for example "bin/tool"
 	Mode int64
 	Dir  bool
-	Link string // the target of a symbolic link; "" = a regular file
+	Link string // target of a symbolic link; "" = a regular file
 	Data []byte
 }
 
@@ -74,7 +74,7 @@ type manifest struct {
 	Layers   []string
 }
 
-// Write writes the archive. Equal images give identical bytes.
+// Write writes the archive. Equal images result in identical bytes.
 func Write(to io.Writer, im *Image) error {
 	var layer bytes.Buffer
 	if err := writeLayer(&layer, im.Files); err != nil {
@@ -117,7 +117,7 @@ func Write(to io.Writer, im *Image) error {
 	)
 }
 
-// compress compresses a layer. Engines accept that, and identify the layer by its uncompressed content.
+// compress compresses a layer. Engines accept compressed layers, and identify a layer by its uncompressed content.
 func compress(data []byte) ([]byte, error) {
 	var out bytes.Buffer
 	w := gzip.NewWriter(&out)

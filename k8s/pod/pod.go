@@ -1,5 +1,5 @@
-// Package pod runs in a pod. It holds the agent's terminal as on any machine, and serves the session protocol to
-// the helper through a tunnel. It needs nothing else in the container.
+// Package pod is the program in an agent's pod. It holds the agent's terminal as on any machine, and serves the
+// session protocol to the helper through a tunnel. It needs no other program in the container.
 package pod
 
 import (
@@ -29,16 +29,16 @@ import (
 	"gcity/session/pty"
 )
 
-// When a pod is terminated, its agent may first finish its work, which the controller asks it to do. At the end of the
-// pod's grace period, the agent has stopGrace to exit after an interrupt, and is killed killMargin before Kubernetes
-// kills the pod.
+// When a pod is terminated, its agent may first finish its work, because the controller requests a drain. At the
+// end of the pod's grace period, the agent has stopGrace to exit after an interrupt. It is killed killMargin before
+// Kubernetes kills the pod.
 const (
 	stopGrace  = 8 * time.Second
 	killMargin = 4 * time.Second
 	graceUnset = 30 * time.Second // the default of Kubernetes
 )
 
-// Serve is the main process of a container. It serves until the container is to stop, and then stops the agent.
+// Serve is the main process of a container. It serves until the container must stop, and then stops the agent.
 func Serve(log *slog.Logger) error {
 	_ = os.Remove(tunnel.Socket)
 	l, err := net.Listen("unix", tunnel.Socket)
@@ -67,7 +67,7 @@ func Serve(log *slog.Logger) error {
 	return l.Close()
 }
 
-// house manages the only session of a pod, and the connection to the helper.
+// house contains the provider of a pod's only session, and the connection to the helper.
 type house struct {
 	log    *slog.Logger
 	server *protocol.Server
@@ -78,7 +78,7 @@ type house struct {
 	helper *yamux.Session
 }
 
-// serve serves one helper until it disconnects. A new helper replaces the previous one.
+// serve serves one helper until the helper disconnects. A new helper replaces the previous one.
 func (h *house) serve(conn net.Conn, handler http.Handler) {
 	defer conn.Close()
 	s, err := tunnel.Server(conn)
@@ -151,7 +151,7 @@ func (h *house) offerCity(path string) error {
 	return nil
 }
 
-// carry forwards a connection of an agent's command to the controller.
+// carry forwards a connection from an agent's command to the controller.
 func (h *house) carry(conn net.Conn) {
 	defer conn.Close()
 	h.mu.Lock()
@@ -167,7 +167,7 @@ func (h *house) carry(conn net.Conn) {
 	Join(conn, to)
 }
 
-// Join copies both ways until one side ends, and closes both.
+// Join copies in both directions until one side ends, and closes both.
 func Join(a, b io.ReadWriteCloser) {
 	done := make(chan struct{}, 2)
 	one := func(to, from io.ReadWriteCloser) {
@@ -209,7 +209,7 @@ func (h *house) stopAgents() {
 	for _, name := range living(ctx, p) {
 		_ = p.Stop(ctx, name, last)
 	}
-	time.Sleep(time.Second) // so that the helper can read the end and the last output
+	time.Sleep(time.Second) // gives the helper time to read the exit and the last output
 }
 
 // podGrace returns the grace period of this pod.
@@ -236,7 +236,7 @@ func living(ctx context.Context, p *pty.Provider) []string {
 	return names
 }
 
-// awaitEnd waits until no session is alive, for at most limit.
+// awaitEnd waits until no session is alive, but at most for limit.
 func awaitEnd(ctx context.Context, p *pty.Provider, limit time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -251,7 +251,7 @@ func awaitEnd(ctx context.Context, p *pty.Provider, limit time.Duration) {
 	}
 }
 
-// files unpacks a tar into the folder in the query.
+// files unpacks a tar archive into the folder in the query.
 func (h *house) files(w http.ResponseWriter, r *http.Request) {
 	if err := unpack(r.URL.Query().Get("dir"), r.Body); err != nil {
 		http.Error(w, err.Error(), http.StatusUnprocessableEntity)
@@ -302,7 +302,7 @@ func unpackOne(root *os.Root, head *tar.Header, in io.Reader) error {
 	return errors.Join(err, f.Close())
 }
 
-// Connect connects standard input and output to the serving process. The helper executes it in the container.
+// Connect connects standard input and output to the serving process. The helper executes Connect in the container.
 func Connect() error {
 	conn, err := net.Dial("unix", tunnel.Socket)
 	if err != nil {
@@ -315,7 +315,7 @@ func Connect() error {
 	return nil
 }
 
-// Install copies the programs of the image into the volume from which the agent's container runs them.
+// Install copies the programs of the image into a volume, from which the agent's container runs them.
 func Install() error {
 	self, err := os.Executable()
 	if err != nil {
@@ -351,7 +351,7 @@ func copyProgram(from, to string) error {
 		return err
 	}
 	defer in.Close()
-	// containers of any user must be able to run it
+	// any user in the container must be able to run the program
 	out, err := os.OpenFile(to, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o755) //nolint:gosec // G302
 	if err != nil {
 		return err

@@ -19,18 +19,18 @@ type provider struct {
 	exits chan session.Exit
 }
 
-// exitsKept is more than a pod ever has.
+// exitsKept is more than the number of exits in a pod.
 const exitsKept = 16
 
-// newProvider returns a provider that adds the reasons of exits that only the pod knows.
+// newProvider returns a provider that adds reasons to exits that only the pod knows.
 func newProvider(p *pty.Provider) *provider {
 	own := &provider{Provider: p, exits: make(chan session.Exit, exitsKept)}
-	go func() { // until the provider is closed
+	go func() { // runs until the provider is closed
 		defer close(own.exits)
 		for x := range p.Exits() {
 			select {
 			case own.exits <- explained(x, oomKills()):
-			default: // List has it too
+			default: // List also returns the exit
 			}
 		}
 	}()
@@ -52,8 +52,8 @@ func (p *provider) List(ctx context.Context) ([]session.Status, error) {
 	return all, err
 }
 
-// explained returns an exit with its reason if the kernel has killed the agent because the container ran out of memory.
-// The kernel may kill the whole container instead; then the pod's status has the reason.
+// explained returns an exit with its reason if the kernel has killed the agent because the container ran out of
+// memory. If the kernel kills the whole container instead, the pod's status has the reason.
 func explained(x session.Exit, kills int) session.Exit {
 	if x.Signal == "SIGKILL" && !x.Asked && x.Reason == "" && kills > 0 {
 		x.Lost, x.Reason = true, "OOMKilled: the container ran out of memory"
@@ -61,7 +61,7 @@ func explained(x session.Exit, kills int) session.Exit {
 	return x
 }
 
-// oomKills returns how many processes of this container the kernel has killed for lack of memory.
+// oomKills returns the number of this container's processes that the kernel has killed because of missing memory.
 func oomKills() int {
 	for _, file := range []string{
 		"/sys/fs/cgroup/memory.events",             // cgroup v2
@@ -75,7 +75,7 @@ func oomKills() int {
 	return 0
 }
 
-// oomKillsIn returns the value of the line oom_kill.
+// oomKillsIn returns the value in the line oom_kill.
 func oomKillsIn(text string) int {
 	for line := range strings.Lines(text) {
 		if name, value, ok := strings.Cut(strings.TrimSpace(line), " "); ok && name == "oom_kill" {
@@ -88,15 +88,15 @@ func oomKillsIn(text string) int {
 	return 0
 }
 
-// Start implements session.Provider. The environment is the container's, plus the configured variables. PATH and
-// HOME of the controller's machine have no meaning in the pod.
+// Start implements session.Provider. The agent's environment is that of the container, plus the configured
+// variables. PATH and HOME of the controller's machine have no meaning in the pod.
 func (p *provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	s.Env = environ(os.Environ(), s.Configured())
 	return p.Provider.Start(ctx, s)
 }
 
-// environ returns an agent's environment: the container's, then the configured variables. The last value of a name
-// counts.
+// environ returns an agent's environment: the variables of the container, then the configured ones. The last value
+// of a name is used.
 func environ(container, configured []string) []string {
 	values := map[string]string{"TERM": "xterm-256color"}
 	for _, kv := range slices.Concat(container, []string{"TERM=xterm-256color"}, configured) {
@@ -119,7 +119,7 @@ func environ(container, configured []string) []string {
 // markCity prepares a folder so that gcity's commands treat it as a city with a controller. The configuration stays
 // on the controller's machine.
 func markCity(city string) error {
-	// gcity does not trust a folder that any user may write to; root may own the volume
+	// gcity does not trust a folder that any user may write to, and root may own the volume
 	_ = os.Chmod(city, 0o755)
 	f, err := os.OpenFile(filepath.Join(city, ".gc", "controller.lock"), os.O_CREATE|os.O_WRONLY,
 		0o600)

@@ -25,7 +25,7 @@ func TestEnviron(t *testing.T) {
 	}
 }
 
-// An agent that the kernel killed because its memory was exhausted did not crash. Both versions of cgroups are
+// If the kernel killed an agent because memory was exhausted, the agent did not crash. Both versions of cgroups are
 // supported.
 func TestOOM(t *testing.T) {
 	v1 := "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n"

@@ -25,7 +25,7 @@ const (
 	pause     = 100 * time.Millisecond
 )
 
-// ports are the ports of the parts, on 127.0.0.1.
+// ports contains the ports of the parts on 127.0.0.1.
 type ports struct{ Etcd, EtcdPeer, API, Kubelet, Scheduler int }
 
 // cluster manages one cluster. All files of the cluster are in dir.
@@ -34,7 +34,7 @@ type cluster struct {
 	ports ports
 }
 
-// newCluster returns a cluster on ports that are free now.
+// newCluster returns a cluster with ports that are currently free.
 func newCluster(dir string) (*cluster, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -79,7 +79,7 @@ func (c *cluster) url(port int) string { return "https://127.0.0.1:" + strconv.I
 
 // up starts all parts and waits until the node is ready.
 func (c *cluster) up(ctx context.Context) error {
-	// without the time limit, because a busy machine may need minutes to build the programs
+	// no time limit, because a busy machine may need minutes to build the programs
 	images, err := c.images(ctx)
 	if err != nil {
 		return err
@@ -148,7 +148,7 @@ func (c *cluster) start(ctx context.Context, part string) error {
 	}
 }
 
-// lastOf returns the last part of a part's log.
+// lastOf returns the end of a part's log.
 func (c *cluster) lastOf(part string) string {
 	data, err := os.ReadFile(c.path("logs", part+".log"))
 	if err != nil {
@@ -157,7 +157,7 @@ func (c *cluster) lastOf(part string) string {
 	return tail(data)
 }
 
-// part returns the command line of a part, and a function that checks whether it answers.
+// part returns the command line of a part, and a function that checks whether the part answers.
 func (c *cluster) part(name string) (args []string, ready func(context.Context) error, err error) {
 	etcd := "http://127.0.0.1:" + strconv.Itoa(c.ports.Etcd)
 	peer := "http://127.0.0.1:" + strconv.Itoa(c.ports.EtcdPeer)
@@ -210,7 +210,7 @@ func (c *cluster) apiserver(etcd string) []string {
 	}
 }
 
-// httpOK returns a check that a URL answers with status 200.
+// httpOK returns a check that passes if a URL answers with status 200.
 func (c *cluster) httpOK(url string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		_, err := c.get(ctx, url)
@@ -218,7 +218,7 @@ func (c *cluster) httpOK(url string) func(context.Context) error {
 	}
 }
 
-// get reads a URL as the administrator. The parts have their own certificates.
+// get reads a URL as the administrator. It does not verify certificates, because each part has its own.
 func (c *cluster) get(ctx context.Context, url string) ([]byte, error) {
 	insecure := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // G402: on 127.0.0.1
 	client := &http.Client{Transport: &http.Transport{
@@ -276,7 +276,7 @@ func (c *cluster) nodeReady(ctx context.Context) error {
 	return fmt.Errorf("the node is not ready: %+v", n.Status.Conditions)
 }
 
-// pid returns the process of a part, or 0 if it is not running.
+// pid returns the PID of a part, or 0 if the part is not running.
 func (c *cluster) pid(part string) int {
 	data, err := os.ReadFile(c.path(part + ".pid"))
 	if err != nil {
@@ -286,7 +286,7 @@ func (c *cluster) pid(part string) int {
 	if err != nil {
 		return 0
 	}
-	// the pid may belong to another process meanwhile
+	// another process may have the PID in the meantime
 	cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
 	if err != nil || cwd != c.dir {
 		return 0
@@ -331,7 +331,7 @@ func (c *cluster) down() error {
 		children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
 		for child := range strings.FieldsSeq(string(children)) {
 			if n, err := strconv.Atoi(child); err == nil {
-				_ = syscall.Kill(n, syscall.SIGKILL) // it may have exited already
+				_ = syscall.Kill(n, syscall.SIGKILL) // the process may have exited already
 			}
 		}
 		_ = end(pid, syscall.SIGKILL)

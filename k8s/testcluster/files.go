@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// name of the node, by which the API server reaches the kubelet; a loopback address would be refused
+	// name of the node, which the API server uses to reach the kubelet; it would refuse a loopback address
 	node       = "localhost"
 	adminToken = "admin"
 )
@@ -73,7 +73,8 @@ func (c *cluster) writeFiles() error {
 	return nil
 }
 
-// kubeconfig returns a kubeconfig with the users admin, gcity and expired, each in a context of the same name.
+// kubeconfig returns a kubeconfig with the users admin, gcity and expired. Each user has a context with the same
+// name.
 func (c *cluster) kubeconfig() object {
 	users := []object{}
 	contexts := []object{}
@@ -103,7 +104,7 @@ func (c *cluster) kubelet() object {
 		"healthzPort": 0, "podLogsDir": c.path("podlogs"), "maxPods": 200,
 		"cgroupDriver": "cgroupfs", "cgroupsPerQOS": false, "enforceNodeAllocatable": []string{},
 		"failSwapOn": false, "failCgroupV1": false,
-		// a full disk of this machine must not evict pods
+		// a full disk of this machine must not cause evictions
 		"evictionHard":                object{"memory.available": "50Mi"},
 		"imageGCHighThresholdPercent": 100,
 		"nodeStatusUpdateFrequency":   "2s",
@@ -129,7 +130,7 @@ snapshotter = %[5]q
 		c.path("containerd.sock"), c.path("cni"), "overlayfs")
 }
 
-// audit returns the policy that logs requests without their bodies: all requests by the user gcity, and those by
+// audit returns a policy that logs requests without their bodies: all requests by the user gcity, and requests by
 // system:masters about pods and leases.
 func (c *cluster) audit() object {
 	return object{
@@ -178,7 +179,7 @@ func (c *cluster) load(ctx context.Context, images []image.Image) error {
 	return nil
 }
 
-// busybox returns the files of a root folder with busybox and its commands.
+// busybox returns the files of a root folder that contains busybox and its commands.
 func busybox(ctx context.Context) ([]image.File, error) {
 	program, err := exec.LookPath("busybox")
 	if err != nil {
@@ -204,7 +205,7 @@ func busybox(ctx context.Context) ([]image.File, error) {
 	return append(out, box), nil
 }
 
-// podFiles builds the programs that run in pods, and the helper that a controller in the cluster needs.
+// podFiles builds the programs that run in pods, and the helper for a controller in the cluster.
 func podFiles(ctx context.Context, dir string) (pod []image.File, helper image.File, err error) {
 	module, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
 	if err != nil {

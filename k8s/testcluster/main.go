@@ -25,10 +25,10 @@ import (
 	"time"
 )
 
-// Variables that the tests read.
+// These are environment variables that the tests read.
 const (
 	kubeconfigEnv = "GCITY_TEST_KUBECONFIG"
-	programEnv    = "GCITY_TEST_CLUSTER" // this program; tests use it to kill parts
+	programEnv    = "GCITY_TEST_CLUSTER" // this program, which tests use to kill parts
 	dirEnv        = "GCITY_TEST_CLUSTER_DIR"
 	skipEnv       = "GCITY_TEST_NO_CLUSTER"
 )
@@ -78,7 +78,8 @@ func run(ctx context.Context, args []string) (int, error) {
 	return 2, errUsage
 }
 
-// runTests starts a cluster and runs a command. If the cluster cannot start, the command gets the reason instead.
+// runTests starts a cluster and runs a command. If the cluster cannot start, the command gets the reason in its
+// environment.
 func runTests(ctx context.Context, command []string) (int, error) {
 	if os.Getenv(kubeconfigEnv) != "" {
 		return execute(ctx, command)
@@ -109,7 +110,7 @@ func runTests(ctx context.Context, command []string) (int, error) {
 	return code, errors.Join(err, c.down())
 }
 
-// without runs the command without a cluster.
+// without runs a command without a cluster.
 func without(ctx context.Context, command []string, reason error) (int, error) {
 	fmt.Fprintln(os.Stderr, "testcluster: tests that need a cluster are skipped:", reason)
 	return execute(ctx, command, skipEnv+"="+reason.Error())
@@ -128,7 +129,7 @@ func execute(ctx context.Context, command []string, env ...string) (int, error) 
 	return 0, err
 }
 
-// cacheDir returns the folder of the built Kubernetes programs.
+// cacheDir returns the folder with the built Kubernetes programs.
 func cacheDir() string {
 	if dir := os.Getenv("GCITY_TESTCLUSTER_CACHE"); dir != "" {
 		return dir

@@ -127,8 +127,8 @@ func build(ctx context.Context, cache string) error {
 	return nil
 }
 
-// source copies the module of Kubernetes into a folder and adds the published versions of its staging modules,
-// which the module's archive does not contain.
+// source copies the module of Kubernetes into a folder. It adds the published versions of the staging modules,
+// because the module's archive does not contain them.
 func source(ctx context.Context, src string) error {
 	download := goCommand(ctx, src, "mod", "download", "-json", "k8s.io/kubernetes@"+kubernetes)
 	out, err := download.Output()
@@ -152,7 +152,7 @@ func source(ctx context.Context, src string) error {
 		}
 	}
 	for _, name := range []string{"api", "cmd", "pkg", "plugin", "third_party"} {
-		// go:embed does not follow links, so the files are copied
+		// go:embed does not follow links, so copy the files
 		if err := os.CopyFS(filepath.Join(src, name),
 			os.DirFS(filepath.Join(module.Dir, name))); err != nil {
 			return err

@@ -1,5 +1,5 @@
-// Package tunnel carries many connections over one stream of bytes, both ways. Between a helper and a pod the
-// stream is one exec of the Kubernetes API.
+// Package tunnel carries many connections in both directions over one stream of bytes. Between a helper and a pod,
+// the stream is one exec of the Kubernetes API.
 package tunnel
 
 import (
@@ -9,28 +9,28 @@ import (
 	"github.com/hashicorp/yamux"
 )
 
-// Paths in the pod, which are the same in each container.
+// These are paths in the pod, which are the same in each container.
 const (
-	Folder   = "/gcity"              // a volume with the programs and the socket that connect dials
-	Binary   = Folder + "/gcity-pod" // the program that runs in the pod
+	Folder   = "/gcity"              // volume with the programs and the socket that connect dials
+	Binary   = Folder + "/gcity-pod" // program that runs in the pod
 	Socket   = Folder + "/pod.sock"  // the pod's end of the tunnel
-	Commands = Folder + "/bin"       // on the PATH of agents
-	Gcity    = Commands + "/gcity"   // the gcity with which agents report to the controller
+	Commands = Folder + "/bin"       // folder on the PATH of agents
+	Gcity    = Commands + "/gcity"   // gcity program that agents use to call the controller
 )
 
-// Grace is the environment variable with the number of seconds between the request to end a pod and its kill.
+// Grace is the environment variable with the number of seconds between the request to terminate a pod and its kill.
 const Grace = "GCITY_POD_GRACE"
 
-// FilesPath accepts a tar of an agent's working folder, see package pod.
+// FilesPath is the path of the request that sends a tar archive of an agent's working folder, see package pod.
 const FilesPath = "/v1/files"
 
-// Client returns the side of the helper.
+// Client returns the helper's end of a tunnel.
 func Client(rw io.ReadWriteCloser) (*yamux.Session, error) { return yamux.Client(rw, config()) }
 
-// Server returns the side of the pod.
+// Server returns the pod's end of a tunnel.
 func Server(rw io.ReadWriteCloser) (*yamux.Session, error) { return yamux.Server(rw, config()) }
 
-// config keeps an idle stream open behind proxies, and detects a dead one within a minute.
+// config returns settings that keep an idle stream open behind proxies, and detect a dead stream within a minute.
 func config() *yamux.Config {
 	c := yamux.DefaultConfig()
 	c.KeepAliveInterval = 20 * time.Second

@@ -18,7 +18,7 @@ import (
 var version = "dev"
 
 func main() {
-	klog.SetLogger(logr.Discard()) // client-go reports what Provider reports better
+	klog.SetLogger(logr.Discard()) // Provider reports the errors of client-go in a better form
 	if err := protocol.Serve(context.Background(), open); err != nil {
 		fmt.Fprintln(os.Stderr, "gcity-session-k8s:", err)
 		os.Exit(1)
