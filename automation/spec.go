@@ -138,7 +138,7 @@ func (s spec) problem(key, format string, args ...any) toml.Problem {
 	return s.problemAt(key, key, format, args...)
 }
 
-// problemAt returns a problem of a key that is not set. The position is that of the key named place.
+// problemAt returns a problem of a key. Its position is that of the key named place, because key may not be set.
 func (s spec) problemAt(place, key, format string, args ...any) toml.Problem {
 	at, ok := s.place[place]
 	if !ok {
