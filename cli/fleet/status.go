@@ -22,7 +22,7 @@ type supervisorShape struct {
 	Started time.Time `json:"started,omitzero"`
 	Home    string    `json:"home"`
 	Socket  string    `json:"socket"`
-	// TCP address of the supervisor's API, or the problem that makes the API unavailable
+	// TCP address of the supervisor's API in its settings; "" = none
 	API     string      `json:"api,omitempty"`
 	Token   string      `json:"api_token_file,omitempty"` // path of the file with the API token
 	Problem string      `json:"problem,omitempty"`
