@@ -16,8 +16,8 @@ var errBusy = errors.New("another process holds its lock")
 // fileLock is a lock that this process holds (flock). The kernel releases it when the process exits.
 type fileLock struct{ f *os.File }
 
-// lockFile takes the lock. It gives up after the duration wait. It opens the file for each attempt, because the
-// lock file may have been removed and created again.
+// lockFile takes the lock. It gives up after the duration wait. Each call opens the file again, because the lock
+// file may have been removed and created again.
 func lockFile(path string, wait time.Duration) (fileLock, error) {
 	f, err := disk.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
