@@ -37,7 +37,7 @@ const (
 	failing = 3
 	// The wait before a retry begins with minWait and doubles up to maxWait.
 	minWait, maxWait = time.Second, time.Minute
-	// finishLimit is the default time limit for the current call and all remaining events when Run ends.
+	// finishLimit is the time limit for the current call and all remaining events when Run ends.
 	finishLimit = 5 * time.Second
 )
 
@@ -65,7 +65,7 @@ type Options struct {
 	// Environ is the environment of this process; nil = os.Environ(). shell.ScriptEnv selects which part the script
 	// gets.
 	Environ []string
-	// time limit of Run after ctx has ended; nil = finishLimit
+	// may end Run before finishLimit, and records the events that were not sent; may be nil
 	Last *shutdown.Deadline
 }
 
