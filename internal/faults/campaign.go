@@ -143,5 +143,5 @@ func (c *state) report() {
 		total, events, beads, len(c.breaches))
 }
 
-// pause waits for a random time before the next fault. It does not wait for a condition.
+// pause waits for a random time, shorter than most. It does not wait for a condition.
 func (c *state) pause(most time.Duration) { time.Sleep(time.Duration(c.rnd.Int64N(int64(most)))) }

@@ -1,5 +1,5 @@
 // Command faults exposes gcity to random faults and checks its guarantees after each: controllers, holders and
-// agents are killed, stopped and starved of processor time, files are damaged, edits come at bad moments, and
+// agents are killed or stopped by signals, files are damaged, the disk is filled, edits come at bad moments, and
 // several programs write meanwhile.
 //
 //	go run ./internal/faults -gcity bin/gcity -minutes 60

@@ -142,8 +142,8 @@ func readLog(dir string) (*eventLog, error) {
 	return l, nil
 }
 
-// check compares the log with the laws: seq has no gap and no duplicate (L9), each session has one start and one
-// end, each run has one automation.fired and one end (L4).
+// check compares the log with the laws: seq has no gap and no duplicate (L9), each started session has one start
+// and one end, each run has one automation.fired and one end (L4).
 func (l *eventLog) check() (breaches []string) {
 	starts, ends := map[string]int{}, map[string]int{}
 	fired, over := map[string]int{}, map[string]int{}
