@@ -349,10 +349,10 @@ func (sr *sessions) forked(name string) {
 }
 
 // yield waits briefly until an agent's next session has started, because the start is more urgent than saving the
-// last output of the previous session.
-func (sr *sessions) yield(ctx context.Context, name string) {
-	st := sr.starting(name)
-	if st == nil {
+// last output of the previous session. It does not wait for a slow provider, whose starts take much longer.
+func (sr *sessions) yield(ctx context.Context, agent, name string) {
+	st := sr.starting(agent)
+	if st == nil || sr.atLeast(0, name) > 0 {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, captureYield)
@@ -399,7 +399,7 @@ func (sr *sessions) ack(ctx context.Context, f effect.Acknowledge) {
 	if !ok {
 		return
 	}
-	sr.yield(ctx, f.Agent)
+	sr.yield(ctx, f.Agent, f.Session)
 	if err := p.Acknowledge(ctx, f.Session, f.ID); err != nil &&
 		!errors.Is(err, session.ErrNotFound) {
 		sr.w.Logger.Warn("cannot acknowledge a recorded exit", "agent", f.Agent, "err", err)
