@@ -15,8 +15,8 @@ var (
 	// ErrMissing is the error of a start that was not tried because a program of the agent or of its provider is
 	// missing. No process of the session has run.
 	ErrMissing = errors.New("not found")
-	// ErrExhausted is the error of a start that was not tried because this machine or process has no disk space,
-	// open files, terminals or processes left. No process of the session has run.
+	// ErrExhausted is the error of a start that was not tried because this machine, this process or the
+	// cluster has no disk space, open files, terminals, processes or capacity left. No process of the session has run.
 	ErrExhausted = errors.New("out of resources")
 	// ErrLeave cancels a launch that the next controller continues. The session stays alive.
 	ErrLeave = errors.New("the controller is leaving")

@@ -88,9 +88,12 @@ func (p *slow) List(ctx context.Context) ([]session.Status, error) {
 }
 
 func (p *slow) Start(ctx context.Context, s session.Spec) (session.Status, error) {
-	if s.Name == "slow" {
+	switch s.Name {
+	case "slow":
 		session.Progress(ctx, "waits for a node")
 		session.Progress(ctx, "starts")
+	case "full":
+		return session.Status{}, fmt.Errorf("cannot start %q: %w: no free terminal", s.Name, session.ErrExhausted)
 	}
 	st, err := p.Provider.Start(ctx, s)
 	st.Details = []string{"node n1"}
@@ -247,6 +250,47 @@ func TestSlowStart(t *testing.T) {
 	}
 	if _, err := p.Start(ctx, s); !errors.Is(err, session.ErrExists) {
 		t.Errorf("a second start: %v", err)
+	}
+}
+
+// A start for which a resource of the helper is used up is no failure of the agent.
+func TestStartWithoutResources(t *testing.T) {
+	p := open(t, t.TempDir())
+	_, err := p.Start(t.Context(), spec(p.o.City, "full", "exec cat"))
+	if !errors.Is(err, session.ErrExhausted) || !strings.Contains(err.Error(), "no free terminal") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A start while the helper cannot run was not tried, so it is no failure of the agent.
+func TestStartWithoutHelper(t *testing.T) {
+	city := t.TempDir()
+	program := filepath.Join(city, "program")
+	if err := os.Symlink(self(t), program); err != nil {
+		t.Fatal(err)
+	}
+	p, err := New(Options{
+		Name: "plugin:test", Program: program, City: city, Dir: filepath.Join(city, "helper"),
+		Environ: append(os.Environ(), "GORACE=atexit_sleep_ms=0"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	pid := helperPID(t, p)
+	if err := os.Remove(program); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	eventually.True(t, "the helper cannot be restarted", func() bool {
+		err := p.whyDown()
+		return err != nil && strings.Contains(err.Error(), "no such file")
+	})
+	_, err = p.Start(t.Context(), spec(city, "a", "exec cat"))
+	if !errors.Is(err, session.ErrMissing) || !strings.Contains(err.Error(), "cannot start the helper") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -260,7 +260,7 @@ func (c *Client) Name() string {
 // Start implements session.Provider.
 func (c *Client) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	if err := c.open(ctx); err != nil {
-		return session.Status{}, err
+		return session.Status{}, session.Missing(err) // the helper does not know of the start
 	}
 	resp, err := c.post(ctx, "start", s)
 	if err != nil {

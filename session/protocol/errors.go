@@ -34,6 +34,7 @@ func kinds() []kind {
 		{"unsupported", session.ErrUnsupported, http.StatusNotImplemented},
 		{"command", session.ErrCommand, http.StatusUnprocessableEntity},
 		{"missing", session.ErrMissing, http.StatusFailedDependency},
+		{"exhausted", session.ErrExhausted, http.StatusInsufficientStorage},
 		{"timeout", context.DeadlineExceeded, http.StatusGatewayTimeout},
 	}
 }
