@@ -15,7 +15,8 @@ import (
 	"gcity/session"
 )
 
-// patience is the time limit of a start, which may have to pull images and wait for new nodes.
+// patience is the time limit for a pod to run, which may have to pull images and wait for new nodes. It is shorter than
+// the controller's limit for a start, so that the reason arrives there.
 const patience = 5 * time.Minute
 
 var (
@@ -162,11 +163,11 @@ func (p *Provider) bringUp(
 	made *corev1.Pod,
 	s session.Spec,
 ) (session.Status, error) {
-	starting, started := context.WithCancel(ctx)
+	starting, started := context.WithTimeout(ctx, p.o.StartLimit)
 	go followEvents(starting, p, made)
-	l, why, final, err := p.awaitPod(ctx, made)
+	l, why, final, err := p.awaitPod(starting, made)
 	started()
-	switch {
+	switch { // until the stream is open, no process of the agent has run
 	case l != nil && !final:
 	case final:
 		return session.Status{}, session.Missing(
@@ -177,11 +178,8 @@ func (p *Provider) bringUp(
 			fmt.Errorf("cannot start %q: its pod %s is not running: %s", s.Name, made.Name, why),
 		)
 	default:
-		return session.Status{}, fmt.Errorf(
-			"cannot start %q: its pod %s is not running: %w",
-			s.Name,
-			made.Name,
-			err,
+		return session.Status{}, session.Missing(
+			fmt.Errorf("cannot start %q: its pod %s is not running: %w", s.Name, made.Name, err),
 		)
 	}
 	if err := sendFiles(ctx, l, s.Dir); err != nil {

@@ -25,7 +25,9 @@ type Options struct {
 	// this controller's identity as the holder of a Lease; "" = this machine's
 	Holder string
 	Lease  time.Duration // time for which the city's Lease is valid without a renewal; 0 = 30 s
-	Logger *slog.Logger
+	// how long a start waits for its pod to run; 0 = 5 minutes
+	StartLimit time.Duration
+	Logger     *slog.Logger
 }
 
 // Provider runs sessions as pods.
@@ -99,6 +101,7 @@ func New(o Options) (*Provider, error) {
 		return nil, session.Missing(fmt.Errorf("cannot use the cluster: %w", err))
 	}
 	o.Holder, o.Lease = cmp.Or(o.Holder, holder()), cmp.Or(o.Lease, leaseTime)
+	o.StartLimit = cmp.Or(o.StartLimit, patience)
 	p := &Provider{
 		o: o, done: make(chan struct{}), config: config, client: client,
 		exits: make(chan session.Exit, exitsKept), changes: make(chan struct{}, 1),

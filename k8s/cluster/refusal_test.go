@@ -129,6 +129,27 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
+// A start whose pod does not run within the limit has started no process, so it is not a crash of the agent.
+func TestStartLimit(t *testing.T) {
+	for name, c := range map[string]struct{ pod, want string }{
+		"no scheduler": {"schedulerName: nobody", context.DeadlineExceeded.Error()},
+		"no node":      {"nodeSelector: {is: missing}", "Unschedulable: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := settings(t)
+			s.Pod = write(t, "spec: {"+c.pod+", hostNetwork: true}\n")
+			p := openAs(t, Options{City: t.TempDir(), Settings: s, StartLimit: 3 * time.Second})
+			_, err := p.Start(t.Context(), spec(p.o.City, "a", "cat"))
+			if !errors.Is(err, session.ErrMissing) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+			if all, err := p.List(t.Context()); err != nil || len(all) > 0 {
+				t.Errorf("after the start there are %+v, %v", all, err)
+			}
+		})
+	}
+}
+
 // A reason that only the kubelet's events contain is shown while the start waits.
 func TestKubeletsEvents(t *testing.T) {
 	s := settings(t)
