@@ -143,6 +143,15 @@ func explain(err error, verb, namespace string, lacking func() []right) error {
 		return session.Missing(
 			fmt.Errorf("the quota of namespace %s is exhausted: %w", namespace, err),
 		)
+	case apierrors.IsTooManyRequests(err):
+		return fmt.Errorf("%w: the API server has too many requests: %w", session.ErrExhausted, err)
+	case apierrors.IsInternalError(err) && strings.Contains(err.Error(), "database space exceeded"):
+		return fmt.Errorf("%w: the database of the cluster is full: %w", session.ErrExhausted, err)
+	case apierrors.IsForbidden(err) && strings.Contains(err.Error(),
+		"error looking up service account"):
+		return session.Missing(fmt.Errorf("the service account of the pods does not "+
+			"exist; correct "+
+			"service_account in [session.k8s], or create it: %w", err))
 	case apierrors.IsForbidden(err) || denial().MatchString(err.Error()):
 		first := denied(err, verb)
 		rest := slices.DeleteFunc(lacking(), func(r right) bool { return r == first })

@@ -38,6 +38,8 @@ func TestExplain(t *testing.T) {
 				`["coordination.k8s.io"], resources: [leases], verbs: [update]} - {apiGroups: [""]`},
 		{apierrors.NewForbidden(pods, "x", errors.New("exceeded quota: q")), true,
 			"the quota of namespace gc is exhausted"},
+		{apierrors.NewForbidden(pods, "x", errors.New("error looking up service account gc/x")), true,
+			"the service account of the pods does not exist; correct service_account"},
 		{apierrors.NewUnauthorized("expired"), true, "log in again"},
 		{apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "gc"), true,
 			"run kubectl create namespace gc"},
@@ -51,6 +53,14 @@ func TestExplain(t *testing.T) {
 		got := explain(fmt.Errorf("a start: %w", c.err), "create", "gc", lacking)
 		if errors.Is(got, session.ErrMissing) != c.missing || !strings.Contains(got.Error(), c.want) {
 			t.Errorf("%v: %v, want %q", c.err, got, c.want)
+		}
+	}
+	for _, err := range []error{
+		apierrors.NewTooManyRequests("try again", 1),
+		apierrors.NewInternalError(errors.New("etcdserver: mvcc: database space exceeded")),
+	} {
+		if got := explain(err, "create", "gc", nil); !errors.Is(got, session.ErrExhausted) {
+			t.Errorf("%v is not explained as a lack of resources: %v", err, got)
 		}
 	}
 	if got := explain(apierrors.NewBadRequest("two containers"), "create", "gc", nil); !errors.Is(got, session.ErrCommand) {
