@@ -134,7 +134,7 @@ func (lk *looks) noteUnknown() {
 	maps.DeleteFunc(failed.Unknown, func(_ string, err error) bool { return effect.IsLate(err) })
 	problem := ""
 	if len(failed.Unknown) > 0 {
-		problem = "some sessions cannot be listed: " + failed.Error()
+		problem = "sessions unknown: " + failed.Error()
 	}
 	lk.m.step.Note(&lk.unlisted, problem)
 }

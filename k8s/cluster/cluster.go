@@ -242,7 +242,7 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 		if p.term == nil { // the elector adds a random wait to the interval of its requests
 			at = "by"
 		}
-		return nil, fmt.Errorf("its pods have been unknown since %s; the next try is %s %s: %w",
+		return nil, fmt.Errorf("down since %s, retry %s %s: %w",
 			p.since.Format(time.TimeOnly), at, p.retry.Format(time.TimeOnly), p.down)
 	}
 	p.mu.Unlock()
