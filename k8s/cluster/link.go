@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,10 +93,8 @@ func (p *Provider) connect(ctx context.Context, e *entry) (*link, error) {
 	})
 	if err != nil {
 		mux.Close()
-		return nil, fmt.Errorf(
-			"the program in the pod does not answer: %w",
-			errors.Join(err, stream.err()),
-		)
+		return nil, cmp.Or(stream.err(), fmt.Errorf("the program in the pod does not answer: %w",
+			err))
 	}
 	return &link{Client: client, mux: mux}, nil
 }

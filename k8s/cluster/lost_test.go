@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"sync"
 	"testing"
 
@@ -41,6 +42,7 @@ func throughNetwork(t *testing.T, s *Settings) *network {
 			t.Fatal(err)
 		}
 		go n.serve(server.Host) // runs until the listener is closed
+		c.TLSServerName = server.Hostname()
 		server.Host = n.l.Addr().String()
 		c.Server = server.String()
 	}
@@ -98,9 +100,19 @@ func TestLostCluster(t *testing.T) {
 		_, first = p.List(t.Context())
 		return first != nil
 	})
-	want := regexp.MustCompile(`^its pods have been unknown since \d\d:\d\d:\d\d; the next try is at \d\d:\d\d:\d\d: `)
+	want := regexp.MustCompile(`^down since \d\d:\d\d:\d\d, retry at \d\d:\d\d:\d\d: `)
 	if !want.MatchString(first.Error()) {
 		t.Error(first)
+	}
+	var broken error
+	eventually.True(t, "the stream cannot be opened", func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		broken = p.find("a").broken
+		return broken != nil
+	})
+	if strings.Contains(broken.Error(), "program in the pod") {
+		t.Errorf("the stream has the wrong reason: %v", broken)
 	}
 	n.set(false)
 	eventually.True(t, "the session is alive", func() bool {
