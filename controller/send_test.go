@@ -74,7 +74,7 @@ func TestTextsOfAnEndingCity(t *testing.T) {
 		synctest.Wait()
 		end()
 		if e, ok := errors.AsType[*city.Error](<-heard); !ok || e.Code != city.Unavailable ||
-			!strings.Contains(e.Message, "given up") {
+			!strings.Contains(e.Message, "dropped") {
 			t.Errorf("%v", e)
 		}
 		all, err := w.o.Log.Find(t.Context(),
