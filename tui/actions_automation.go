@@ -230,7 +230,7 @@ func firedEnded(m *model) {
 	m.fired = firing{}
 	how := panel.Ran
 	if r.Last.Made != "" {
-		how = "made " + widget.Plain(r.Last.Made)
+		how = "created " + widget.Plain(r.Last.Made)
 	}
 	switch {
 	case r.Last.Outcome != panel.Ran:

@@ -265,7 +265,7 @@ func TestFiredRunsReportTheirResult(t *testing.T) {
 	s.automation("release", func(a *city.Automation) {
 		a.Last = &city.Run{ID: "gc-3b", Outcome: "ok", Opened: s.now, Ended: &epoch, Made: "gc-3c"}
 	})
-	s.shows("release: made gc-3c in")
+	s.shows("release: created gc-3c in")
 	s.press("t")
 	s.hear(feed.News{Results: []feed.Result{{ID: s.m.status.id, Title: "firing", Total: 1, Failures: []string{"release is disabled"}}}})
 	ended(s, "gc-4", "ok")

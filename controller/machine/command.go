@@ -202,9 +202,9 @@ func (cs *commands) release(now time.Time, id uint64, a *record) {
 	}
 	held := a.rest.hold
 	a.forgive("released by operator")
-	cs.m.decided(now, a, "release", "released from "+string(held)+" by operator")
+	cs.m.decided(now, a, "release", "by operator; the agent was "+string(held))
 	cs.m.journal.record(a, events.Event{Type: events.AgentReleased, Actor: effect.ActorOperator,
-		Message: "from " + string(held)},
+		Message: "was " + string(held)},
 		effect.Answer{ID: id, Receipt: city.Receipt{Message: "agent " + a.name +
 			" is released and starts"}})
 	cs.m.decide(now, a)

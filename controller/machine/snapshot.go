@@ -227,7 +227,7 @@ func (m *Machine) nextFor(a *record) *city.Next {
 		if a.until.IsZero() {
 			return at(a.until, "retries when the agent's configuration changes")
 		}
-		return at(a.until, "started again")
+		return at(a.until, "starts again")
 	case city.Suspended:
 		return at(time.Time{}, "waits until it is resumed")
 	case city.Unknown:

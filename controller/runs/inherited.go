@@ -64,7 +64,7 @@ func endOf(run *city.Run, took time.Duration) (kind, msg string) {
 		return events.AutomationFailed, cmp.Or(run.Error,
 			fmt.Sprintf("%s after %s", run.Outcome, took))
 	case run.Made != "":
-		return events.AutomationCompleted, fmt.Sprintf("made %s in %s", run.Made, took)
+		return events.AutomationCompleted, fmt.Sprintf("created %s in %s", run.Made, took)
 	}
 	return events.AutomationCompleted, "ok in " + took.String()
 }

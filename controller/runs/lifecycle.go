@@ -181,7 +181,8 @@ func (rs *Runs) Opened(now time.Time, in effect.RunOpened) {
 	var answers []effect.Answer
 	for _, id := range rs.FireWaiters[name] {
 		answers = append(answers, effect.Answer{ID: id,
-			Receipt: city.Receipt{Message: fmt.Sprintf("automation %s runs, as %s", name, run.ID),
+			Receipt: city.Receipt{Message: fmt.Sprintf("started automation %s, run %s", name,
+				run.ID),
 				Bead: &in.Bead}})
 	}
 	delete(rs.FireWaiters, name)

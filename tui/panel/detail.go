@@ -77,7 +77,7 @@ func (a *Agents) StripOf(e *Env, r *AgentRow, w int) []string {
 	}
 	if n := len(known.Decisions); n > 0 {
 		d := &known.Decisions[n-1]
-		write(themes.Dim, "last decision: "+widget.Plain(d.What)+", "+widget.Plain(d.Why))
+		write(themes.Dim, "last decision: "+widget.Plain(d.What)+" ("+widget.Plain(d.Why)+")")
 	}
 	return lines
 }

@@ -371,7 +371,7 @@ func (p *Pools) strip(e *Env, r *PoolRow, w int) []string {
 	}
 	if n := len(known.Decisions); n > 0 {
 		d := &known.Decisions[n-1]
-		row(themes.Dim, "last decision: "+widget.Plain(d.What)+", "+widget.Plain(d.Why))
+		row(themes.Dim, "last decision: "+widget.Plain(d.What)+" ("+widget.Plain(d.Why)+")")
 	}
 	for _, text := range AgentLines(e, p.Members(r.Name)) {
 		lines = append(lines, widget.Crop(" "+text, w))

@@ -296,7 +296,7 @@ func (r *WorkRow) Details(e *Env) []string {
 	}
 	for _, f := range []struct{ name, text string }{
 		{"closed", closed}, {"awaits", r.Gate}, {"rig", r.Rig}, {"part of", b.ParentID},
-		{"made from", b.Ref}, {"needs", strings.Join(b.Needs, ", ")},
+		{"formula", b.Ref}, {"needs", strings.Join(b.Needs, ", ")},
 		{"labels", strings.Join(b.Labels, ", ")},
 	} {
 		if f.text != "" {
