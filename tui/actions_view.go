@@ -239,9 +239,12 @@ const backID = "view.back"
 
 // back goes back one step. It may dismiss a failure, cancel a departure, end a zoom, or clear marks or a filter.
 func back(m *model) []feed.Effect {
-	switch {
-	case m.status.failed:
+	failed := m.status.failed
+	if !m.status.pending {
 		m.status = status{}
+	}
+	switch {
+	case failed:
 	case m.departure.waits():
 		return stayHere(m)
 	case m.focus == panel.IDPeek && m.peek.Back():

@@ -90,5 +90,9 @@ func keepMemory(m *model, last bool) []feed.Effect {
 		return nil
 	}
 	m.noted = text
-	return []feed.Effect{feed.Remember{Body: text}}
+	e := feed.Remember{Body: text}
+	if m.mouse != m.recalled.Mouse {
+		e.Mouse, m.recalled.Mouse = m.mouse, m.mouse
+	}
+	return []feed.Effect{e}
 }

@@ -141,3 +141,26 @@ func TestTheFirstVisitHasAHint(t *testing.T) {
 		}
 	}
 }
+
+// The choice about the mouse applies to all cities of the user.
+func TestTheMouseIsRememberedForTheUser(t *testing.T) {
+	dir := t.TempDir()
+	s := demo(t, 120, 40)
+	s.press("M")
+	e := keepMemory(s.m, true)[0].(feed.Remember)
+	r := &feed.Runner{Ctx: t.Context()}
+	r.Remember(filepath.Join(dir, "harbor-1.json"), e)
+	r.Wait()
+	other, err := feed.ReadMemory(filepath.Join(dir, "tower-2.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := demo(t, 120, 40)
+	if recall(next.m, other); usesMouse(next.m) {
+		t.Errorf("another city uses the mouse: %+v", other)
+	}
+	next.press("j", "1")
+	if e := keepMemory(next.m, true); len(e) > 0 && e[0].(feed.Remember).Mouse != "" {
+		t.Errorf("an unchanged choice is written again: %+v", e)
+	}
+}

@@ -343,12 +343,13 @@ func (m *model) zone() keymap.Zone {
 // perform runs an action, or says why it is not possible.
 func (m *model) perform(a *action) (todo []feed.Effect) {
 	if m.status.note {
-		if m.status = (status{}); a.ID == backID {
+		if m.status = (status{}); a.ID == backID || a.ID == "fleet.back" {
 			return nil
 		}
 	}
 	if why := a.Refused(m); why != "" {
 		complain(m, "cannot "+keymap.Verb(a.Title())+": "+why)
+		m.status.note, m.status.while = true, isFresh
 		if writes(a) || a.Risk == keymap.Typed {
 			m.refusedText = m.now
 		}

@@ -441,3 +441,27 @@ func TestOvertakenSnapshotIsIgnored(t *testing.T) {
 	s.hear(feed.News{Snap: &restarted})
 	s.hides("busy now")
 }
+
+// A refusal goes away with the next key, with esc, and after some seconds. Esc also removes a success.
+func TestAStatusGoesAway(t *testing.T) {
+	refused := func() *stage {
+		s := demo(t, 120, 40)
+		s.choose("prober")
+		s.press("a")
+		s.shows("cannot attach")
+		return s
+	}
+	s := refused()
+	s.press("j")
+	s.hides("cannot attach")
+	s = refused()
+	s.press("esc")
+	s.hides("cannot attach")
+	s = refused()
+	s.wait(fade + time.Second)
+	s.hides("cannot attach")
+	s.press("M")
+	s.shows("the terminal uses the mouse")
+	s.press("esc")
+	s.hides("the terminal uses the mouse")
+}

@@ -25,7 +25,7 @@ type status struct {
 }
 
 // fade is how long a success is shown.
-const fade = 20 * time.Second
+const fade = 10 * time.Second
 
 func say(m *model, text string) {
 	show(m, text, false)
@@ -89,13 +89,16 @@ func ended(m *model, r feed.Result) {
 	}
 }
 
+// isFresh reports whether the status line is still shown. It limits failures that need no answer.
+func isFresh(m *model) bool { return m.now.Sub(m.status.since) <= fade }
+
 // noteCrash replaces the displayed result of an action if an agent that the action started has crashed since.
 func noteCrash(m *model) {
 	s := &m.status
 	shown := !s.pending && !s.failed && m.now.Sub(s.since) <= fade
 	if text := s.starts.Crashed(m.Agents); shown && text != "" {
 		complain(m, text)
-		m.status.while = func(m *model) bool { return m.now.Sub(m.status.since) <= fade }
+		m.status.while = isFresh
 	}
 }
 

@@ -193,7 +193,10 @@ type Inspected struct {
 }
 
 // Remember stores the state of the room.
-type Remember struct{ Body []byte }
+type Remember struct {
+	Body  []byte
+	Mouse string // the user's new choice about the mouse, for all cities; "" = unchanged
+}
 
 func (Remember) effect() {}
 

@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -44,8 +45,28 @@ func (s Memory) Text() []byte {
 	return append(text, '\n')
 }
 
-// ReadMemory reads a stored state. A missing file is an empty state. The error is the reason why a file is ignored.
+// UserMemory is the stored state of all rooms of a user. It replaces the fields of a Memory with the same names.
+type UserMemory struct {
+	Mouse string `json:"mouse,omitempty"`
+}
+
+// userFile returns the file of the UserMemory, which is next to the file of a city. Names of cities' files end with a
+// hash, so it is not one of them.
+func userFile(path string) string { return filepath.Join(filepath.Dir(path), "room.json") }
+
+// ReadMemory reads the file of a city and that of the user. Missing files count as empty. The error is the reason why
+// the file of the city is ignored. A damaged file of the user counts as missing.
 func ReadMemory(path string) (Memory, error) {
+	m, err := readMemory(path)
+	var user UserMemory
+	data, missing := disk.ReadFile(userFile(path))
+	if missing == nil && json.Unmarshal(data, &user) == nil {
+		m.Mouse = cmp.Or(user.Mouse, m.Mouse)
+	}
+	return m, err
+}
+
+func readMemory(path string) (Memory, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -81,8 +102,19 @@ func (r *Runner) Remember(path string, e Remember) {
 		if err == nil {
 			err = disk.Replace(path, e.Body, 0o600)
 		}
+		if err == nil && e.Mouse != "" {
+			err = replaceUser(path, UserMemory{Mouse: e.Mouse})
+		}
 		if err != nil {
 			r.Log.Warn("the state of the control room cannot be stored", "error", err)
 		}
 	})
+}
+
+func replaceUser(path string, u UserMemory) error {
+	text, err := json.MarshalIndent(u, "", "  ")
+	if err != nil {
+		return err
+	}
+	return disk.Replace(userFile(path), append(text, '\n'), 0o600)
 }
