@@ -7,6 +7,7 @@ import (
 	"gcity/city"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
+	"gcity/tui/palette"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
@@ -63,17 +64,7 @@ func needFire(m *model) string {
 	if len(rows) == 0 {
 		return needAutomation(m)
 	}
-	return brokenOf(rows)
-}
-
-// brokenOf returns why the first broken automation cannot be fired, or "".
-func brokenOf(rows []*panel.AutomationRow) string {
-	for _, r := range rows {
-		if r.State == panel.AutomationBroken {
-			return r.Shown + " is broken: " + r.Reason
-		}
-	}
-	return ""
+	return palette.CannotFire(rows)
 }
 
 func needRuns(m *model) string {
@@ -84,17 +75,7 @@ func needRuns(m *model) string {
 	if len(rows) == 0 {
 		return needAutomation(m)
 	}
-	return idleOf(rows)
-}
-
-// idleOf returns a message that the first idle automation has no run to stop, or "".
-func idleOf(rows []*panel.AutomationRow) string {
-	for _, r := range rows {
-		if !r.Goes() {
-			return "no run of " + r.Shown + " is in progress"
-		}
-	}
-	return ""
+	return palette.CannotStop(rows)
 }
 
 func askEndRun(m *model) []feed.Effect { return endRuns(m, automationTargets(m)) }

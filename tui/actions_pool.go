@@ -87,14 +87,7 @@ func needCheck(m *model) string {
 	if why := needPoolVerb(m); why != "" {
 		return why
 	}
-	return hasCheck(pool(m))
-}
-
-func hasCheck(p *panel.PoolRow) string {
-	if p.Check.Command == "" {
-		return p.Shown + " has no check: its size depends on the open beads for it"
-	}
-	return ""
+	return palette.CannotCheck(pool(m))
 }
 
 func checkOf(m *model, name string) []feed.Effect {

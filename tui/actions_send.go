@@ -343,13 +343,6 @@ func nudgeLine(m *model, args []string) ([]feed.Effect, string) {
 // noWords returns no completions, because the argument is free text.
 func noWords(*model, []string) []word { return nil }
 
-func cannotUnsend(r *panel.AgentRow) string {
-	if len(r.Waiting) > 0 {
-		return ""
-	}
-	return "no text is queued for the agent"
-}
-
 // draftTo is an unsent text for some agents.
 type draftTo struct {
 	to []string

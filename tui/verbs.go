@@ -29,7 +29,7 @@ func verbs() []verb {
 		{Name: "scale", Usage: "POOL SIZE|auto", Does: "set a pool's size, or return it " +
 			"to its check", ID: "pool.scale", Args: scaleWords, Run: scaleLine},
 		{Name: "fire", Usage: "AUTOMATION", Does: "fire an automation now", ID: "automation.fire",
-			Args: one(automationNames), Why: automationWhy(brokenOf), Run: fireLine},
+			Args: one(automationNames), Why: automationWhy(palette.CannotFire), Run: fireLine},
 		{Name: "stop", Usage: "AUTOMATION|city", ID: "automation.stop",
 			Does: "stop an automation's current run, or the city", Args: one(stopNames),
 			Why: stopWhy, Run: stopLine},
@@ -48,8 +48,8 @@ func verbs() []verb {
 		{Name: "sling", Usage: "AGENT|POOL ID", Does: "hand a bead to an agent or a pool, " +
 			"and notify it", ID: slingID, Args: one(flaggedNames), Run: slingLine},
 		{Name: "unsend", Usage: "AGENT…", Does: "cancel texts that are queued for agents",
-			ID: unsendID, Args: agentNames, Why: agentsWhy(unsendID, cannotUnsend),
-			Run: onAgents(unsendID, cannotUnsend)},
+			ID: unsendID, Args: agentNames, Why: agentsWhy(unsendID, palette.CannotUnsend),
+			Run: onAgents(unsendID, palette.CannotUnsend)},
 		{Name: "city", Usage: "NAME", Does: "switch to another city", ID: "city.switch",
 			Looks: true,
 			Args:  one(cityNames), Run: cityLine},

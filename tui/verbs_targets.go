@@ -130,7 +130,7 @@ func automationWhy(cond func([]*panel.AutomationRow) string) func(*model, []stri
 }
 
 func fireLine(m *model, args []string) ([]feed.Effect, string) {
-	if why := automationWhy(brokenOf)(m, args); why != "" {
+	if why := automationWhy(palette.CannotFire)(m, args); why != "" {
 		return nil, why
 	}
 	return fire(m, []*panel.AutomationRow{m.Automations.Find(args[0])}), ""
@@ -145,7 +145,7 @@ func stopNames(m *model, _ []string) []word {
 func stopWhy(m *model, args []string) string {
 	switch {
 	case args[0] != palette.NounCity || m.Automations.Find(palette.NounCity) != nil:
-		return automationWhy(idleOf)(m, args)
+		return automationWhy(palette.CannotStop)(m, args)
 	case m.home != "" || m.all:
 		return "this city is one of several; stop it in the list of all cities"
 	case m.mode != Hosting && lost(m):
@@ -179,7 +179,7 @@ func checkLine(m *model, args []string) ([]feed.Effect, string) {
 	case p == nil:
 		return grantOne(m, panel.CheckNow(w)), ""
 	}
-	if why := hasCheck(p); why != "" {
+	if why := palette.CannotCheck(p); why != "" {
 		return nil, why
 	}
 	return checkOf(m, p.Name), ""

@@ -54,3 +54,39 @@ func FlaggedAlready(shown string, is, wanted bool) string {
 	}
 	return ""
 }
+
+// CannotFire returns why the first broken automation cannot be fired, or "".
+func CannotFire(rows []*panel.AutomationRow) string {
+	for _, r := range rows {
+		if r.State == panel.AutomationBroken {
+			return r.Shown + " is broken: " + r.Reason
+		}
+	}
+	return ""
+}
+
+// CannotStop returns a message that the first idle automation has no run to stop, or "".
+func CannotStop(rows []*panel.AutomationRow) string {
+	for _, r := range rows {
+		if !r.Goes() {
+			return "no run of " + r.Shown + " is in progress"
+		}
+	}
+	return ""
+}
+
+// CannotCheck returns why the check of a pool cannot run, or "".
+func CannotCheck(p *panel.PoolRow) string {
+	if p.Check.Command == "" {
+		return p.Shown + " has no check: its size depends on the open beads for it"
+	}
+	return ""
+}
+
+// CannotUnsend returns why no text for an agent can be taken back, or "".
+func CannotUnsend(r *panel.AgentRow) string {
+	if len(r.Waiting) > 0 {
+		return ""
+	}
+	return "no text is queued for the agent"
+}
