@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// Batch is a list of beads that a store is to create, all or none. A Batcher calls NewBatch, then checks that the
-// IDs in Strangers exist and those in Given do not, and then calls Name.
+// Batch is a list of beads to create together, all or none. A Batcher calls NewBatch, then checks that the IDs in
+// Strangers exist and those in Given do not, and then calls Name.
 type Batch struct {
 	beads []Bead
-	names map[string]int // index into beads, by "$name" or by the ID that the caller chose
+	names map[string]int // index into beads, by "$name" or by an ID that the caller chose
 }
 
-// NewBatch checks beads that are to be created together. An error names the invalid bead.
+// NewBatch checks beads that will be created together. An error names the invalid bead.
 func NewBatch(all []Bead) (*Batch, error) {
 	x := &Batch{beads: make([]Bead, len(all)), names: map[string]int{}}
 	for i, b := range all {
@@ -94,8 +94,8 @@ func parentOf(b Bead) []string {
 
 func links(b Bead) []string { return append(parentOf(b), b.Needs...) }
 
-// Circle follows the links from each of the IDs. It returns the first cycle that it finds as a path that ends where
-// it starts (a, b, a), or nil.
+// Circle follows the links from each of the IDs. It returns the first cycle that it finds, as a path that ends where it
+// starts (a, b, a), or nil.
 func Circle(ids []string, next func(id string) []string) []string {
 	const open, done = 1, 2
 	state := map[string]int{}
@@ -126,8 +126,7 @@ func Circle(ids []string, next func(id string) []string) []string {
 
 func arrows(way []string) string { return strings.Join(way, " → ") }
 
-// NewLinks returns the IDs that the changed bead links to and the old one did not. The store must check that they
-// exist.
+// NewLinks returns the IDs to which changed links and old does not. The store must check that they exist.
 func NewLinks(old, changed Bead) []string {
 	had := links(old)
 	if old.ParentID != changed.ParentID {
@@ -138,19 +137,19 @@ func NewLinks(old, changed Bead) []string {
 	})
 }
 
-// Relinked reports whether a change may have closed a cycle. That includes a link that is not new: a bead that was
-// the parent and is now also needed.
+// Relinked reports whether a change may have formed a cycle. A cycle may also need no new ID, if the former parent is
+// now a need.
 func Relinked(old, changed Bead) bool {
 	return old.ParentID != changed.ParentID || !slices.Equal(old.Needs, changed.Needs)
 }
 
-// UnknownLink returns the error for a link to a bead that the store does not have.
+// UnknownLink returns the error for a link to a bead that does not exist in the store.
 func UnknownLink(id, link string) error {
 	return &Invalid{"bead " + id, "link " + quote(link), "names a bead that does not exist"}
 }
 
-// InCircle returns the error for a cycle of links that Circle has found. It names the first of the changed beads
-// that is part of the cycle.
+// InCircle returns the error for a cycle that Circle has found. The error names the first of the changed beads that is
+// part of the cycle.
 func InCircle(changed []string, field string, way []string) error {
 	id := way[0]
 	if i := slices.IndexFunc(changed, func(id string) bool {
@@ -161,10 +160,10 @@ func InCircle(changed []string, field string, way []string) error {
 	return &Invalid{"bead " + id, field, "would form a cycle: " + arrows(way)}
 }
 
-// Len returns the number of beads.
+// Len returns the number of beads in the batch.
 func (x *Batch) Len() int { return len(x.beads) }
 
-// Strangers returns the linked IDs that are not in the batch. The store must check that they exist.
+// Strangers returns the linked IDs outside the batch. The store must check that they exist.
 func (x *Batch) Strangers() []string {
 	var out []string
 	seen := map[string]bool{}
@@ -179,7 +178,7 @@ func (x *Batch) Strangers() []string {
 	return out
 }
 
-// Unknown returns the error for a linked ID that the store does not have.
+// Unknown returns the error for a linked ID that does not exist in the store.
 func (x *Batch) Unknown(id string) error {
 	for i, b := range x.beads {
 		if slices.Contains(links(b), id) {
@@ -190,7 +189,7 @@ func (x *Batch) Unknown(id string) error {
 	return nil
 }
 
-// Given returns the IDs that the callers chose. The store must check that they are not in use.
+// Given returns the IDs that the caller chose. The store must check that they are not in use.
 func (x *Batch) Given() []string {
 	var out []string
 	for _, b := range x.beads {
@@ -201,7 +200,7 @@ func (x *Batch) Given() []string {
 	return out
 }
 
-// Name assigns IDs to the beads without one and replaces all "$name" links by IDs. The creation times start at now
+// Name assigns IDs to the beads without an ID and replaces all "$name" links by IDs. The creation times start at now
 // and are one nanosecond apart. The caller owns the result.
 func (x *Batch) Name(now time.Time, next func() string) []Bead {
 	out := make([]Bead, len(x.beads))
@@ -235,8 +234,7 @@ func (x *Batch) Name(now time.Time, next func() string) []Bead {
 	return out
 }
 
-// CreateOne implements Store.Create with CreateAll. It refuses a "$name" ID, which has a meaning only within a
-// batch.
+// CreateOne implements Store.Create with CreateAll. It refuses an ID "$name", which is valid only within a batch.
 func CreateOne(ctx context.Context, s Batcher, b Bead) (Bead, error) {
 	if strings.HasPrefix(b.ID, "$") {
 		return Bead{}, CheckID(b.ID)

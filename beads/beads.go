@@ -1,6 +1,6 @@
-// Package beads defines work: tasks, their assignees, their dependencies and their results. It has the values, the
-// interface of stores, and the decisions that need no store. The stores are packages below it: sqlite is the
-// embedded store, fake is for tests, and beadstest is the test suite that all stores pass.
+// Package beads defines work: tasks, their assignees, their dependencies and their results. It has the data types, the
+// interface of stores, and the rules that do not depend on a store. The stores are subpackages: sqlite is the embedded
+// store, fake is for tests, and beadstest is the test suite that all stores pass.
 //
 // A bead is never changed in place: a store returns copies, accepts a Patch, and counts the revisions.
 package beads
@@ -24,16 +24,16 @@ type Bead struct {
 	Priority Priority `json:"priority"`
 	Assignee string   `json:"assignee,omitempty"`
 	ParentID string   `json:"parent_id,omitempty"`
-	// what it was created from: a formula, or a step of a formula
+	// the formula, or the step of a formula, from which the bead was created
 	Ref string `json:"ref,omitempty"`
-	// IDs of beads that must be closed first, see Ready
+	// IDs of beads that must be closed first; see Ready
 	Needs       []string          `json:"needs,omitempty"`
 	Description string            `json:"description,omitempty"`
 	Labels      []string          `json:"labels,omitempty"` // in the order in which they were added
 	Metadata    map[string]string `json:"metadata,omitempty"`
 	CreatedAt   time.Time         `json:"created_at"`
 	UpdatedAt   time.Time         `json:"updated_at"`
-	// set exactly while Status is StatusClosed
+	// set if and only if Status is StatusClosed
 	ClosedAt *time.Time `json:"closed_at,omitempty"`
 	// starts at 1 and increases with each change; some stores use a hash of the content
 	Rev uint64 `json:"rev"`
@@ -42,28 +42,28 @@ type Bead struct {
 // Types with a special meaning. All other types are also valid.
 const (
 	DefaultType  = "task"
-	TypeMolecule = "molecule" // the root of a molecule: its steps are its children
+	TypeMolecule = "molecule" // the root of a molecule, with the steps as children
 )
 
-// CloseReason is the metadata key for why a bead was closed. It is removed when the bead is reopened.
+// CloseReason is the metadata key for the reason why a bead was closed. The key is removed when the bead is reopened.
 const CloseReason = "close_reason"
 
 // Status is the progress of a bead.
 type Status string
 
-// These are all valid values. StatusOf maps the statuses of other tools to them.
+// All valid statuses. StatusOf maps the statuses of other tools to them.
 const (
 	StatusOpen       Status = "open"
 	StatusInProgress Status = "in_progress"
 	StatusClosed     Status = "closed"
 )
 
-// Valid reports whether s is one of the three statuses.
+// Valid reports whether s is one of the valid statuses.
 func (s Status) Valid() bool {
 	return s == StatusOpen || s == StatusInProgress || s == StatusClosed
 }
 
-// StatusOf maps the status of another tool. known reports whether that status is one of the three.
+// StatusOf converts the status of another tool. known reports whether it is the same status here.
 func StatusOf(foreign string) (s Status, known bool) {
 	switch foreign {
 	case "hooked":
@@ -77,7 +77,7 @@ func StatusOf(foreign string) (s Status, known bool) {
 	return StatusOpen, false
 }
 
-// Clone returns a deep copy.
+// Clone returns a deep copy of the bead.
 func (b Bead) Clone() Bead {
 	b.Needs = slices.Clone(b.Needs)
 	b.Labels = slices.Clone(b.Labels)
@@ -107,29 +107,29 @@ func (b Bead) sameSave(o Bead) bool {
 		maps.Equal(b.Metadata, o.Metadata)
 }
 
-// Store stores beads. Its methods may be called concurrently, and several processes may use one store at the same
-// time. All methods respect the context's deadline. A read that fails returns an error and never an empty result. A
-// write that has succeeded survives a power failure.
+// Store stores beads. Its methods may be called concurrently, and several processes may use one store at the same time.
+// All methods respect the context's deadline. A read that fails returns an error, never an empty result. A write that
+// has succeeded survives a power failure.
 type Store interface {
-	// Get returns a bead. It fails with ErrNotFound if the ID is unknown.
+	// Get returns the bead with this ID. It fails with ErrNotFound if the ID is unknown.
 	Get(ctx context.Context, id string) (Bead, error)
-	// List returns beads, newest first: by CreatedAt, and for equal times the one that was written later first. It
+	// List returns beads, newest first by CreatedAt. Of beads with equal times, the one written last comes first. List
 	// omits records that this program cannot read; see Auditor.
 	List(ctx context.Context, q Query) ([]Bead, error)
-	// Create writes a new bead. The store sets the times, Rev and, if it is empty, the ID. Create fails with
-	// *Invalid if the bead is invalid, and with ErrConflict if the ID is taken.
+	// Create writes a new bead. The store sets the times and Rev, and the ID if it is empty. Create fails with *Invalid
+	// if the bead is invalid, and with ErrConflict if the ID is taken.
 	Create(ctx context.Context, b Bead) (Bead, error)
 	// Update applies a patch and returns the result. A patch that changes nothing succeeds and does not change the
-	// revision; closing a closed bead is such a patch. Update fails with ErrNotFound, with *Invalid, or with
+	// revision, for example a patch that closes a closed bead. Update fails with ErrNotFound, with *Invalid, or with
 	// ErrConflict if the bead is not at the revision in the patch.
 	Update(ctx context.Context, id string, p Patch) (Bead, error)
 }
 
 // Optional abilities of stores. A caller uses a type assertion and reports a missing ability.
 type (
-	// Batcher creates several beads, or none if one of them cannot be created. The result has the same order. In
-	// the batch, the Needs and the ParentID of any bead can refer to a bead with the ID "$name"; the store replaces
-	// such names by IDs. Each bead is created a nanosecond after the previous one.
+	// Batcher creates several beads, or none if one of them cannot be created. The result is in the same order. Within
+	// the batch, Needs and ParentID may refer to a bead with the ID "$name"; the store replaces these names by IDs.
+	// Each bead is created a nanosecond after the previous one.
 	Batcher interface {
 		CreateAll(ctx context.Context, all []Bead) ([]Bead, error)
 	}
@@ -145,34 +145,33 @@ type (
 		Tally(ctx context.Context, q Query) ([]Share, error)
 	}
 
-	// Purger removes the beads that match the query and were closed before a time, with all their descendants. It
-	// does not remove a bead with a descendant that is not closed or was closed later. It ignores the query's
-	// Status, Ready, Before and Limit. It returns the number of removed beads. A need for a removed bead counts as
-	// met.
+	// Purger removes the beads that match the query and were closed before a time, with all their descendants. It keeps
+	// a bead with a descendant that is open or was closed later. It ignores the query's Status, Ready, Before and
+	// Limit. It returns the number of removed beads. A need for a removed bead counts as met.
 	Purger interface {
 		Purge(ctx context.Context, q Query, before time.Time) (int, error)
 	}
 
-	// Versioner returns a number that changes with every change by any process. It costs one lookup, whatever the
-	// size of the store. A store that was never written to has version 0.
+	// Versioner returns a number that changes with every change by any process. It costs one lookup, regardless of the
+	// size of the store. The version of a store without any writes is 0.
 	Versioner interface {
 		Version(ctx context.Context) (uint64, error)
 	}
 
-	// Prober checks whether the store can be written now, with the smallest possible write. It changes no visible
-	// data, but may create files that the first write would create.
+	// Prober checks with the smallest possible write whether the store is currently writable. It changes no visible
+	// data, but may create the files that the first write would create.
 	Prober interface {
 		Probe(ctx context.Context) error
 	}
 
-	// Restorer writes beads with their IDs, times and revisions unchanged, all or none. Merge decides about beads
-	// that the store has already. Needs and parents may be unknown.
+	// Restorer writes beads with their IDs, times and revisions unchanged, all or none. Merge decides about beads that
+	// are already in the store. Needs and parents may be unknown.
 	Restorer interface {
 		Restore(ctx context.Context, all []Bead) (Restored, error)
 	}
 
-	// Patient returns the timeout of one call, for a store that calls another program. The default timeout is
-	// shorter.
+	// Patient returns the timeout of one call. It is for stores that call another program, because the default timeout
+	// is shorter.
 	Patient interface {
 		CallLimit() time.Duration
 	}
@@ -190,14 +189,15 @@ type Share struct {
 	N        int
 }
 
-// Aside is a record that this program cannot read, written by a newer version or by hand. The store keeps it.
+// Aside is a record that this program cannot read, because a newer version wrote it or it was edited by hand. The store
+// keeps it.
 type Aside struct {
 	ID     string `json:"id"`
 	Reason string `json:"reason"`
 }
 
-// Errors that callers distinguish. Stores wrap them with the bead and the cause. Any other error that is not an
-// *Invalid is a failure of the store itself.
+// Errors that callers distinguish. Stores wrap them with the bead and the cause. Any other error, except an *Invalid,
+// is a failure of the store itself.
 var (
 	ErrNotFound = errors.New("no such bead")
 	ErrConflict = errors.New("in conflict with the current state")

@@ -20,11 +20,11 @@ const (
 	MaxMetadata = 256
 )
 
-// Invalid is the error of an invalid bead or request. Its text is for users.
+// Invalid is the error for an invalid bead or request. Its text is for users.
 type Invalid struct {
-	// which of several beads is invalid: its ID, or "bead 3 of 7"; "" = there is only one
+	// the invalid bead of several: its ID, or "bead 3 of 7"; "" = there is only one bead
 	Which  string
-	Field  string // its JSON name, or a part of the field: `label "x"`
+	Field  string // JSON name of the field, or a part of the field: `label "x"`
 	Reason string // continues the sentence after the field's name: "is empty"
 }
 
@@ -40,15 +40,15 @@ func invalid(field, reason string, args ...any) error {
 	return &Invalid{Field: field, Reason: fmt.Sprintf(reason, args...)}
 }
 
-// Prepare returns the bead that a store writes for a new bead: with defaults, normalized, validated, and created
-// now. It does not set the ID. The store must check that the parent and the needs exist.
+// Prepare returns a new bead in the form in which a store writes it: with defaults, normalized, validated, and created
+// at now. It does not set the ID. The store must check that the parent and the needs exist.
 func Prepare(b Bead, now time.Time) (Bead, error) {
 	b.CreatedAt, b.UpdatedAt, b.ClosedAt, b.Rev = now, now, nil, 1
 	b = tidy(b)
 	return b, Check(b)
 }
 
-// tidy returns a deep copy of a bead in normalized form, which is the form in stores.
+// tidy returns a normalized deep copy of a bead. Stores keep beads in this form.
 func tidy(b Bead) Bead {
 	b = b.Clone()
 	if b.Status == "" {
@@ -94,10 +94,10 @@ func lineEnds(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// instant returns a time in UTC without a monotonic clock reading, so that equal instants are equal values.
+// instant returns a time in UTC without a monotonic clock reading, so that equal times are equal values.
 func instant(t time.Time) time.Time { return t.Round(0).UTC() }
 
-// words trims the strings and removes duplicates and empty ones.
+// words trims the strings, and removes duplicates and empty strings.
 func words(list []string) []string {
 	var out []string
 	for _, w := range list {
@@ -108,8 +108,8 @@ func words(list []string) []string {
 	return out
 }
 
-// Check validates a normalized bead and returns an *Invalid or nil. An empty ID is valid, for a bead that has not
-// been stored yet.
+// Check validates a normalized bead and returns an *Invalid or nil. An empty ID is valid, because a new bead does not
+// have an ID yet.
 func Check(b Bead) error {
 	if b.ID != "" {
 		if err := CheckID(b.ID); err != nil {
@@ -224,7 +224,7 @@ func checkMetadata(b Bead) error {
 	return nil
 }
 
-// about adds a label or key to an error.
+// about adds the name of a label or a key to an error.
 func about(err error, what string) error {
 	if i, ok := err.(*Invalid); ok {
 		return &Invalid{Which: i.Which, Field: i.Field + " " + quote(what), Reason: i.Reason}
@@ -260,7 +260,7 @@ func checkTime(field string, t time.Time) error {
 	return nil
 }
 
-// CheckID returns an error if a string is not a valid ID of a bead.
+// CheckID returns an error if a string is not a valid bead ID.
 func CheckID(id string) error { return checkID("id", id) }
 
 func checkID(field, id string) error {
@@ -279,7 +279,7 @@ func checkID(field, id string) error {
 	return nil
 }
 
-// CheckPrefix returns an error if a string is not a valid prefix for the IDs of a store.
+// CheckPrefix returns an error if a string is not a valid prefix for the bead IDs of a store.
 func CheckPrefix(prefix string) error {
 	if err := checkID("prefix", prefix); err != nil || len(prefix) > 32 {
 		return fmt.Errorf("%s is not a valid prefix of bead IDs: use 1 to 32 letters, digits, . "+
@@ -288,7 +288,7 @@ func CheckPrefix(prefix string) error {
 	return nil
 }
 
-// quote quotes any string for a message, shortened.
+// quote returns a string quoted and shortened for a message.
 func quote(s string) string {
 	if len(s) > 60 {
 		s = strings.ToValidUTF8(s[:60], "") + "…"

@@ -12,9 +12,10 @@ import (
 	"gcity/internal/screen"
 )
 
-// T6: a screen shows every valid character unchanged. Combining marks and joiners are tested together with others.
+// A screen shows every valid character unchanged (T6). Combining marks and joiners are tested together with other
+// characters.
 func TestNothingHiddenIsWritten(t *testing.T) {
-	const many = 1 << 8 // checked at once; one at a time is slow
+	const many = 1 << 8 // number of characters per check, because single checks are slow
 	for first := rune(0); first <= utf8.MaxRune; first += many {
 		var all strings.Builder
 		for r := first; r < first+many; r++ {

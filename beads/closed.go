@@ -1,7 +1,6 @@
 package beads
 
-// ClosedError is the error for a call to a store that failed repeatedly. The store gets no calls until its next
-// probe.
+// ClosedError is the error for a call to a store that failed repeatedly. The store gets no calls until the next probe.
 type ClosedError struct {
 	Text string
 	Why  error
@@ -11,7 +10,7 @@ func (e *ClosedError) Error() string { return e.Text }
 
 func (e *ClosedError) Unwrap() error { return e.Why }
 
-// ScopeTitle returns the name of a scope for messages. The scope "" is the city, any other scope is a rig.
+// ScopeTitle returns the name of a scope for messages. The scope "" is the city; any other scope is a rig.
 func ScopeTitle(scope string) string {
 	if scope == "" {
 		return "the city"

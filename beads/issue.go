@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// An issue is a piece of work in the format of the tool `bd`. A bead keeps fields of an issue that it does not have
-// in its metadata under the prefix foreign, and Export restores them. An issue keeps fields of a bead that it does
-// not have in its own metadata.
+// An issue is a piece of work in the format of the tool `bd`. Fields of an issue without an equivalent in a bead are
+// stored in the bead's metadata, under the prefix foreign, and Export restores them. Fields of a bead without an
+// equivalent in an issue are stored in the issue's metadata.
 const (
-	// prefix of a metadata key; the name of the issue's field follows
+	// prefix of a metadata key, followed by the name of the issue's field
 	foreign       = "bd."
-	foreignStatus = foreign + "status"       // the original status, if StatusOf mapped it
-	foreignLinks  = foreign + "dependencies" // dependencies that are neither needs nor parents
+	foreignStatus = foreign + "status"       // the original status, if StatusOf converted it
+	foreignLinks  = foreign + "dependencies" // dependencies other than needs and parents
 	ownRef        = "gc.ref"
 	statusDeleted = "tombstone"
 )
@@ -83,14 +83,14 @@ func put(out map[string]any, field string, v any, have bool) {
 	}
 }
 
-// mappedStatus reports whether StatusOf maps an issue's status to the bead's status, so that the export can use the
-// original one.
+// mappedStatus reports whether StatusOf converts an issue's status to the bead's status, so that Export can write the
+// original status.
 func mappedStatus(b Bead, status string) bool {
 	s, known := StatusOf(status)
 	return s == b.Status && !known && status != statusDeleted
 }
 
-// otherLinks parses the dependencies that takeLinks has stored, or returns nil if the text is something else.
+// otherLinks parses the dependencies that takeLinks has stored. It returns nil for any other text.
 func otherLinks(b Bead, text string) []json.RawMessage {
 	var all []json.RawMessage
 	if json.Unmarshal([]byte(text), &all) != nil {
@@ -104,7 +104,7 @@ func otherLinks(b Bead, text string) []json.RawMessage {
 	return all
 }
 
-// foreignField reports whether a field of an issue has no equivalent in a bead and is not computed.
+// foreignField reports whether a field of an issue has no equivalent in a bead and is not a computed field.
 func foreignField(name string) bool {
 	own := []string{
 		"_type", "id", "title", "status", "priority", "issue_type", "created_at", "updated_at",
@@ -114,7 +114,7 @@ func foreignField(name string) bool {
 	return name != "" && !slices.Contains(own, name) && !strings.HasSuffix(name, "_count")
 }
 
-// fromIssue parses a line. It returns errOther if the line is to be ignored.
+// fromIssue parses a line. It returns errOther for a line to ignore.
 func fromIssue(line []byte) (Bead, error) {
 	var in map[string]json.RawMessage
 	if err := json.Unmarshal(line, &in); err != nil {
@@ -189,7 +189,7 @@ func (b *Bead) takeStatus(status string) {
 	}
 }
 
-// misfit turns a type error of Go's JSON decoder into an error in terms of JSON.
+// misfit describes a type error of Go's JSON decoder in JSON terms.
 func misfit(err error) error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		kind, _, _ := strings.Cut(wrong.Value, " ")
@@ -198,7 +198,7 @@ func misfit(err error) error {
 	return err
 }
 
-// takeLinks sets the needs and the parent from the dependencies of an issue, and keeps the other dependencies
+// takeLinks sets the needs and the parent from the dependencies of an issue. It stores the remaining dependencies
 // unchanged.
 func (b *Bead) takeLinks(links []json.RawMessage) error {
 	var others [][]byte
@@ -223,8 +223,8 @@ func (b *Bead) takeLinks(links []json.RawMessage) error {
 	return nil
 }
 
-// toText returns a foreign value as metadata text. A string is stored unchanged, unless it is valid JSON or has
-// invalid characters; any other value is stored as JSON. Empty values become "".
+// toText returns a foreign value as metadata text. A string is stored unchanged, unless it is valid JSON or has invalid
+// characters. Any other value is stored as JSON. Empty values become "".
 func toText(raw json.RawMessage) string {
 	text := compact(raw)
 	switch text {
@@ -239,7 +239,7 @@ func toText(raw json.RawMessage) string {
 	return text
 }
 
-// fromText reverses toText.
+// fromText is the inverse of toText.
 func fromText(text string) json.RawMessage {
 	if json.Valid([]byte(text)) {
 		return json.RawMessage(text)
@@ -255,7 +255,7 @@ func compact(raw json.RawMessage) string {
 	return out.String()
 }
 
-// encode is json.Marshal without escaping <, > and &.
+// encode is like json.Marshal, but does not escape <, > and &.
 func encode(v any) json.RawMessage {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)

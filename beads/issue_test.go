@@ -61,7 +61,7 @@ func imported(t *testing.T, text string) (*shelf, Imported) {
 	return s, done
 }
 
-// A bead is exported in the JSON format of the other tool.
+// A bead is exported in the JSON format of bd.
 func TestIssueShape(t *testing.T) {
 	b := bead("gc-3", StatusInProgress, "gc-2")
 	b.ParentID, b.Ref, b.Labels, b.Priority, b.Assignee, b.Description = "gc-1", "paint", []string{"a", "b"}, Urgent, "x", "<&>"
@@ -87,8 +87,7 @@ func TestIssueShape(t *testing.T) {
 	}
 }
 
-// Exports of the other tool contain fields and statuses that gcity does not have, other kinds of dependencies, and
-// other records.
+// Exports of bd contain fields and statuses that gcity does not have, other kinds of dependencies, and other records.
 func TestImportOfForeignIssues(t *testing.T) {
 	s, done := imported(t, `
 {"_type":"issue","id":"mh-a3f","title":"Fix the door","description":"It squeaks.\r\nOil it.","notes":"hall","design":"","acceptance_criteria":"silence","status":"blocked","priority":1,"issue_type":"bug","assignee":"ann","owner":"ann@example.org","estimated_minutes":30,"created_at":"2025-10-16T20:46:02.1+02:00","created_by":"ann","updated_at":"2025-10-17T08:00:00Z","labels":["house","house"],"dependencies":[{"issue_id":"mh-a3f","depends_on_id":"mh-1","type":"blocks","created_at":"2025-10-16T20:46:02Z","created_by":"ann"},{"issue_id":"mh-a3f","depends_on_id":"mh-2","type":"parent-child"},{"issue_id":"mh-a3f","depends_on_id":"mh-3","type":"discovered-from","metadata":"{}"}],"comments":[{"id":1,"text":"really"}],"comment_count":1,"dependency_count":3,"metadata":{"n":42,"s":"text","o":{"a": 1},"none":null}}
@@ -118,7 +117,7 @@ func TestImportOfForeignIssues(t *testing.T) {
 	}
 }
 
-// S13: an invalid line is reported, and the other lines are imported.
+// An invalid line is reported, and all other lines are imported (S13).
 func TestImportSetsAside(t *testing.T) {
 	ok := `{"id":"x-%","title":"t","created_at":"2025-10-16T18:00:00Z","updated_at":"2025-10-16T18:00:00Z"}`
 	line := func(id string) string { return strings.Replace(ok, "%", id, 1) }

@@ -12,11 +12,12 @@ import (
 	"time"
 )
 
-// maxLine bounds a line of an import, in bytes. It is enough for the largest bead with every character escaped.
+// maxLine is the maximum length of a line of an import, in bytes. It is enough for the largest bead with every
+// character escaped.
 const maxLine = 4 << 20
 
-// Export writes all beads of a store as lines of JSON, oldest first, in the format in which the tool `bd` exports
-// its issues. It returns the number of beads.
+// Export writes all beads of a store as lines of JSON, oldest first, in the format of `bd export`. It returns the
+// number of beads.
 func Export(ctx context.Context, s Store, w io.Writer) (int, error) {
 	all, err := s.List(ctx, Query{Limit: -1})
 	if err != nil {
@@ -47,7 +48,7 @@ type Imported struct {
 
 // Problem is an invalid line of an import, which was skipped.
 type Problem struct {
-	Line   int    `json:"line"` // line number, from 1
+	Line   int    `json:"line"` // line number, counted from 1
 	ID     string `json:"id,omitempty"`
 	Reason string `json:"reason"`
 }
@@ -59,9 +60,9 @@ func (p Problem) Error() string {
 	return fmt.Sprintf("line %d: %s", p.Line, p.Reason)
 }
 
-// Import imports lines that Export or `bd export` has written into a store, which must be a Restorer. Importing the
-// same lines again changes nothing. An issue replaces the bead with the same ID if it was updated later. Invalid
-// lines are listed in the result. The other lines are imported all or none.
+// Import imports lines written by Export or `bd export` into a store, which must be a Restorer. Importing the same
+// lines again changes nothing. An issue replaces the bead with the same ID if the issue was updated later. Invalid
+// lines are listed in the result. All valid lines are imported, or none.
 func Import(ctx context.Context, s Store, r io.Reader) (Imported, error) {
 	var done Imported
 	store, ok := s.(Restorer)
@@ -82,7 +83,7 @@ func Import(ctx context.Context, s Store, r io.Reader) (Imported, error) {
 	return done, nil
 }
 
-// read collects the beads to restore. If two lines have the same ID, the later line counts.
+// read collects the beads to restore. If two lines have the same ID, the later line is used.
 func read(r io.Reader, done *Imported) ([]Bead, error) {
 	var all []Bead
 	place := map[string]int{}

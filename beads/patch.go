@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Patch describes a change of a bead. Fields that are nil or empty do not change it.
+// Patch describes a change of a bead. A field that is nil or empty changes nothing.
 type Patch struct {
 	Title       *string   `json:"title,omitempty"`
 	Status      *Status   `json:"status,omitempty"`
@@ -19,11 +19,11 @@ type Patch struct {
 	Ref         *string   `json:"ref,omitempty"`
 	Needs       *[]string `json:"needs,omitempty"` // replaces all needs
 	Description *string   `json:"description,omitempty"`
-	// labels that the bead already has keep their position
+	// labels that the bead already has keep their positions
 	AddLabels    []string          `json:"add_labels,omitempty"`
 	RemoveLabels []string          `json:"remove_labels,omitempty"`
 	SetMetadata  map[string]string `json:"set_metadata,omitempty"` // keys to set; "" removes a key
-	// the patch applies only to this revision; ErrConflict otherwise
+	// the patch fails with ErrConflict if the bead has another revision
 	IfRev *uint64 `json:"if_rev,omitempty"`
 }
 
@@ -90,7 +90,7 @@ func set[T any](to *T, v *T) {
 	}
 }
 
-// named adds a bead to an error.
+// named adds the name of a bead to an error.
 func named(err error, which string) error {
 	if i, ok := err.(*Invalid); ok && i.Which == "" {
 		return &Invalid{Which: which, Field: i.Field, Reason: i.Reason}

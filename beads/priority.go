@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Priority orders work. Its zero value is the default. In JSON and for users it is a number from 0, the most
-// urgent, to 4; the default is 2.
+// Priority is the urgency of work. The zero value is the default. In JSON and for users, a priority is a number from 0
+// (most urgent) to 4, and the default is 2.
 type Priority int
 
 // All priorities, most urgent first.
@@ -23,7 +23,7 @@ const (
 // Valid reports whether p is one of the five priorities.
 func (p Priority) Valid() bool { return p >= Urgent && p <= Someday }
 
-// Level returns the number that users see, 0 to 4.
+// Level returns the number that users see, from 0 to 4.
 func (p Priority) Level() int { return int(p - Urgent) }
 
 // PriorityOf returns the priority for a level.

@@ -9,26 +9,27 @@ import (
 // Query selects beads. The zero value selects the newest of all beads.
 type Query struct {
 	Status []Status // any of these statuses; empty = any status
-	// all of these; a store may scan the beads with the first label, so put the rarest one first
+	// all these labels; a store may scan the beads with the first label, so put the rarest label first
 	Labels   []string
-	Type     string   // "" = any type except those in NotType
-	NotType  []string // beads of these types are excluded
+	Type     string   // "" = any type that is not in NotType
+	NotType  []string // types to exclude
 	Assignee string
 	Assigned bool   // only beads with an assignee
 	Parent   string // ID of the parent
 	Ref      string
 	Ready    bool // only open beads without open needs
-	// only beads that were closed at this time or later; zero = any
+	// only beads closed at this time or later; zero = any
 	ClosedSince time.Time
-	// for the next page: only beads after the one with this ID, in List's order; ErrNotFound if that bead is gone
+	// for the next page: only beads after the one with this ID, in List's order; ErrNotFound if this bead no longer
+	// exists
 	Before string
 	Limit  int // maximum number of beads; 0 = DefaultLimit, negative = no limit
 }
 
-// DefaultLimit is the length of a list without a limit.
+// DefaultLimit is the maximum length of a list if the query sets no limit.
 const DefaultLimit = 100
 
-// Most returns the limit as a number; negative means no limit.
+// Most returns the effective limit. A negative number means no limit.
 func (q Query) Most() int {
 	if q.Limit == 0 {
 		return DefaultLimit
@@ -47,8 +48,8 @@ func (q Query) Check() error {
 	return nil
 }
 
-// Match reports whether a query selects a bead, as far as that depends on the bead alone. It ignores Before and
-// Limit, and for Ready it ignores the needs.
+// Match reports whether a query selects a bead. It uses only the bead itself, so it ignores Before and Limit, and the
+// needs if Ready is set.
 func (q Query) Match(b Bead) bool {
 	is := func(want, have string) bool { return want == "" || want == have }
 	for _, l := range q.Labels {
@@ -64,8 +65,8 @@ func (q Query) Match(b Bead) bool {
 		is(q.Assignee, b.Assignee) && is(q.Parent, b.ParentID) && is(q.Ref, b.Ref)
 }
 
-// ByUrgency is a comparison for slices.SortStableFunc. It orders beads for workers: most urgent first, and within a
-// priority oldest first.
+// ByUrgency is a comparison for slices.SortStableFunc. It sorts beads in the order in which agents should do them: most
+// urgent first, and oldest first within a priority.
 func ByUrgency(a, b Bead) int {
 	if a.Priority != b.Priority {
 		return int(a.Priority - b.Priority)

@@ -2,7 +2,7 @@ package beads
 
 import "time"
 
-// Restored counts restored beads by their outcome.
+// Restored holds the number of restored beads by outcome.
 type Restored struct {
 	Created   int `json:"created"`
 	Updated   int `json:"updated"`
@@ -21,7 +21,7 @@ const (
 	Kept
 )
 
-// Count counts one outcome.
+// Count adds one outcome.
 func (r *Restored) Count(o Outcome) {
 	switch o {
 	case Created:
@@ -35,9 +35,9 @@ func (r *Restored) Count(o Outcome) {
 	}
 }
 
-// Merge decides how to store a restored bead. have is the bead with the same ID in the store, or nil. If both
-// exist, the one that was updated later is stored. Missing (zero) times are taken from have, or are set to now.
-// Every error is an *Invalid.
+// Merge decides how to store a restored bead. have is the bead with the same ID in the store, or nil. If both exist,
+// the bead that was updated later is stored. Missing (zero) times are taken from have, or are set to now. Every error
+// is an *Invalid.
 func Merge(have *Bead, b Bead, now time.Time) (Bead, Outcome, error) {
 	if have != nil && b.CreatedAt.IsZero() {
 		b.CreatedAt = have.CreatedAt

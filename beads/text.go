@@ -8,7 +8,7 @@ import (
 	"gcity/internal/screen"
 )
 
-// checkLine refuses text that a screen would not show as it is, so that all readers see the same text.
+// checkLine refuses a text that a screen would not show unchanged, so that all readers see the same text.
 func checkLine(field, s string, most int) error {
 	if len(s) > most {
 		return invalid(field, "has %d bytes, but at most %d are allowed", len(s), most)
@@ -22,7 +22,7 @@ func checkLine(field, s string, most int) error {
 	if err := checkText(field, s, most); err != nil {
 		return err
 	}
-	// the replacement for characters that a screen cannot show; emoji may only be shortened
+	// the replacement for characters that a screen cannot show; emoji may be shortened, but not replaced
 	const unshown = string(utf8.RuneError)
 	if strings.Count(screen.Plain(s), unshown) != strings.Count(s, unshown) {
 		return invalid(field, "has characters that cannot be shown: %s", quote(s))
@@ -30,7 +30,7 @@ func checkLine(field, s string, most int) error {
 	return nil
 }
 
-// checkText does the same as checkLine for a text of several lines, which may contain tabs.
+// checkText is like checkLine for a text of several lines, which may contain tabs.
 func checkText(field, s string, most int) error {
 	if len(s) > most {
 		return invalid(field, "has %d bytes, but at most %d are allowed", len(s), most)
@@ -53,8 +53,8 @@ func checkText(field, s string, most int) error {
 	return nil
 }
 
-// Text returns a text in the form in which beads store it. It refuses a text that a bead must not contain: with
-// invisible characters, or with characters that change how others are displayed.
+// Text returns a text in the form in which beads store it. It refuses a text with invisible characters, or with
+// characters that change how other characters are displayed.
 func Text(field, s string, most int) (string, error) {
 	s = lineEnds(s)
 	return s, checkText(field, s, most)
@@ -70,9 +70,9 @@ func ordinary(s string) bool {
 	return true
 }
 
-// hidden reports whether a screen would replace a character, or whether it changes how others are displayed:
-// controls, direction marks, invisible characters. Joiners are needed in some scripts and in emoji and are not
-// hidden.
+// hidden reports whether a screen would replace a character, or whether the character changes how others are displayed.
+// Such characters are control characters, direction marks and invisible characters. Joiners are not hidden, because
+// some scripts and emoji need them.
 func hidden(r rune) bool {
 	switch {
 	case r < 0x20 || r >= 0x7f && r < 0xa0:

@@ -1,9 +1,9 @@
-// Package bd implements a work store with the tool bd (Beads). It calls the tool once per operation, with arguments
-// and without a shell, and reads JSON. A call takes half a second or more, so this package avoids calls per bead.
+// Package bd implements a work store with the tool bd (Beads). It calls the tool once per operation, with arguments and
+// without a shell, and reads JSON. A call takes half a second or more, so this package avoids calls for single beads.
 //
-// bd has no revisions. A bead's revision is a hash of its content, and a conditional change first checks that the
-// content is still the same. Between the check and the change, the lock excludes only writers that use gcity. bd
-// sets the times.
+// bd has no revisions, so a bead's revision is a hash of its content. A conditional change first checks that the
+// content is unchanged. Between the check and the change, the lock excludes only writers that use gcity. bd sets the
+// times.
 package bd
 
 import (
@@ -28,7 +28,7 @@ import (
 // CallLimit is the timeout of one call of the tool.
 const CallLimit = 30 * time.Second
 
-// Program is the name of the tool, which is searched on the PATH.
+// Program is the name of the tool, which is looked up on the PATH.
 const Program = "bd"
 
 // ErrAbsent means that the tool is not installed.
@@ -42,18 +42,18 @@ const remedy = "install it (npm install -g @beads/bd, or brew install beads), " 
 // Options configure a store.
 type Options struct {
 	Dir    string // the folder of the city or rig; the work is in .beads below it
-	Prefix string // prefix of new IDs, if bd has no database there yet
-	Actor  string // the author for bd; "" = bd's default
+	Prefix string // prefix of new IDs, used when the database is created
+	Actor  string // the author of changes in bd; "" = bd's default
 
-	// Environ is the source of the tool's environment. The tool gets the variables for user, programs, language and
-	// time, and those of bd.
+	// Environ is the environment from which the tool's variables are selected: those for the user, programs, language
+	// and time, and those of bd.
 	Environ []string
 
 	Host string // host of the database server for bd; "" = bd's own setting
 	Port int    // port of that server; 0 = bd's own setting
 }
 
-// Store is a store that keeps its beads in bd.
+// Store is a bead store that uses bd.
 type Store struct{ *foreign.Store }
 
 // Open returns the store of a folder. It does not call bd or write anything. If bd has no database in the folder,
@@ -73,15 +73,15 @@ func (s *Store) Close() error { return nil }
 // CallLimit implements beads.Patient.
 func (s *Store) CallLimit() time.Duration { return CallLimit }
 
-// keeper calls the tool.
+// keeper calls bd for a foreign.Store.
 type keeper struct {
 	o   Options
-	at  string // the folder .beads
+	at  string // path of the folder .beads
 	env []string
 }
 
-// environment returns the environment of the tool: few variables, so that the caller's environment does not change
-// its behaviour.
+// environment returns the environment of the tool. It has few variables, so that the caller's environment does not
+// affect the tool.
 func environment(o Options, at string) []string {
 	names := []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SSL_CERT_FILE",
 		"SSL_CERT_DIR", "BEADS_DOLT_PASSWORD"}
@@ -108,7 +108,7 @@ func environment(o Options, at string) []string {
 	return env
 }
 
-// there reports whether bd has a database in the folder.
+// there reports whether the folder has a database of bd.
 func (k *keeper) there() (bool, error) {
 	_, err := os.Stat(filepath.Join(k.at, "metadata.json"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -125,7 +125,7 @@ func (k *keeper) Ready(context.Context) error {
 	return nil
 }
 
-// begin lets bd create its database if necessary.
+// begin makes bd create its database if necessary.
 func (k *keeper) begin(ctx context.Context) error {
 	there, err := k.there()
 	if there || err != nil {
@@ -157,8 +157,7 @@ func (k *keeper) call(ctx context.Context, stdin []byte, args ...string) ([]byte
 	return got.Stdout, nil
 }
 
-// named returns the IDs of the beads in the arguments of a call, and the IDs of the beads to which the call links
-// them.
+// named returns the IDs of the beads in the arguments of a call, and the IDs to which the call links them.
 func named(args []string) (about, links []string) {
 	switch args[0] {
 	case "show", "update", "close":
@@ -180,8 +179,8 @@ func named(args []string) (about, links []string) {
 	return about, links
 }
 
-// missing returns the error for a call that names a bead that does not exist, or nil if bd reports another problem.
-// bd's message may or may not contain the ID.
+// missing returns the error for a call that names a missing bead, or nil if bd reports another problem. bd's message
+// does not always contain the ID.
 func missing(args []string, why string) error {
 	about, links := named(args)
 	unknown := func(id string) bool { return foreign.Missing(why, id) }
@@ -221,7 +220,7 @@ func failure(args []string, got shell.Answer) error {
 			break
 		}
 	}
-	if why == "" { // the error follows warnings
+	if why == "" { // the error comes after warnings
 		why = got.Stderr + "\n" + string(got.Stdout)
 		if i := strings.Index(why, "Error"); i >= 0 {
 			why = why[i:]
@@ -241,7 +240,7 @@ func failure(args []string, got shell.Answer) error {
 	return fmt.Errorf("bd %s failed (exit %d): %s", args[0], got.Code, foreign.First(why))
 }
 
-// payload finds the JSON in bd's output, which may follow other lines, and unwraps it.
+// payload finds the JSON in bd's output and removes its envelope. Other lines may precede the JSON.
 func payload(out []byte) (json.RawMessage, bool) {
 	for len(out) > 0 {
 		if out[0] == '{' || out[0] == '[' {
@@ -270,7 +269,7 @@ func unwrapped(text json.RawMessage) json.RawMessage {
 	return text
 }
 
-// issues makes a call and parses its output, one issue or several.
+// issues makes a call and parses the issues in its output.
 func (k *keeper) issues(ctx context.Context, stdin []byte, args ...string) ([]beads.Bead, error) {
 	out, err := k.call(ctx, stdin, args...)
 	if err != nil {
@@ -349,7 +348,7 @@ func (k *keeper) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error) 
 	return k.issues(ctx, nil, args...)
 }
 
-// held reports whether bd considers a bead not ready although its status counts as open in gcity.
+// held reports whether bd considers a bead not ready, although its status is open in gcity.
 func held(b beads.Bead) bool {
 	status := b.Metadata[statusKey]
 	return status == "blocked" || status == "deferred" || status == "pinned"

@@ -20,7 +20,7 @@ import (
 // real is the path of the real tool, or "" if it is not installed.
 var real, _ = exec.LookPath(bd.Program)
 
-// TestMain makes the test binary act as the tool: every bd in these tests is this program, except in TestTheToolItself.
+// TestMain makes the test binary act as the tool. Every bd in these tests is this binary, except in TestTheToolItself.
 func TestMain(m *testing.M) {
 	if os.Getenv("PLAY_BD") != "" {
 		os.Exit(playTool(os.Args[1:]))
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// with puts a shell script named bd at the front of the PATH. The script runs the given commands, and then the
+// with adds a shell script named bd at the front of the PATH. The script runs the given commands, and then the
 // simulated tool.
 func with(t *testing.T, first string) {
 	t.Helper()
@@ -118,7 +118,7 @@ func calls(t *testing.T, dir string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// Fields that the suite cannot check are stored in bd's own form, and no operation calls bd more often than necessary.
+// Fields that the suite cannot check are stored in bd's own form. No operation calls bd more often than necessary.
 func TestABeadAsBdKeepsIt(t *testing.T) {
 	with(t, noting)
 	dir := t.TempDir()
@@ -225,7 +225,7 @@ func TestAMoleculeAsBdKeepsIt(t *testing.T) {
 	}
 }
 
-// bd's own statuses and values are mapped, and output that cannot be parsed is an error that shows it.
+// bd's own statuses and values are converted. Output that cannot be parsed is an error that shows the output.
 func TestErrorsOfBd(t *testing.T) {
 	const one = `{"id":"b-1","title":"x","priority":2,"issue_type":"task","created_at":"2026-04-01T10:00:00Z","updated_at":"2026-04-01T10:00:00Z"`
 	for said, want := range map[string]string{
@@ -266,7 +266,7 @@ func initialised(t *testing.T) string {
 	return dir
 }
 
-// If bd is missing, fails or does not answer, that is an error and never an empty store.
+// If bd is missing, fails or does not answer, the result is an error and never an empty store.
 func TestABdThatMisbehaves(t *testing.T) {
 	dir := initialised(t)
 	for first, want := range map[string]string{
@@ -309,7 +309,7 @@ func TestABdThatMisbehaves(t *testing.T) {
 	}
 }
 
-// If a bead has disappeared when bd is called, each operation reports the missing bead, and not a failure of the store.
+// If a bead no longer exists when bd is called, each operation reports the missing bead, not a failure of the store.
 func TestMissingBead(t *testing.T) {
 	with(t, "")
 	dir := t.TempDir()

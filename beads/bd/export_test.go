@@ -7,7 +7,7 @@ import (
 	"gcity/internal/shell"
 )
 
-// Understand returns the store's interpretation of one answer of bd: the beads, or an error.
+// Understand returns the beads that the store reads from one answer of bd, or an error.
 func Understand(args []string, got shell.Answer) ([]beads.Bead, error) {
 	if got.Code != 0 {
 		return nil, failure(args, got)

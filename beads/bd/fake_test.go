@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// tool simulates bd as documented for bd 1.0: its arguments, its output, what it hides and what it refuses. It stores
-// its data in one file.
+// tool simulates bd 1.0 as documented: its arguments, its output, hidden issues and refusals. It stores its data in one
+// file.
 type tool struct {
 	file string
 	db   struct {
@@ -41,7 +41,7 @@ type issue struct {
 	UpdatedAt   time.Time         `json:"updated_at"`
 	ClosedAt    *time.Time        `json:"closed_at,omitempty"`
 	Needs       []string          `json:"-"`
-	KeptNeeds   []string          `json:"kept_needs,omitempty"` // only in the file
+	KeptNeeds   []string          `json:"kept_needs,omitempty"` // stored only in the file
 	Links       []map[string]any  `json:"dependencies,omitempty"`
 	Extra       map[string]string `json:"-"`
 }
@@ -95,7 +95,7 @@ func (t *tool) save() error {
 	if err != nil {
 		return err
 	}
-	next := fmt.Sprintf("%s.%d", t.file, os.Getpid()) // renamed below: other processes may read at the same time
+	next := fmt.Sprintf("%s.%d", t.file, os.Getpid()) // renamed below, because other processes may read the file at the same time
 	if err := os.WriteFile(next, data, 0o600); err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (t *tool) print(long bool, what any, of ...*issue) error {
 	for _, i := range of {
 		i.KeptNeeds, i.Links = nil, nil
 		for _, id := range i.Needs {
-			if id == i.Parent { // bd keeps only one link between two beads
+			if id == i.Parent { // bd keeps only one link between two issues
 				continue
 			}
 			i.Links = append(i.Links, t.link(long, i.ID, id, "blocks"))
@@ -228,7 +228,7 @@ func (t *tool) create(args []string) error {
 		i.ID = fmt.Sprintf("%s-%x", t.db.Prefix, sum[:3])
 	} else if _, err := t.get(i.ID); err == nil && !force {
 		return fmt.Errorf("issue %s already exists", i.ID)
-	} else if err == nil { // the new issue replaces it
+	} else if err == nil { // the new issue replaces the old one
 		t.db.Issues = slices.DeleteFunc(t.db.Issues, func(o *issue) bool { return o.ID == i.ID })
 	}
 	i.UpdatedAt = i.CreatedAt
@@ -239,7 +239,7 @@ func (t *tool) create(args []string) error {
 		return err
 	}
 	i.CreatedAt, i.UpdatedAt = made.CreatedAt, made.UpdatedAt // bd prints more precise times than it stores
-	i.KeptNeeds, i.Parent = nil, ""                           // and it prints no links
+	i.KeptNeeds, i.Parent = nil, ""                           // the output has no links
 	return t.print(false, i)
 }
 
@@ -264,7 +264,7 @@ func (t *tool) show(args []string) error {
 	return t.print(true, []*issue{i}, i)
 }
 
-// words collects the values of a flag that may be repeated.
+// words collects the values of a repeated flag.
 type words []string
 
 func (w *words) String() string { return strings.Join(*w, ",") }
@@ -396,7 +396,7 @@ func (t *tool) close(args []string) error {
 		return err
 	}
 	i.KeptNeeds = nil
-	return t.print(false, []*issue{i}) // without links
+	return t.print(false, []*issue{i}) // output without links
 }
 
 func (t *tool) dep(args []string) error {

@@ -12,11 +12,10 @@ import (
 	"gcity/beads/foreign"
 )
 
-// Keys of the issue's metadata for fields that an issue does not have, and of the bead's metadata for values that
-// differ in bd.
+// Metadata keys: in an issue for fields that only beads have, and in a bead for values that differ in bd.
 const (
 	refKey = "gc.ref"
-	// bd stores whole seconds, and several beads may be created within one
+	// the exact creation time; bd stores whole seconds, in which several beads may be created
 	bornKey   = "gc.created_at"
 	statusKey = "bd.status"
 	ownKeys   = "bd."
@@ -43,7 +42,7 @@ type issue struct {
 	Links       []link                     `json:"dependencies"`
 }
 
-// link is a dependency: with IDs in the output of list, with the issue itself in the output of show.
+// link is a dependency. The output of list contains IDs, and the output of show contains the linked issue itself.
 type link struct {
 	Issue string `json:"issue_id"`
 	On    string `json:"depends_on_id"`
@@ -133,8 +132,8 @@ func (in *issue) links(b *beads.Bead) {
 	slices.Sort(b.Needs)
 }
 
-// born returns the time at which a bead was created: gcity's exact time from the metadata, or bd's time if the two
-// differ too much.
+// born returns the creation time of a bead: gcity's exact time from the metadata, or bd's time if the two differ too
+// much.
 func born(text string, at time.Time) time.Time {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if d := t.Sub(at); err != nil || d.Abs() > time.Minute {

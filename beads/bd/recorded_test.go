@@ -22,7 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "write what is understood of the recordings anew")
 
-// recording is one recorded call of bd 1.1.0. The calls are in order, and all use one database.
+// recording is one recorded call of bd 1.1.0. The calls are in order and use the same database.
 type recording struct {
 	Args           []string
 	Stdin          string
@@ -47,7 +47,7 @@ func (r *recording) what() string {
 	return strings.Join(r.Args[:min(3, len(r.Args))], " ")
 }
 
-// understood returns the store's result for an answer, one bead per line: the fields with a value, except times that bd
+// understood returns the store's result for an answer, one bead per line. It omits empty fields and the times that bd
 // sets.
 func understood(t *testing.T, r *recording) string {
 	t.Helper()
@@ -99,7 +99,7 @@ func understood(t *testing.T, r *recording) string {
 func TestRecordings(t *testing.T) {
 	var got strings.Builder
 	for _, r := range recordings(t) {
-		if op := r.Args[0]; op == "init" || op == "config" || op == "dep" || op == "delete" { // output unused
+		if op := r.Args[0]; op == "init" || op == "config" || op == "dep" || op == "delete" { // the output is not used
 			continue
 		}
 		fmt.Fprintf(&got, "== %s (exit %d)\n%s\n", r.what(), r.Code, understood(t, &r))
@@ -119,8 +119,8 @@ func TestRecordings(t *testing.T) {
 	}
 }
 
-// The simulated tool answers like bd: for the same calls it has the same exit codes, and the store reads the same
-// result.
+// The simulated tool answers like bd. For the same calls it returns the same exit codes, and the store reads the same
+// beads.
 func TestBenchToolMeasuresRight(t *testing.T) {
 	with(t, "")
 	city := t.TempDir()
@@ -130,7 +130,7 @@ func TestBenchToolMeasuresRight(t *testing.T) {
 	ids := strings.NewReplacer()
 	var known []string
 	for _, r := range recordings(t) {
-		if r.Args[0] == "ready" { // the store computes this itself
+		if r.Args[0] == "ready" { // the store computes the ready beads itself
 			continue
 		}
 		args := make([]string, len(r.Args))
@@ -151,7 +151,7 @@ func TestBenchToolMeasuresRight(t *testing.T) {
 		if op := r.Args[0]; op == "init" || op == "config" || op == "dep" || op == "delete" {
 			continue
 		}
-		if r.Args[0] == "create" && r.Code == 0 { // IDs differ from bd's; longer ones are replaced first
+		if r.Args[0] == "create" && r.Code == 0 { // IDs differ from bd's; longer IDs are replaced first
 			known = append(known, made(t, &r), made(t, &played))
 			for i := len(known) - 2; i > 0 && len(known[i]) > len(known[i-2]); i -= 2 {
 				known[i], known[i+1], known[i-2], known[i-1] = known[i-2], known[i-1], known[i], known[i+1]

@@ -25,36 +25,36 @@ import (
 const (
 	doltProgram = "dolt"
 	answerLimit = 2 * time.Second
-	// upLimit is the time limit from the start of a server to its first answer.
+	// upLimit is how long a started server may take until its first answer.
 	upLimit = 30 * time.Second
-	// downLimit is the time that a server has to exit after a signal before it is killed.
+	// downLimit is how long a server may take to exit after a signal before it is killed.
 	downLimit = 5 * time.Second
 	largeLog  = 10 << 20
 )
 
-// Server is a Dolt SQL server that gcity starts and stops for bd. It has the databases of a city and of its
-// rigs. It outlives the process that started it; the next Server with the same State takes it over.
+// Server is a Dolt SQL server that gcity starts and stops for bd. It has the databases of a city and of its rigs. It
+// outlives the process that started it. Another Server with the same State controls the same process.
 type Server struct {
 	Data string // folder of the databases
 	// folder of the server's configuration, its log, and the file that identifies its process
 	State   string
 	Host    string
 	Port    int
-	Environ []string // environment from which the server's environment is derived
+	Environ []string // environment from which the server's variables are selected
 
-	// goroutines that wait for started servers to exit; they are not stopped earlier
+	// goroutines that wait until started servers exit
 	waits sync.WaitGroup
 }
 
-// process identifies the server's process, also for later processes of gcity.
+// process identifies the server's process. It is stored for later processes of gcity.
 type process struct {
 	PID   int    `json:"pid"`
 	Start uint64 `json:"start"` // start time of the process, in the kernel's units
 	Boot  string `json:"boot"`
 }
 
-// LocalServer returns the address of the Dolt server on this machine from bd's own configuration in a city's
-// folder. Without a configured port bd chooses a port and starts the server itself.
+// LocalServer returns the address of the Dolt server on this machine, read from bd's own configuration in a city's
+// folder. ok is false if no port is configured, because bd then chooses a port and starts the server itself.
 func LocalServer(dir string) (host string, port int, ok bool) {
 	var m struct {
 		Mode string `json:"dolt_mode"`
@@ -69,7 +69,7 @@ func LocalServer(dir string) (host string, port int, ok bool) {
 	return cmp.Or(m.Host, "127.0.0.1"), m.Port, true
 }
 
-// IsLocal reports whether a configured host is this machine. "" is this machine.
+// IsLocal reports whether a configured host is this machine. An empty host is this machine, too.
 func IsLocal(host string) bool {
 	if ip := net.ParseIP(host); ip != nil {
 		return ip.IsLoopback()
@@ -103,7 +103,7 @@ func Answers(ctx context.Context, host string, port int) error {
 	return nil
 }
 
-// Ensure starts the server if none answers, and waits until it does. It reports whether it started one.
+// Ensure starts the server if none answers, waits for its answer, and reports whether it started the server.
 func (s *Server) Ensure(ctx context.Context) (started bool, err error) {
 	if err := Answers(ctx, s.Host, s.Port); err == nil {
 		return false, nil
@@ -120,7 +120,7 @@ func (s *Server) Ensure(ctx context.Context) (started bool, err error) {
 	return true, s.awaitAnswer(ctx, died)
 }
 
-// Runs reports whether the process that gcity started is still running.
+// Runs reports whether the server process that gcity started is still running.
 func (s *Server) Runs() bool {
 	p, err := s.read()
 	return err == nil && p.lives()
@@ -141,7 +141,7 @@ func (s *Server) read() (p process, err error) {
 	return p, err
 }
 
-// start starts the server in a separate session. died receives its exit error.
+// start starts the server in a separate session. died receives the server's exit error.
 func (s *Server) start() (died <-chan error, err error) {
 	exe, err := exec.LookPath(doltProgram)
 	if err != nil {
@@ -244,7 +244,7 @@ func (s *Server) lastLine() string {
 	return foreign.First(string(data[max(0, len(data)-300):]))
 }
 
-// Stop stops the server if gcity started it, and no other server. It reports whether there was one.
+// Stop stops the server if gcity started it. It does not stop any other server. It reports whether it stopped a server.
 func (s *Server) Stop(ctx context.Context) (stopped bool, err error) {
 	p, err := s.read()
 	switch {

@@ -15,12 +15,13 @@ import (
 	"gcity/beads/foreign"
 )
 
-// mostArgument is the maximum length of one argument of a process, in bytes. A longer description is passed on
-// stdin; that is not possible for metadata.
+// mostArgument is the maximum length of one argument of a process, in bytes. A longer description is passed on stdin,
+// but longer metadata is an error.
 const mostArgument = 100 << 10
 
-// Make implements foreign.Keeper. bd creates only open issues, and adds the labels of the parent to its children.
-// If the new bead differs from the wanted one, a second call corrects it. If that fails, the bead is closed.
+// Make implements foreign.Keeper. bd creates only open issues, and adds the labels of the parent to its children. If
+// the new bead differs from the requested bead, a second call corrects it. If the second call fails, the bead is
+// closed.
 func (k *keeper) Make(ctx context.Context, want beads.Bead) (beads.Bead, error) {
 	if err := k.begin(ctx); err != nil {
 		return beads.Bead{}, err
@@ -59,8 +60,8 @@ func (k *keeper) Make(ctx context.Context, want beads.Bead) (beads.Bead, error) 
 	return k.halfMade(ctx, got, err)
 }
 
-// linked reads a bead that was just created with links, because the output of create does not contain them. It also
-// corrects other differences from the wanted bead.
+// linked reads a bead that was created with links, because the output of create does not contain the links. It also
+// corrects other differences from the requested bead.
 func (k *keeper) linked(ctx context.Context, want, got beads.Bead) (beads.Bead, error) {
 	guess := got
 	guess.ParentID, guess.Needs = want.ParentID, want.Needs
@@ -79,7 +80,7 @@ func (k *keeper) linked(ctx context.Context, want, got beads.Bead) (beads.Bead, 
 	return after, nil
 }
 
-// halfMade closes a bead that was created but differs from the wanted one.
+// halfMade closes a bead that was created but differs from the requested bead.
 func (k *keeper) halfMade(ctx context.Context, got beads.Bead, err error) (beads.Bead, error) {
 	if _, own := k.call(ctx, nil, "close", got.ID, "--force", "--reason=only partly created",
 		"--json"); own == nil {
@@ -88,7 +89,7 @@ func (k *keeper) halfMade(ctx context.Context, got beads.Bead, err error) (beads
 	return got, fmt.Errorf("bead %s was created, but not completely: %w", got.ID, err)
 }
 
-// creation returns the call that creates a bead.
+// creation returns the arguments and the stdin of the call that creates a bead.
 func creation(b beads.Bead) (args []string, stdin []byte, err error) {
 	args = []string{"create", "--title=" + b.Title, "-t", b.Type, "-p",
 		strconv.Itoa(b.Priority.Level()), "--json"}
@@ -153,7 +154,7 @@ func stored(b beads.Bead) map[string]string {
 	return meta
 }
 
-// admitType adds a type to those that bd accepts, and keeps the types that were added before.
+// admitType adds a type to the types that bd accepts, and keeps the existing ones.
 func (k *keeper) admitType(ctx context.Context, kind string) error {
 	const key = "types.custom"
 	out, err := k.call(ctx, nil, "config", "get", key, "--json")
@@ -174,7 +175,7 @@ func (k *keeper) admitType(ctx context.Context, kind string) error {
 	return err
 }
 
-// changed makes a call and returns the issue in its output, which must be exactly one.
+// changed makes a call and returns the only issue in its output.
 func (k *keeper) changed(ctx context.Context, stdin []byte, args ...string) (beads.Bead, error) {
 	all, err := k.issues(ctx, stdin, args...)
 	if err == nil && len(all) != 1 {
@@ -186,8 +187,8 @@ func (k *keeper) changed(ctx context.Context, stdin []byte, args ...string) (bea
 	return all[0], nil
 }
 
-// Change implements foreign.Keeper. It makes one update for most fields, then changes the links, and closes the
-// bead last.
+// Change implements foreign.Keeper. It updates most fields in one call, then changes the links, and closes the bead
+// last.
 func (k *keeper) Change(ctx context.Context, was, now beads.Bead) (beads.Bead, error) {
 	closing := now.Status == beads.StatusClosed && was.Status != beads.StatusClosed
 	args, stdin, err := update(was, now, closing)
@@ -212,7 +213,7 @@ func (k *keeper) Change(ctx context.Context, was, now beads.Bead) (beads.Bead, e
 		}
 	}
 	if closing {
-		// --force closes it even with open needs: gcity decides whether that is allowed
+		// --force closes the bead even with open needs, because gcity has already decided that it may be closed
 		args := []string{"close", now.ID, "--json", "--force"}
 		if why := now.Metadata[beads.CloseReason]; why != "" {
 			args = append(args, "--reason="+why)
@@ -232,7 +233,7 @@ func (k *keeper) Change(ctx context.Context, was, now beads.Bead) (beads.Bead, e
 	return got, nil
 }
 
-// update returns the arguments of the call that changes one bead into another, except for links to needs and for
+// update returns the arguments of the call that changes one bead into another. It leaves out links to needs and
 // closing.
 func update(was, now beads.Bead, closing bool) (args []string, stdin []byte, err error) {
 	for _, name := range foreign.Changed(was, now) {
@@ -279,11 +280,11 @@ func update(was, now beads.Bead, closing bool) (args []string, stdin []byte, err
 	return args, stdin, short(args)
 }
 
-// removeAtOnce is the number of IDs per call, so that they fit into its arguments.
+// removeAtOnce is the maximum number of IDs in one call, which limits the length of the arguments.
 const removeAtOnce = 500
 
-// Remove implements foreign.Remover. If bd fails because some of the beads are already gone, it removes the
-// remaining ones.
+// Remove implements foreign.Remover. If bd fails because some of the beads no longer exist, it removes the remaining
+// ones.
 func (k *keeper) Remove(ctx context.Context, ids []string) error {
 	for some := range slices.Chunk(ids, removeAtOnce) {
 		err := k.remove(ctx, some)

@@ -1,5 +1,5 @@
-// Package beadstest is the test suite that every bead store must pass: short tests of the guarantees of
-// beads.Store and of the optional interfaces that the store implements.
+// Package beadstest is the test suite for bead stores. It has short tests of the guarantees of beads.Store, and of the
+// optional interfaces that a store implements.
 package beadstest
 
 import (
@@ -21,7 +21,7 @@ type Case struct {
 	Run  func(t *testing.T, h Harness)
 }
 
-// Run runs all cases, each as a subtest.
+// Run runs all cases as subtests.
 func Run(t *testing.T, h Harness) {
 	for _, c := range Cases() {
 		t.Run(c.Name, func(t *testing.T) {
@@ -33,7 +33,7 @@ func Run(t *testing.T, h Harness) {
 	}
 }
 
-// Cases lists the suite.
+// Cases returns all cases of the suite.
 func Cases() []Case {
 	return []Case{
 		{"a new store is empty", newIsEmpty},
@@ -79,7 +79,7 @@ func Cases() []Case {
 	}
 }
 
-// optional returns a capability, or skips.
+// optional returns an optional interface of a store. If the store does not implement it, the test is skipped.
 func optional[T any](t *testing.T, s beads.Store) T {
 	t.Helper()
 	c, ok := s.(T)
@@ -142,7 +142,7 @@ func same(t *testing.T, what string, got, want any) {
 	}
 }
 
-// titles checks which beads a query finds, in order. The titles are separated by spaces.
+// titles checks the titles of the beads that a query finds, in order. In want they are separated by spaces.
 func titles(t *testing.T, s beads.Store, q beads.Query, want string) {
 	t.Helper()
 	var got []string

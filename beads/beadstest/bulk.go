@@ -11,7 +11,7 @@ import (
 	"gcity/beads"
 )
 
-// cooked returns the beads of a molecule with three steps, in the form in which a store receives them.
+// cooked returns the beads of a molecule with three steps, in the form in which CreateAll receives them.
 func cooked() []beads.Bead {
 	return []beads.Bead{
 		{ID: "$root", Title: "paint", Type: beads.TypeMolecule, Ref: "paint"},
@@ -107,7 +107,7 @@ func molecule(t *testing.T, h Harness) {
 	}
 }
 
-// old creates a closed tree: a root and two levels below it.
+// old creates a closed tree of beads: a root and two levels below it.
 func old(t *testing.T, s beads.Store, label string) (root, child, grandchild beads.Bead) {
 	t.Helper()
 	root = create(t, s, beads.Bead{Title: "root", Type: beads.TypeMolecule, Labels: []string{label},
@@ -143,7 +143,7 @@ func purge(t *testing.T, h Harness) {
 	}
 	update(t, s, other.ID, beads.Closing())
 	titles(t, s, beads.Query{Ready: true}, "waiting")
-	// a removed bead that it needs does not block it
+	// a need for a removed bead does not block
 	update(t, s, waiting.ID, beads.Patch{Priority: new(beads.Urgent)})
 	if b := titled(t, s, "new"); b.ID == root.ID {
 		t.Errorf("the ID %s was used again", b.ID)
@@ -163,7 +163,7 @@ func purgeKeeps(t *testing.T, h Harness) {
 		update(t, s, b.ID, beads.Closing())
 	}
 	newest := get(t, s, grandchild.ID)
-	// a bead below was closed later
+	// a descendant was closed later
 	purged(t, s, beads.Query{Labels: []string{"wisp"}}, *newest.ClosedAt, 0)
 	many := h.many(450, 9)
 	for i := range many {
@@ -173,7 +173,7 @@ func purgeKeeps(t *testing.T, h Harness) {
 	purged(t, s, beads.Query{Labels: []string{"wisp"}}, later, 3+many)
 }
 
-// foreign returns beads as an import may contain them.
+// foreign returns beads of the kind that an import contains.
 func foreign() []beads.Bead {
 	at := time.Date(2024, 2, 29, 23, 59, 59, 123456789, time.UTC)
 	done := at.Add(48 * time.Hour)
@@ -238,7 +238,7 @@ func restoreAllOrNone(t *testing.T, h Harness) {
 	same(t, "the store", everything(t, s), []beads.Bead{a})
 }
 
-// The error must name a bead of the cycle. The first of the restored beads would not help the user.
+// The error names a bead of the cycle, and not merely the first of the restored beads.
 func restoreInCircle(t *testing.T, h Harness) {
 	s := h.New(t)
 	at := time.Unix(1_700_000_000, 0)

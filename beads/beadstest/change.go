@@ -99,7 +99,7 @@ func noCircles(t *testing.T, h Harness) {
 	same(t, "the bead", get(t, s, a.ID), a)
 	update(t, s, c.ID, beads.Patch{Needs: &[]string{a.ID, b.ID}})
 
-	// The parent exists, but may lead to a cycle.
+	// The new parent exists, but it forms a cycle.
 	p := titled(t, s, "p")
 	k := create(t, s, beads.Bead{Title: "k", ParentID: p.ID})
 	update(t, s, p.ID, beads.Patch{Needs: &[]string{k.ID}})
@@ -110,7 +110,7 @@ func noCircles(t *testing.T, h Harness) {
 	same(t, "the child", get(t, s, k.ID), k)
 }
 
-// The reason for closing a bead is shown while it is closed.
+// The close reason stays only while the bead is closed.
 func closeReasons(t *testing.T, h Harness) {
 	s := h.New(t)
 	a := titled(t, s, "a")
@@ -137,7 +137,7 @@ func compareAndSwap(t *testing.T, h Harness) {
 	same(t, "the bead", get(t, s, a.ID), b)
 }
 
-// S12: concurrent edits of the same revision do not overwrite each other.
+// Concurrent edits of the same revision do not overwrite each other (S12).
 func thirtyEdits(t *testing.T, h Harness) {
 	s := h.New(t)
 	a := create(t, s, beads.Bead{Title: "a", Metadata: map[string]string{"n": "0"}})
@@ -172,7 +172,7 @@ func thirtyEdits(t *testing.T, h Harness) {
 	}
 	all.Wait()
 	got := get(t, s, a.ID)
-	// some stores use a hash as revision
+	// some stores use a hash as the revision
 	if got.Metadata["n"] != fmt.Sprint(editors) || len(got.Labels) != editors ||
 		a.Rev == 1 && got.Rev != uint64(editors)+1 {
 		t.Errorf("%+v", got)

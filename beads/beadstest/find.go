@@ -51,7 +51,7 @@ func pages(t *testing.T, h Harness) {
 	}
 }
 
-// yard creates beads for queries; their titles are single letters.
+// yard creates beads for queries. Their titles are single letters.
 func yard(t *testing.T, s beads.Store) map[string]beads.Bead {
 	t.Helper()
 	made := map[string]beads.Bead{}

@@ -1,5 +1,5 @@
-// Package fake is a bead store in memory, for tests. It implements the guarantees of beads.Store in the
-// simplest way, and tests can make it fail.
+// Package fake is a bead store in memory, for tests. It implements the guarantees of beads.Store in the simplest way.
+// Tests can make it fail.
 package fake
 
 import (
@@ -14,13 +14,13 @@ import (
 	"gcity/beads"
 )
 
-// Store keeps beads in memory. All methods may be called concurrently.
+// Store keeps beads in memory. All its methods may be called concurrently.
 type Store struct {
 	prefix string
 
 	mu      sync.Mutex
 	all     []beads.Bead // in the order in which they were written
-	last    int          // the highest number used in an ID
+	last    int          // the highest number in an ID
 	version uint64
 	broken  error
 	hung    chan struct{}
@@ -37,17 +37,17 @@ var (
 	_ beads.Auditor   = (*Store)(nil)
 )
 
-// New returns an empty store with the IDs prefix-1, prefix-2, …
+// New returns an empty store that assigns the IDs prefix-1, prefix-2, …
 func New(prefix string) *Store { return &Store{prefix: prefix} }
 
-// Break makes every call fail with this error, until Break(nil).
+// Break makes every call fail with err, or succeed again if err is nil.
 func (s *Store) Break(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.broken = err
 }
 
-// Hang makes every call wait for its context to end, until the returned function is called.
+// Hang makes every call wait until its context ends or the returned function is called.
 func (s *Store) Hang() (release func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -210,7 +210,7 @@ func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) (_ []beads.Bead
 	return made, nil
 }
 
-// undo returns a function that reverts the changes of a call that has failed.
+// undo returns a function that reverts the changes of a failed call.
 func (s *Store) undo(err *error) func() {
 	all, last := s.all, s.last
 	return func() {
@@ -220,7 +220,7 @@ func (s *Store) undo(err *error) func() {
 	}
 }
 
-// number makes sure that the number of an imported ID is not used again.
+// number ensures that the number of an imported ID is not reused.
 func (s *Store) number(id string) {
 	if i := strings.LastIndexByte(id, '-'); i >= 0 {
 		if n, err := strconv.Atoi(id[i+1:]); err == nil && n < 1e15 {
@@ -384,7 +384,7 @@ func (s *Store) restore(all []beads.Bead, done *beads.Restored) error {
 	return s.circle(ids...)
 }
 
-// Aside implements beads.Auditor. It returns nothing, because this store can read all of its beads.
+// Aside implements beads.Auditor. It returns nothing, because this store can read all its beads.
 func (s *Store) Aside(ctx context.Context) ([]beads.Aside, error) {
 	if err := s.enter(ctx); err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 	"gcity/internal/shutdown"
 )
 
-// undoLimit is the time limit for closing the beads of a batch that could not be completed.
+// undoLimit is the time limit for closing the beads of an incomplete batch.
 const undoLimit = 20 * time.Second
 
 // Create implements beads.Store.
@@ -21,8 +21,8 @@ func (s *Store) Create(ctx context.Context, b beads.Bead) (beads.Bead, error) {
 	return beads.CreateOne(ctx, s, b)
 }
 
-// CreateAll implements beads.Batcher. The other program creates one bead after the other. After a failure the beads
-// created so far are closed, so that no agent works on an incomplete batch, and the error names them.
+// CreateAll implements beads.Batcher. The beads are created one after the other, unless the keeper is a Cooker. After a
+// failure the beads created so far are closed, so that no agent works on an incomplete batch, and the error names them.
 func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, error) {
 	batch, err := beads.NewBatch(all)
 	if err != nil || batch.Len() == 0 {
@@ -54,8 +54,8 @@ func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, 
 	return m.made, nil
 }
 
-// admit refuses a batch with links to beads that do not exist, or with IDs that do. It looks up a single stranger
-// with one call, and otherwise lists all beads, also with one call.
+// admit refuses a batch with links to beads that do not exist, or with IDs that are in use. It needs one call: it looks
+// up the bead if only one is in question, and otherwise lists all beads.
 func (s *Store) admit(ctx context.Context, batch *beads.Batch) error {
 	strangers, given := batch.Strangers(), batch.Given()
 	if len(strangers)+len(given) == 0 {
@@ -95,13 +95,13 @@ func (s *Store) admit(ctx context.Context, batch *beads.Batch) error {
 // making is a batch that is being created.
 type making struct {
 	s    *Store
-	want []beads.Bead // the beads to create; their IDs may still be names, "$1"
+	want []beads.Bead // beads to create; their IDs may still be names such as "$1"
 	real map[string]string
-	made []beads.Bead // the created beads, by the same index; those without an ID do not exist yet
+	made []beads.Bead // created beads, by the same index; a bead without an ID does not exist yet
 }
 
-// run creates each bead as soon as the beads that it links to exist. If beads of the batch link to each other, one
-// of them is created without those links and gets them at the end.
+// run creates each bead after the beads to which it links. If beads of the batch link to each other, one of them is
+// created without these links and gets them at the end.
 func (m *making) run(ctx context.Context) error {
 	var later []int
 	for range m.want {
@@ -136,8 +136,8 @@ func (m *making) run(ctx context.Context) error {
 	return nil
 }
 
-// next returns the index of a bead that is not created yet, or -1. If whole is set, all beads to which that bead links
-// exist already.
+// next returns the index of a bead that is not created yet, or -1. If whole is set, all beads to which this bead links
+// already exist.
 func (m *making) next(whole bool) int {
 	for i := range m.want {
 		parent, needs := m.links(m.want[i])
@@ -149,7 +149,7 @@ func (m *making) next(whole bool) int {
 	return -1
 }
 
-// links returns the links of a bead to beads that exist already, by their IDs.
+// links returns the IDs of the existing beads to which a bead links.
 func (m *making) links(b beads.Bead) (parent string, needs []string) {
 	ids := make([]string, 0, 1+len(b.Needs))
 	for _, id := range append([]string{b.ParentID}, b.Needs...) {
@@ -170,7 +170,7 @@ func (m *making) links(b beads.Bead) (parent string, needs []string) {
 	return ids[0], needs
 }
 
-// undo closes the created beads, even if the deadline of ctx has passed.
+// undo closes the created beads, even after the deadline of ctx.
 func (m *making) undo(ctx context.Context, why error) error {
 	ctx, cancel := shutdown.CleanupContext(ctx, undoLimit)
 	defer cancel()

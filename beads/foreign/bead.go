@@ -12,8 +12,8 @@ import (
 	"gcity/beads"
 )
 
-// Tidy normalizes a bead of another program. Missing times are set to the times that are present, or to 1970. An
-// error says what is invalid and wraps ErrAside.
+// Tidy normalizes a bead of another program. A missing time is derived from the other times, or set to 1970. The error
+// for an invalid bead wraps ErrAside.
 func Tidy(b beads.Bead) (beads.Bead, error) {
 	id := b.ID
 	b, _, err := beads.Merge(nil, b, time.Unix(0, 0))
@@ -23,8 +23,8 @@ func Tidy(b beads.Bead) (beads.Bead, error) {
 	return b, nil
 }
 
-// Print returns a hash of a bead's content, as the revision for programs that count none. It is an integer that
-// every JSON reader can represent exactly.
+// Print returns a hash of a bead's content, which is the revision for programs that do not count revisions. It is small
+// enough for every JSON reader to represent exactly.
 func Print(b beads.Bead) uint64 {
 	b.Rev = 0
 	text, err := json.Marshal(b)
@@ -36,8 +36,8 @@ func Print(b beads.Bead) uint64 {
 	return h.Sum64()>>11 | 1
 }
 
-// Lost returns the names of the fields that another program stored differently from what was sent. It ignores
-// times, revisions and the order of labels.
+// Lost returns the names of the fields that another program stored differently than requested. It ignores times,
+// revisions and the order of labels.
 func Lost(want, got beads.Bead) []string {
 	var out []string
 	for _, f := range []struct {
@@ -91,8 +91,8 @@ func Without(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(w string) bool { return slices.Contains(b, w) })
 }
 
-// Missing reports whether a tool's message says that a bead does not exist. "not found" alone may also be about a
-// program or a database. It counts only if the message also contains the ID, or contains nothing else.
+// Missing reports whether a tool's message says that a bead does not exist. "not found" alone may also refer to a
+// program or a database. It is recognised only if the message also contains the ID, or nothing else.
 func Missing(why, id string) bool {
 	low := strings.ToLower(why)
 	if strings.Contains(low, "no such bead") || strings.Contains(low, "no issue found") ||
@@ -113,7 +113,7 @@ func Missing(why, id string) bool {
 	}
 }
 
-// First returns the beginning of a program's error output, as one line for a message.
+// First returns the beginning of a program's error output as one line, for a message.
 func First(text string) string {
 	const most = 300
 	text = strings.Join(strings.Fields(text), " ")

@@ -1,12 +1,11 @@
-// Package foreign implements a beads.Store on top of another program. Such programs differ, so little is required
-// of them: to list, find, create and change beads. This package adds the guarantees of beads.Store that need more:
-// validation, links that exist and have no cycles, pages, ready work, whole batches, and protection against lost
-// updates.
+// Package foreign implements a beads.Store on top of another program. Such a program only has to list, find, create and
+// change beads. This package adds the remaining guarantees of beads.Store: validation, links that exist and have no
+// cycles, pages, ready work, complete batches, and protection against lost updates.
 //
 // # Concurrency
 //
-// A write reads, decides and writes under a lock that all gcity processes of this machine share. Programs that
-// write without gcity do not take this lock; their writes during a write of gcity may be overwritten.
+// A write reads, decides and writes under a lock that all gcity processes of this machine share. Programs that write
+// without gcity do not take this lock, so gcity may overwrite their simultaneous writes.
 package foreign
 
 import (
@@ -26,29 +25,29 @@ import (
 )
 
 // Keeper is the other program. Its methods may be called concurrently, but only one writing method at a time. It
-// returns normalized beads, see Tidy.
+// returns normalized beads; see Tidy.
 type Keeper interface {
-	// Ready is called before any other method, until it has succeeded once. The folder of the lock exists after it.
+	// Ready is called before any other method, until it has succeeded once.
 	Ready(ctx context.Context) error
 	// Get returns a bead, or ErrNotFound. The ID has a valid form.
 	Get(ctx context.Context, id string) (beads.Bead, error)
-	// Find returns, in any order, all beads that the query selects, and possibly others. For a query of ready beads
-	// it returns either exactly those, or also all beads that are not closed. It ignores Before and Limit.
+	// Find returns, in any order, all beads that the query selects, and possibly others. For a query of ready beads it
+	// returns either exactly these beads, or all beads that are not closed. It ignores Before and Limit.
 	Find(ctx context.Context, q beads.Query) ([]beads.Bead, error)
-	// Make stores a new bead with links that exist, and returns it as stored. ID may be empty.
+	// Make stores a new bead and returns it as stored. Its links exist. Its ID may be empty.
 	Make(ctx context.Context, b beads.Bead) (beads.Bead, error)
-	// Change stores the bead now in place of was, which has the same ID, and returns it as stored.
+	// Change replaces the bead was by now, which has the same ID, and returns the bead as stored.
 	Change(ctx context.Context, was, now beads.Bead) (beads.Bead, error)
 }
 
-// Cooker is a Keeper that can create several beads at once. Their IDs may be names ("$1") that other beads of the
-// batch use. Cook returns the beads in the same order. If it fails with errors.ErrUnsupported, the beads are
+// Cooker is a Keeper that can create several beads in one call. Their IDs may be names ("$1") to which other beads of
+// the batch refer. Cook returns the beads in the same order. If it fails with errors.ErrUnsupported, the beads are
 // created one by one.
 type Cooker interface {
 	Cook(ctx context.Context, all []beads.Bead) ([]beads.Bead, error)
 }
 
-// Remover is a Keeper that can remove beads. Removing a bead that is already gone is not an error.
+// Remover is a Keeper that can remove beads. Removing a bead that does not exist is not an error.
 type Remover interface {
 	Remove(ctx context.Context, ids []string) error
 }
@@ -69,14 +68,14 @@ var (
 	_ beads.Purger  = (*Store)(nil)
 )
 
-// New returns the store of a keeper. lock is the path of a file that every gcity process locks before it writes
-// there.
+// New returns the store of a keeper. lock is the path of a file that every gcity process locks before it writes to the
+// store.
 func New(k Keeper, lock string) *Store {
 	return &Store{keeper: k, lock: lock, turn: make(chan struct{}, 1),
 		readies: make(chan struct{}, 1)}
 }
 
-// begin makes sure that Keeper.Ready has succeeded. One caller runs it; the others wait until their own deadlines.
+// begin ensures that Keeper.Ready has succeeded. One caller runs it; other callers wait until their own deadlines.
 func (s *Store) begin(ctx context.Context) error {
 	if s.ready.Load() {
 		return nil
@@ -196,13 +195,13 @@ func (s *Store) find(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	return all, nil
 }
 
-// newer is a total order of beads, newest first.
+// newer compares two beads and never returns 0 for different IDs. Newer beads come first.
 func newer(a, b beads.Bead) int {
 	return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(number(b.ID), number(a.ID)),
 		strings.Compare(b.ID, a.ID))
 }
 
-// number returns the number at the end of an id, or 0.
+// number returns the number at the end of an ID, or 0.
 func number(id string) uint64 {
 	i := strings.LastIndexAny(id, "-.")
 	n, err := strconv.ParseUint(id[i+1:], 10, 64)
@@ -238,7 +237,7 @@ func (s *Store) Update(ctx context.Context, id string, p beads.Patch) (beads.Bea
 	return s.keeper.Change(ctx, was, now)
 }
 
-// checkLinks refuses links to missing beads, and cycles.
+// checkLinks refuses links to missing beads, and links that form a cycle.
 func (s *Store) checkLinks(ctx context.Context, was, now beads.Bead) error {
 	links := beads.NewLinks(was, now)
 	if len(now.Needs) == 0 && now.ParentID == "" {

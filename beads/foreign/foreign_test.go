@@ -17,14 +17,14 @@ import (
 	"gcity/beads/foreign"
 )
 
-// keeper is another program that stores beads in memory. It fails to create a bead with a given title.
+// keeper simulates another program that stores beads in memory. It fails to create a bead with a given title.
 type keeper struct {
 	of     *fake.Store
 	breaks string
-	found  int // calls of Find
+	found  int // number of calls of Find
 
 	readies  atomic.Int64
-	getReady func(ctx context.Context) error // nil means that it is ready
+	getReady func(ctx context.Context) error // nil = always ready
 }
 
 var errBroken = errors.New("the program is gone")
@@ -81,7 +81,7 @@ func open(t *testing.T, breaks string) (*foreign.Store, *keeper) {
 	return foreign.New(k, filepath.Join(t.TempDir(), "at", "lock")), k
 }
 
-// The store on top of a simple program has all guarantees of a store. Its revisions are the program's.
+// The store on top of a simple program has all guarantees of a store. It uses the program's revisions.
 func TestSuite(t *testing.T) {
 	const times = "times and revisions of its own: the program of this test gives them"
 	beadstest.Run(t, beadstest.Harness{
@@ -96,7 +96,7 @@ func TestSuite(t *testing.T) {
 	})
 }
 
-// A caller that waits for a program to be ready waits until its own deadline, whichever caller was first. Once the
+// A caller that waits for the program to be ready waits until its own deadline, not that of the first caller. Once the
 // program is ready, it is not checked again.
 func TestWaitingUntilItIsReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -118,7 +118,7 @@ func TestWaitingUntilItIsReady(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		began := time.Now()
-		if _, err := s.Get(ctx, "fo-1"); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second { // by the bubble's clock
+		if _, err := s.Get(ctx, "fo-1"); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second { // measured by the bubble's clock
 			t.Errorf("%v after %s", err, time.Since(began))
 		}
 		if err := <-first; err != nil {
@@ -152,7 +152,7 @@ func TestBatchFailsPartway(t *testing.T) {
 	}
 }
 
-// No operation makes one call per bead: several beads are requested with one call.
+// No operation makes one call per bead. Several beads are read with one call.
 func TestHowOftenItAsks(t *testing.T) {
 	s, k := open(t, "")
 	var needs []string
@@ -178,8 +178,8 @@ func TestHowOftenItAsks(t *testing.T) {
 	}
 }
 
-// Different contents have different revisions, equal contents equal ones, and a revision is small enough for every JSON
-// reader.
+// Beads with different contents have different revisions, and beads with equal contents have equal revisions. A
+// revision is small enough for every JSON reader.
 func TestPrint(t *testing.T) {
 	a, err := foreign.Tidy(beads.Bead{ID: "a-1", Title: "x", Metadata: map[string]string{"k": "v", "l": "w"}})
 	if err != nil {

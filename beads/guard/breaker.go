@@ -3,19 +3,19 @@ package guard
 import "time"
 
 const (
-	// breakAfter is the number of failures in a row that open the breaker.
+	// breakAfter is the number of consecutive failures that open the breaker.
 	breakAfter = 3
-	// The breaker probes a failing store after minBroken, and then after twice as long each time, up to maxBroken.
+	// The breaker probes a failing store after minBroken. The interval then doubles each time, up to maxBroken.
 	minBroken = time.Second
 	maxBroken = time.Minute
 )
 
-// Breaker is a circuit breaker. It decides whether calls to a failing store are allowed. It has no clock: the
+// Breaker is a circuit breaker. It decides whether calls to a failing store are allowed. It has no clock, because the
 // caller passes the time. The zero Breaker allows every call.
 type Breaker struct {
-	fails  int       // number of failures in a row
+	fails  int       // number of consecutive failures
 	since  time.Time // time of the first of these failures
-	why    error     // error of the latest failure
+	why    error     // error of the last failure
 	wait   time.Duration
 	until  time.Time // no calls before this time; zero = all calls are allowed
 	trying bool      // a probe of the store is running
@@ -27,8 +27,8 @@ func (b *Breaker) Open() bool { return !b.until.IsZero() }
 // Due reports whether it is time for a probe.
 func (b *Breaker) Due(now time.Time) bool { return b.Open() && !b.trying && !now.Before(b.until) }
 
-// Enter reports whether a call is permitted. The caller reports the end of a permitted call with Ended. probe marks
-// the call that tests the store.
+// Enter reports whether a call is permitted. The caller must pass the end of a permitted call to Ended. probe means
+// that the call is a probe of the store.
 func (b *Breaker) Enter(now time.Time) (in, probe bool) {
 	if !b.Open() {
 		return true, false
@@ -40,17 +40,17 @@ func (b *Breaker) Enter(now time.Time) (in, probe bool) {
 	return true, true
 }
 
-// verdict is how a call ended.
+// verdict classifies the end of a call.
 type verdict int
 
 const (
-	AnsweredCall verdict = iota // the call succeeded or was refused
+	AnsweredCall verdict = iota // the call succeeded, or the store refused it
 	FailedCall
-	unknownEnd // the store's state is unknown, because the caller's deadline was too short
+	unknownEnd // nothing is known about the store, because the caller's deadline was too short
 )
 
-// Ended records the end of a call. Of the calls that were in progress when the breaker opened, only a success
-// counts. It reports whether the visible state of the breaker has changed.
+// Ended records the end of a call, and reports whether the visible state of the breaker has changed. If the call
+// started before the breaker opened, only a success has an effect.
 func (b *Breaker) Ended(now time.Time, probe bool, v verdict, why error) (changed bool) {
 	if probe {
 		b.trying = false

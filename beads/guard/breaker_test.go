@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Each row reports results at given seconds and checks which calls the breaker allows, and until when it is open.
+// Each row reports results at given seconds. It checks which calls the breaker allows, and how long the breaker stays
+// open.
 func TestBreaker(t *testing.T) {
 	for _, c := range []struct{ name, story, want string }{
 		{"refusals and answers never open it", "0 bad, 1 bad, 2 good, 3 bad, 4 bad, 5 in", "5 in"},

@@ -1,5 +1,5 @@
-// Package guard wraps the work stores. It gives every call a deadline, and refuses calls to a store that fails
-// repeatedly, until a probe succeeds.
+// Package guard wraps bead stores. It gives every call a deadline. If a store fails repeatedly, it refuses calls until
+// a probe succeeds.
 package guard
 
 import (
@@ -16,20 +16,20 @@ import (
 )
 
 const (
-	// callLimit is the timeout of one call of a store.
+	// callLimit is the timeout of one call to a store.
 	callLimit = 10 * time.Second // for stores that are not beads.Patient
 	// beadLimit is added to the timeout for each bead of a batch.
 	beadLimit = 5 * time.Millisecond
 	// probeLimit is the timeout of a probe.
 	probeLimit = 3 * time.Second // for stores that are not beads.Patient
-	// fair is how long a call must have run before a timeout of its caller counts as a failure of the store.
+	// fair is how long a call must have run so that a timeout of its caller counts as a failure of the store.
 	fair = 2 * time.Second
 )
 
 // Guards protect the stores, one for each scope. They give every call a deadline, and refuse calls to a store that
-// fails repeatedly. Reads and writes have separate breakers, because a file lock can block one and not the other.
+// fails repeatedly. Reads and writes have separate breakers, because a file lock may block only one of them.
 type Guards struct {
-	// called after every change, from any goroutine
+	// called after every change of the problems, from any goroutine
 	tell func(Report)
 	Took func(scope string, writes bool, d time.Duration) // receives the duration of each call
 
@@ -38,8 +38,7 @@ type Guards struct {
 	rev uint64
 }
 
-// Store is a guarded beads.Store. It returns errors.ErrUnsupported for abilities that the underlying store does not
-// have.
+// Store is a guarded beads.Store. For abilities that the underlying store lacks, it returns errors.ErrUnsupported.
 type Store struct {
 	of            *Guards
 	scope         string
@@ -47,16 +46,16 @@ type Store struct {
 	reads, writes Breaker // guarded by the mutex of guards
 }
 
-// Report describes the problems of all stores at one time.
+// Report describes the current problems of all stores.
 type Report struct {
-	Rev    uint64 // a report with a lower number is older
+	Rev    uint64 // increases with each report
 	Stores []Trouble
 }
 
-// Trouble describes the problem of one scope's store.
+// Trouble describes the problem of a scope's store.
 type Trouble struct {
 	Scope         string
-	Reads, Writes bool // which kinds of calls fail
+	Reads, Writes bool // kinds of calls that fail
 	Text          string
 	Until         time.Time // time of the next probe
 }
@@ -66,7 +65,7 @@ func New(tell func(Report)) *Guards {
 	return &Guards{tell: tell, Took: func(string, bool, time.Duration) {}, by: map[string]*Store{}}
 }
 
-// Of returns the guard of a scope's store. If the store was replaced, the breakers of the new one start closed.
+// Of returns the guarded store of a scope. For a replaced store it returns a new guard with closed breakers.
 func (gs *Guards) Of(scope string, store beads.Store) *Store {
 	gs.mu.Lock()
 	g := gs.by[scope]
@@ -88,7 +87,7 @@ func (gs *Guards) Of(scope string, store beads.Store) *Store {
 	return g
 }
 
-// Keep removes the guards of all other scopes.
+// Keep removes the guards of all scopes that are not in scopes.
 func (gs *Guards) Keep(scopes []string) {
 	gs.mu.Lock()
 	before := len(gs.by)
@@ -106,7 +105,7 @@ func (gs *Guards) Keep(scopes []string) {
 	}
 }
 
-// Due returns the guards that are to run a probe now.
+// Due returns the guards that should run a probe now.
 func (gs *Guards) Due(now time.Time) (reads, writes []*Store) {
 	gs.mu.Lock()
 	defer gs.mu.Unlock()
@@ -134,7 +133,7 @@ func (gs *Guards) troubles(now time.Time) Report {
 	return in
 }
 
-// TroubleIn returns what is wrong with the store of these breakers; its text is "" if the store works.
+// TroubleIn describes the problem of the store with these breakers. Text is "" if the store works.
 func TroubleIn(now time.Time, scope string, reads, writes *Breaker) Trouble {
 	t := Trouble{Scope: scope, Reads: reads.Open(), Writes: writes.Open()}
 	what, b := "read", reads
@@ -165,7 +164,7 @@ func moment(now, t time.Time) string {
 	return t.Format(time.DateTime)
 }
 
-// refused returns the error for a call that the breaker refuses, or for a failure that opened it.
+// refused returns the error for a call that the breaker refuses, or for a failure that opened the breaker.
 func (g *Store) refused(now time.Time, b *Breaker) error {
 	if !b.Open() {
 		return nil
@@ -174,7 +173,7 @@ func (g *Store) refused(now time.Time, b *Breaker) error {
 	return &beads.ClosedError{Text: text, Why: b.why}
 }
 
-// limit returns the timeout of one call of the store.
+// limit returns the timeout of one call to the store.
 func (g *Store) limit() time.Duration {
 	if p, ok := g.store.(beads.Patient); ok {
 		return max(callLimit, p.CallLimit())
@@ -182,7 +181,8 @@ func (g *Store) limit() time.Duration {
 	return callLimit
 }
 
-// probe returns the timeout of a probe. A store that is slow in normal operation gets its own, longer timeout.
+// probe returns the timeout of a probe. For a store that is slow in normal operation it returns the store's own
+// timeout.
 func (g *Store) probe() time.Duration {
 	if _, ok := g.store.(beads.Patient); ok {
 		return max(probeLimit, g.limit())
@@ -190,7 +190,7 @@ func (g *Store) probe() time.Duration {
 	return probeLimit
 }
 
-// guarded makes one call of a store through its breaker.
+// guarded makes one call to a store through a breaker.
 func guarded[T any](ctx context.Context, g *Store, b *Breaker, limit time.Duration,
 	call func(context.Context) (T, error)) (T, error) {
 	var none T
@@ -228,10 +228,11 @@ func guarded[T any](ctx context.Context, g *Store, b *Breaker, limit time.Durati
 	return got, err
 }
 
-// Answered reports whether a call that returned this error has reached the store. A refusal is an answer, too.
+// Answered reports whether a call that returned this error has reached the store. A refusal by the store is also an
+// answer.
 func Answered(err error) bool { return judged(err) == AnsweredCall }
 
-// judged separates refusals, which are answers, from failures of the store.
+// judged distinguishes refusals, which are answers, from failures of the store.
 func judged(err error) verdict {
 	var invalid *beads.Invalid
 	switch {

@@ -38,7 +38,8 @@ func (a *asked) Version(ctx context.Context) (uint64, error) { a.note(); return 
 
 func (a *asked) Probe(ctx context.Context) error { a.note(); return a.Store.Probe(ctx) }
 
-// S11: a call of a hung store fails at its deadline. After three such calls the guard refuses calls at once.
+// A call to a hung store fails at its deadline. After three such calls the guard refuses further calls immediately
+// (S11).
 func TestGuardOfAHungStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []Report
@@ -91,8 +92,8 @@ func TestGuardOfAHungStore(t *testing.T) {
 	})
 }
 
-// A refusal by the store is a valid answer. A call whose deadline is too short proves nothing. A missing ability is not
-// a failure.
+// A refusal by the store is a valid answer. A timeout due to a short deadline of the caller proves nothing. A missing
+// ability is not a failure.
 func TestGuardIgnoresRefusals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gs := New(func(in Report) { t.Errorf("told %+v", in) })
@@ -128,7 +129,7 @@ func TestGuardIgnoresRefusals(t *testing.T) {
 	})
 }
 
-// A different store starts with closed breakers, and a removed store has no trouble.
+// A replaced store starts with closed breakers, and a removed store has no trouble.
 func TestGuardOfAnotherStore(t *testing.T) {
 	var told []Report
 	gs := New(func(in Report) { told = append(told, in) })
@@ -175,7 +176,7 @@ func (s *patient) List(ctx context.Context, _ beads.Query) ([]beads.Bead, error)
 	}
 }
 
-// After a failure, a store with a longer timeout is used again when it works.
+// A store with a longer timeout is used again as soon as it works.
 func TestASlowStoreHeals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &patient{down: true}
@@ -194,7 +195,7 @@ func TestASlowStoreHeals(t *testing.T) {
 	})
 }
 
-// A store that is slow in normal operation sets its own timeout; other stores have the default.
+// A store that is slow in normal operation sets its own timeout. Other stores have the default timeout.
 func TestLimitOfACall(t *testing.T) {
 	gs := New(func(Report) {})
 	if slow := gs.Of("rig", &patient{}).limit(); slow != 30*time.Second {

@@ -12,7 +12,7 @@ import (
 	"gcity/beads/foreign"
 )
 
-// wire is a bead in the JSON of scripts. All fields except the ID and the title may be missing.
+// wire is a bead in the JSON format of scripts. All fields except the ID and the title may be missing.
 type wire struct {
 	ID          string                     `json:"id"`
 	Title       string                     `json:"title"`
@@ -32,11 +32,10 @@ type wire struct {
 	Rev         uint64                     `json:"rev"`
 }
 
-// statusKey is the metadata key for a status that is unknown here.
+// statusKey is the metadata key for a status that gcity does not know.
 const statusKey = "script.status"
 
-// read converts a script's JSON into a bead. If it returns an error, only the ID of the bead is valid, and it may
-// be empty.
+// read converts a script's JSON to a bead. After an error only the ID of the bead is valid, and it may be empty.
 func read(text []byte) (beads.Bead, error) {
 	var w wire
 	if err := json.Unmarshal(text, &w); err != nil {
@@ -93,8 +92,8 @@ func moment(text string, to *time.Time) (err error) {
 	return nil
 }
 
-// one parses output that contains one bead: an object, or an array with one object. there is false for empty
-// output, null and [].
+// one parses an output with one bead: an object, or an array with one object. there is false for empty output, null and
+// [].
 func one(out []byte) (b beads.Bead, there bool, err error) {
 	out = bytes.TrimSpace(out)
 	var list []json.RawMessage
@@ -148,8 +147,8 @@ func whole(b beads.Bead) map[string]any {
 	return out
 }
 
-// difference returns the JSON for a script's update operation, which contains only the fields that change. labels
-// are added, and remove_labels are removed. An empty metadata value removes its key.
+// difference returns the JSON for a script's update operation, which contains only the fields that change. The labels
+// in labels are added, and those in remove_labels are removed. An empty metadata value removes its key.
 func difference(was, now beads.Bead) map[string]any {
 	out := map[string]any{"rev": now.Rev, "updated_at": now.UpdatedAt, "closed_at": now.ClosedAt}
 	full := whole(now)
@@ -180,7 +179,7 @@ func put(out map[string]any, name string, list []string) {
 	}
 }
 
-// setting returns the metadata to set; "" removes a key.
+// setting returns the changed metadata. The value "" removes a key.
 func setting(was, now beads.Bead) map[string]string {
 	set := map[string]string{}
 	maps.Copy(set, now.Metadata)

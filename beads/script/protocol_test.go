@@ -34,8 +34,8 @@ func told(t *testing.T, cases string) (s *script.Store, log func() string) {
 
 const began = "ensure-ready\ninit DIR sc\nconfig-set issue_prefix sc\n"
 
-// If a script implements only the required operations, the others are built from them. Each unknown operation is tried
-// only once.
+// If a script implements only the required operations, the other operations are built from them. Each unknown operation
+// is tried only once.
 func TestScriptSupportsFewOperations(t *testing.T) {
 	s, log := told(t, `list) echo '[{"id":"a-1","title":"x","status":"blocked","labels":["l"],"created_at":"2026-04-01T10:00:00Z"},{"id":"a-2","title":"y","status":"closed"}]' ;;`)
 	for range 2 {
@@ -55,7 +55,7 @@ func TestScriptSupportsFewOperations(t *testing.T) {
 	}
 }
 
-// A script gets the operation and the IDs as arguments, and everything else unchanged as JSON.
+// A script gets the operation and the IDs as arguments, and all other values as JSON.
 func TestEnvironmentOfAScript(t *testing.T) {
 	s, log := told(t, `get) cat "$BEADS_DIR/../bead" ;;
 create|update|close|set-metadata) cat >>"$BEADS_DIR/../log"; echo >>"$BEADS_DIR/../log"
@@ -85,7 +85,7 @@ create|update|close|set-metadata) cat >>"$BEADS_DIR/../log"; echo >>"$BEADS_DIR/
 	}
 }
 
-// A bead that was created without some of its fields is closed.
+// A bead that the script has stored without some of its fields is closed.
 func TestIncompleteBeadIsClosed(t *testing.T) {
 	s, log := told(t, `create|update) echo '{"id":"a-1","title":"x"}' ;;
 close) ;; get) echo '{"id":"a-1","title":"x"}' ;;`)
@@ -128,7 +128,7 @@ func TestScriptsThatMisbehave(t *testing.T) {
 	}
 }
 
-// "not found" about something other than the bead is a failure, not an answer.
+// "not found" about anything other than the bead is a failure, not an answer.
 func TestNotFound(t *testing.T) {
 	for said, gone := range map[string]bool{
 		"bead a-1 not found": true, "Not found.": true, "no such bead": true, `issue not found: "a-1"`: true,
@@ -141,7 +141,7 @@ func TestNotFound(t *testing.T) {
 	}
 }
 
-// A bead that cannot be parsed is not changed, is reported, and does not affect other beads.
+// A bead that cannot be parsed stays unchanged, is reported, and does not affect other beads.
 func TestBeadsThatCannotBeRead(t *testing.T) {
 	s, _ := told(t, `list) echo '[{"id":"a-1","title":"x"},{"id":"a-2","title":"\u001b[31m"},{"id":"a-3","title":"t","created_at":"noon"},3]' ;;
 get) echo '{"id":"a-2","title":""}' ;;`)
@@ -158,8 +158,8 @@ get) echo '{"id":"a-2","title":""}' ;;`)
 	}
 }
 
-// A script may create a molecule in its own way. If it exits with 2, the molecule is created step by step, which
-// TestSuite checks.
+// A script may create a molecule in its own way. If the script exits with 2, the molecule is created step by step,
+// which TestSuite checks.
 func TestAScriptThatCooks(t *testing.T) {
 	s, log := told(t, `mol-cook) cat >>"$BEADS_DIR/../log"; echo a-1 ;;
 get) echo '{"id":"a-1","title":"paint","type":"molecule","ref":"paint"}' ;;

@@ -1,11 +1,11 @@
-// Package script implements a work store with a script of the city: `exec:<script>`. It calls the script once per
-// operation, as `<script> OPERATION [ARGUMENT…]`, without a shell; the script reads JSON from stdin and writes JSON
-// to stdout. Exit 0 means success, 2 that the script does not know the operation, and any other code a failure that
-// its stderr explains.
+// Package script implements a bead store with a script of the city: `exec:<script>`. It calls the script once per
+// operation, as `<script> OPERATION [ARGUMENT…]`, without a shell. The script reads JSON from stdin and writes JSON to
+// stdout. Exit code 0 means success, and 2 means that the script does not know the operation. Any other code means a
+// failure, which stderr explains.
 //
-// The script must implement create, get, update and list; the other operations are built from these if the script
-// exits with 2. A script may drop fields of a bead, but not silently: a write that cannot be read back is an error
-// that names what is missing.
+// The script must implement create, get, update and list. If it exits with 2 for other operations, gcity builds them
+// from these four. A script may drop fields of a bead, but not silently: if a written field cannot be read back, the
+// error names the field.
 package script
 
 import (
@@ -29,32 +29,31 @@ import (
 // CallLimit is the timeout of one call of the script.
 const CallLimit = 30 * time.Second
 
-// unknown is the exit code for an operation that a script does not know.
+// unknown is the exit code for an unknown operation.
 const unknown = 2
 
 // Options configure a store.
 type Options struct {
 	Script string   // a path, or a name to search for on the PATH
-	Dir    string   // the folder of the city or rig, where the script runs
+	Dir    string   // folder of the city or rig, which is the script's working folder
 	Prefix string   // prefix of new IDs, if the script supports it
 	Env    []string // variables that gcity sets for the script
 
-	// the environment of this process, nil = os.Environ(). shell.ScriptEnv selects the variables that the script
-	// gets.
+	// environment of this process, nil = os.Environ(). shell.ScriptEnv selects the variables for the script.
 	Environ []string
 
-	// set by processes that keep the store open: Close then calls the script's shutdown operation
+	// set by processes that keep the store open: Close calls the script's shutdown operation
 	Serve bool
 }
 
-// Store is a store that keeps its beads through a script.
+// Store is a bead store that uses a script.
 type Store struct {
 	*foreign.Store
 	k *keeper
 }
 
-// Open returns the store of a script. It does not call the script. The first operation is preceded by ensure-ready
-// and, once per folder, by init and config-set.
+// Open returns the store of a script. It does not call the script. Before the first operation, the store calls
+// ensure-ready and, once per folder, init and config-set.
 func Open(o Options) (*Store, error) {
 	if err := beads.CheckPrefix(o.Prefix); err != nil {
 		return nil, err
@@ -73,7 +72,7 @@ const closeLimit = 5 * time.Second
 // Close calls the script's shutdown operation if Serve is set. It takes at most closeLimit.
 func (s *Store) Close() error { return s.CloseWithin(context.Background()) }
 
-// CloseWithin does the same as Close, with the deadline of ctx.
+// CloseWithin is like Close, but also respects the deadline of ctx.
 func (s *Store) CloseWithin(ctx context.Context) error {
 	if !s.k.o.Serve || !s.k.begun() {
 		return nil
@@ -101,7 +100,7 @@ func (s *Store) Aside(ctx context.Context) ([]beads.Aside, error) {
 
 var _ beads.Auditor = (*Store)(nil)
 
-// keeper runs the script.
+// keeper runs the script for a foreign.Store.
 type keeper struct {
 	o Options
 
@@ -116,7 +115,7 @@ func (k *keeper) begun() bool {
 	return k.started
 }
 
-// call calls the script once. An unknown operation is errors.ErrUnsupported.
+// call calls the script once. For an unknown operation it returns errors.ErrUnsupported.
 func (k *keeper) call(ctx context.Context, stdin []byte, op string, args ...string) ([]byte,
 	error) {
 	k.mu.Lock()
@@ -150,8 +149,8 @@ func (k *keeper) call(ctx context.Context, stdin []byte, op string, args ...stri
 	return got.Stdout, nil
 }
 
-// path returns the script in the form for exec: a relative path with a slash is relative to the store's folder, and
-// a name without one is looked up on the PATH.
+// path returns the path or name of the script. A relative path with a slash is relative to the store's folder. A name
+// without a slash is looked up on the PATH.
 func (k *keeper) path() string {
 	if strings.Contains(k.o.Script, "/") && !filepath.IsAbs(k.o.Script) {
 		return filepath.Join(k.o.Dir, k.o.Script)
@@ -229,10 +228,10 @@ func (k *keeper) Get(ctx context.Context, id string) (beads.Bead, error) {
 	return b, nil
 }
 
-// mostLabelled is the limit for all beads. 0 is not possible: some scripts treat it as no beads.
+// mostLabelled is a limit that allows all beads. It is not 0, because some scripts then return no beads.
 const mostLabelled = "1000000"
 
-// Find implements foreign.Keeper. It requests the smallest list that the script can select.
+// Find implements foreign.Keeper. It uses the operation with the smallest result that contains the requested beads.
 func (k *keeper) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	op := []string{"list"}
 	switch {
@@ -250,7 +249,7 @@ func (k *keeper) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error) 
 	return all, err
 }
 
-// beads makes a call that returns beads. aside lists those that cannot be parsed.
+// beads makes a call that returns beads. aside has the beads that cannot be parsed.
 func (k *keeper) beads(ctx context.Context, op ...string) (all []beads.Bead, aside []beads.Aside,
 	err error) {
 	out, err := k.call(ctx, nil, op[0], op[1:]...)

@@ -37,7 +37,7 @@ func folder(t *testing.T) string {
 	return path
 }
 
-// A script gets this process's environment without the variables of sessions, plus the variables that gcity sets.
+// A script gets the environment of this process without the variables of sessions, and the variables that gcity sets.
 func TestEnviron(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "keep")
@@ -65,7 +65,7 @@ func TestEnviron(t *testing.T) {
 	}
 }
 
-// A short script that stores what it gets has all guarantees of a store.
+// A short script that stores its input has all guarantees of a store.
 func TestSuite(t *testing.T) {
 	path := folder(t)
 	dirs := map[beads.Store]string{}

@@ -13,8 +13,8 @@ import (
 	"gcity/beads/foreign"
 )
 
-// Make implements foreign.Keeper. Parts of a new bead that the script does not store are sent again, as a change.
-// If they are still missing, the bead is closed, and the error says what is missing.
+// Make implements foreign.Keeper. If the script drops parts of a new bead, Make sends them again as a change. If they
+// are still missing, Make closes the bead and returns an error that names the missing parts.
 func (k *keeper) Make(ctx context.Context, want beads.Bead) (beads.Bead, error) {
 	in, err := encode(whole(want))
 	if err != nil {
@@ -47,7 +47,7 @@ func (k *keeper) Make(ctx context.Context, want beads.Bead) (beads.Bead, error) 
 	return got, err
 }
 
-// made parses the output of create: the bead, or its ID.
+// made parses the output of create, which is the bead or its ID.
 func (k *keeper) made(ctx context.Context, out []byte) (beads.Bead, error) {
 	id := strings.TrimSpace(string(out))
 	var text string
@@ -91,8 +91,8 @@ func (k *keeper) Change(ctx context.Context, was, now beads.Bead) (beads.Bead, e
 	return got, nil
 }
 
-// change changes a bead. It calls update unless the bead is only to be closed. Then it calls set-metadata if update
-// did not store the metadata, and close, because update may not support that status.
+// change changes a bead. It calls update, unless the bead is only closed. It calls set-metadata if update did not store
+// the metadata. It calls close separately, because update may not support this status.
 func (k *keeper) change(ctx context.Context, was, now beads.Bead) (got beads.Bead, err error) {
 	diff := difference(was, now)
 	closing := now.Status == beads.StatusClosed && was.Status != beads.StatusClosed
@@ -132,8 +132,8 @@ func (k *keeper) put(ctx context.Context, in map[string]any, op, id string) (bea
 	return k.Get(ctx, id)
 }
 
-// annotate sets the metadata that an update did not store. If a script never returns metadata, it cannot be checked
-// and counts as stored.
+// annotate sets the metadata that an update did not store. If a script never returns metadata, gcity assumes that it
+// was stored.
 func (k *keeper) annotate(ctx context.Context, was, now, got beads.Bead) (beads.Bead, error) {
 	set := setting(was, now)
 	maps.DeleteFunc(set, func(key, value string) bool { return got.Metadata[key] == value })
@@ -152,8 +152,8 @@ func (k *keeper) annotate(ctx context.Context, was, now, got beads.Bead) (beads.
 	return after, err
 }
 
-// Cook implements foreign.Cooker. mol-cook gets a molecule as {formula, title, beads}, where IDs are names ("$1")
-// that the other beads use. The script prints the beads in the same order, or only the ID of the root.
+// Cook implements foreign.Cooker. mol-cook gets a molecule as {formula, title, beads}. The IDs of the beads are names
+// ("$1") to which other beads refer. The script prints the beads in the same order, or only the ID of the root.
 func (k *keeper) Cook(ctx context.Context, want []beads.Bead) ([]beads.Bead, error) {
 	root := want[0]
 	if root.Type != beads.TypeMolecule {
@@ -184,7 +184,7 @@ func (k *keeper) Cook(ctx context.Context, want []beads.Bead) ([]beads.Bead, err
 	return k.below(ctx, out, want)
 }
 
-// below finds the steps of a cooked molecule when the script returns only its root, by their origin.
+// below finds the steps of a created molecule by their parent, ref and title, if the script returned only the root.
 func (k *keeper) below(ctx context.Context, out []byte, want []beads.Bead) ([]beads.Bead, error) {
 	root, err := k.made(ctx, out)
 	if err != nil {
@@ -209,7 +209,7 @@ func (k *keeper) below(ctx context.Context, out []byte, want []beads.Bead) ([]be
 	return made, nil
 }
 
-// Remove implements foreign.Remover. purge gets the IDs as JSON.
+// Remove implements foreign.Remover. The script's purge operation gets the IDs as JSON.
 func (k *keeper) Remove(ctx context.Context, ids []string) error {
 	in, err := encode(map[string]any{"ids": ids})
 	if err != nil {

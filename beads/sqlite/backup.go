@@ -14,24 +14,24 @@ import (
 	"gcity/internal/disk"
 )
 
-// backupLimit is the time limit of a backup or a restore if its context has no deadline.
+// backupLimit is the time limit of a backup or a restore if the context has no deadline.
 const backupLimit = 2 * time.Minute
 
-// ErrNone means that there is no store yet, so there is nothing to back up.
+// ErrNone is the error for a backup of a store that does not exist yet.
 var ErrNone = errors.New("there is no bead store yet")
 
-// errDamaged means that SQLite can read the file, but its content is inconsistent.
+// errDamaged is the error for a file that SQLite can read but that is inconsistent.
 var errDamaged = errors.New("it is damaged")
 
-// Copy describes a file with all beads of a store.
+// Copy describes a file that contains all beads of a store.
 type Copy struct {
 	Path string
 	Identity
 	Beads int
 }
 
-// Backup writes a consistent copy of the store to a file, which appears complete or not at all. It does not wait
-// for writers, and writers do not wait for it, except on a network file system. An existing file is replaced.
+// Backup writes a consistent copy of the store to a file. The file appears complete or not at all, and replaces an
+// existing file. Backup and writers do not wait for each other, except on a network file system.
 func (s *Store) Backup(ctx context.Context, path string) (Copy, error) {
 	ctx, cancel := limited(ctx, backupLimit)
 	defer cancel()
@@ -66,13 +66,13 @@ func gone(err error) error {
 	return err
 }
 
-// duplicate copies a store file to a new one on stable storage, calls edit for the copy, and checks the copy. The
-// source is only read.
+// duplicate copies a store file to a new file on stable storage, calls edit for the copy, and checks the copy. It only
+// reads the source.
 func duplicate(ctx context.Context, from, to string, edit func(*sql.DB) error) (c Copy, err error) {
 	if err := gone(os.Remove(to)); err != nil {
 		return c, err
 	}
-	// VACUUM INTO accepts an empty file and does not change its mode
+	// VACUUM INTO accepts an empty file and keeps its mode
 	if err := mknod(to); err != nil {
 		return c, err
 	}
@@ -107,7 +107,7 @@ func with(path, option string, use func(*sql.DB) error) error {
 	return errors.Join(use(db), db.Close())
 }
 
-// inspect reads the identity of a store file and how many beads it has. Damage is an error.
+// inspect reads the identity of a store file and the number of its beads. It returns an error if the file is damaged.
 func inspect(ctx context.Context, path string) (c Copy, err error) {
 	if info, err := os.Stat(path); err != nil {
 		return c, err
@@ -146,7 +146,7 @@ func inspect(ctx context.Context, path string) (c Copy, err error) {
 	})
 }
 
-// aside returns an unused name to which a restore renames the existing file.
+// aside returns an unused file name under which a restore keeps the existing file.
 func aside(path string) (string, error) {
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("%s.old-%d", path, n)
@@ -158,7 +158,7 @@ func aside(path string) (string, error) {
 	}
 }
 
-// isOwn reports whether a file in the store's folder belongs to the store, or was kept by a restore.
+// isOwn reports whether a file in the store's folder is part of the store, or was kept by a restore.
 func isOwn(name string) bool {
 	return name == File || strings.HasPrefix(name, File+"-") ||
 		strings.HasPrefix(name, File+".old-")

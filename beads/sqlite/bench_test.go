@@ -30,7 +30,7 @@ func filled(b *testing.B, n int) *Store {
 	return s
 }
 
-// W7: each create is durable before the next begins.
+// Each create is durable before the next create begins (W7).
 func BenchmarkCreate(b *testing.B) {
 	s := filled(b, 10_000)
 	b.ReportAllocs()
@@ -44,7 +44,7 @@ func BenchmarkCreate(b *testing.B) {
 	b.ReportMetric(float64(i)/b.Elapsed().Seconds(), "beads/s")
 }
 
-// W7: 10,000 beads are created in one transaction.
+// 10,000 beads are created in one transaction (W7).
 func BenchmarkCreateAll(b *testing.B) {
 	s := open(b, b.TempDir())
 	batch := make([]beads.Bead, 10_000)
@@ -60,7 +60,7 @@ func BenchmarkCreateAll(b *testing.B) {
 	b.ReportMetric(float64(b.N*len(batch))/b.Elapsed().Seconds(), "beads/s")
 }
 
-// W7: a page of 100 beads is listed.
+// A page of 100 beads is listed (W7).
 func BenchmarkList(b *testing.B) {
 	for _, n := range []int{10_000, 100_000} {
 		s := filled(b, n)
@@ -100,7 +100,7 @@ func BenchmarkGet(b *testing.B) {
 	}
 }
 
-// BenchmarkVersion measures the query that a controller makes at each patrol.
+// BenchmarkVersion measures the query that a controller makes in each patrol.
 func BenchmarkVersion(b *testing.B) {
 	s := filled(b, 10_000)
 	b.ReportAllocs()
@@ -111,12 +111,12 @@ func BenchmarkVersion(b *testing.B) {
 	}
 }
 
-// W7: each close is durable before the next begins.
+// Each close is durable before the next close begins (W7).
 func BenchmarkClose(b *testing.B) {
 	s := filled(b, 10_000)
 	i := 0
 	for b.Loop() {
-		// Beads are closed and reopened in turn, so that each update changes something.
+		// Beads are closed and reopened alternately, so that each update changes something.
 		status := []beads.Status{beads.StatusClosed, beads.StatusOpen}[i/10_000%2]
 		if _, err := s.Update(b.Context(), fmt.Sprint("gc-", 1+i%10_000), beads.Patch{Status: &status}); err != nil {
 			b.Fatal(err)
@@ -126,7 +126,7 @@ func BenchmarkClose(b *testing.B) {
 	b.ReportMetric(float64(i)/b.Elapsed().Seconds(), "beads/s")
 }
 
-// BenchmarkOpen measures the time from opening a file with 100,000 beads to the first answer.
+// BenchmarkOpen measures the time from opening a file with 100,000 beads to the first result.
 func BenchmarkOpen(b *testing.B) {
 	at := dir(filled(b, 100_000))
 	for b.Loop() {

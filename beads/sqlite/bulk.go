@@ -11,7 +11,7 @@ import (
 // trees is the number of beads that a purge examines in one transaction. It limits how long other writers wait.
 const trees = 200
 
-// Purge implements beads.Purger. It uses several transactions; an error does not undo the earlier ones.
+// Purge implements beads.Purger. It uses several transactions, and an error does not undo the earlier ones.
 func (s *Store) Purge(ctx context.Context, q beads.Query, before time.Time) (int, error) {
 	q.Status, q.Ready, q.Before = []beads.Status{beads.StatusClosed}, false, ""
 	ctx, cancel := limited(ctx, 6*patience)
@@ -82,8 +82,8 @@ func (t *txn) purge(roots []string, before time.Time) (gone int, err error) {
 	return gone, t.exec(`UPDATE store SET version = version + 1`)
 }
 
-// tree returns a bead and all its descendants. It returns nothing if one of them is not closed, was closed too
-// late, or is unreadable.
+// tree returns a bead and all its descendants. It returns nothing if one of them is not closed, was closed too late, or
+// cannot be read.
 func (t *txn) tree(id string, before time.Time) (seqs []int64, err error) {
 	rows, err := t.query(`WITH RECURSIVE below (seq, id) AS (SELECT seq, id FROM beads WHERE id = ?
 		UNION SELECT b.seq, b.id FROM below JOIN beads b ON b.parent = below.id)
@@ -157,7 +157,7 @@ func (t *txn) restore(all []beads.Bead) (done beads.Restored, err error) {
 		if what == beads.Created || what == beads.Updated {
 			written = append(written, b.ID)
 			last = max(last, number(b.ID))
-			// a new bead must not become the missing need of an old one
+			// the ID of a new bead must not satisfy a missing need of a restored bead
 			for _, id := range beads.NewLinks(beads.Bead{}, b) {
 				last = max(last, number(id))
 			}

@@ -19,7 +19,7 @@ const (
 	codeNotADB   = 26
 )
 
-// code returns the primary result code of an error of SQLite, or 0.
+// code returns the primary result code of an SQLite error, or 0.
 func code(err error) int {
 	var e *driver.Error
 	if errors.As(err, &e) {

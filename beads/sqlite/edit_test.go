@@ -16,7 +16,8 @@ import (
 	"gcity/beads"
 )
 
-// childEdit increments a counter in a bead, retries until no other process was faster, and prints the number of tries.
+// childEdit increments a counter in a bead. It retries until no other process has changed the bead in between, and
+// prints the number of tries.
 func childEdit(dir, id, name string) {
 	s, err := Open(dir, "gc")
 	must(err)
@@ -38,7 +39,7 @@ func childEdit(dir, id, name string) {
 	}
 }
 
-// S12: thirty processes edit the same bead, and none overwrites another's edit.
+// Thirty processes edit the same bead, and no process overwrites the edit of another (S12).
 func TestThirtyProcessesEditOneBead(t *testing.T) {
 	const editors = 30
 	at := t.TempDir()
@@ -75,8 +76,8 @@ func TestThirtyProcessesEditOneBead(t *testing.T) {
 	}
 }
 
-// S9, S14: in a read-only folder an existing store can be read, or the error says what to do. It never looks like an
-// empty store, and changes are refused.
+// In a read-only folder an existing store can be read, or the error explains what to do. The store never looks empty,
+// and changes are refused (S9, S14).
 func TestReadOnlyFolder(t *testing.T) {
 	at := t.TempDir()
 	s := open(t, at)

@@ -12,22 +12,22 @@ import (
 // Condition is the state of a store's file and folder.
 type Condition struct {
 	There     bool     // the file exists
-	Schema    int      // version of its schema
-	Damage    []string // the first few problems of the file
-	Log       int64    // bytes of the write-ahead log
-	Exposed   []string // files that other users can read or write, each with its mode
+	Schema    int      // version of the file's schema
+	Damage    []string // the first few problems found in the file
+	Log       int64    // size of the write-ahead log in bytes
+	Exposed   []string // files that other users can access, each with its mode
 	Strangers []string // files in the folder that do not belong to the store, sorted
 }
 
-// LargeLog is the size of a write-ahead log, in bytes, that could not be checkpointed for a long time. Without
-// readers it is truncated to journal_size_limit.
+// LargeLog is the size in bytes at which a write-ahead log is suspicious, because it was not checkpointed for a long
+// time. Without readers the log is truncated to journal_size_limit.
 const LargeLog = 64 << 20
 
-// damages is the greatest number of reported problems.
+// damages is the maximum number of reported problems.
 const damages = 5
 
-// Examine reads the whole store and looks for damage. It creates nothing. A file of another program is an error and
-// is not changed. After an error, the condition contains what was found before.
+// Examine reads the whole store and checks it for damage. It creates nothing. A file of another program is an error and
+// is not changed. After an error, the condition contains the problems found before the error.
 func (s *Store) Examine(ctx context.Context) (Condition, error) {
 	type found struct {
 		c   Condition
@@ -65,7 +65,7 @@ func (s *Store) examine(ctx context.Context) (Condition, error) {
 		if err != nil {
 			return err
 		}
-		defer rows.Close() // an error of Close is also in rows.Err
+		defer rows.Close() // rows.Err also returns an error of Close
 		for rows.Next() {
 			var line string
 			if err := rows.Scan(&line); err != nil {
@@ -80,7 +80,7 @@ func (s *Store) examine(ctx context.Context) (Condition, error) {
 	return c, err
 }
 
-// look examines the files of the store without opening the database.
+// look examines the files in the store's folder without opening the database.
 func (s *Store) look() (c Condition, err error) {
 	entries, err := os.ReadDir(s.folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -94,7 +94,7 @@ func (s *Store) look() (c Condition, err error) {
 	}
 	for _, e := range entries {
 		name := e.Name()
-		// formulas has links to formulas for tools that look there
+		// formulas contains links to formulas for other tools
 		if name == ".gitignore" || name == "formulas" {
 			continue
 		}
@@ -104,7 +104,7 @@ func (s *Store) look() (c Condition, err error) {
 		}
 		info, err := e.Info()
 		if err != nil {
-			continue // it was removed in the meantime
+			continue // the file was removed in the meantime
 		}
 		if info.Mode().Perm()&0o077 != 0 {
 			c.Exposed = append(c.Exposed, fmt.Sprintf("%s (%v)", filepath.Join(s.folder, name),

@@ -55,7 +55,7 @@ func TestExamine(t *testing.T) {
 	}
 }
 
-// Examine finds damage in the middle of the file, which reads of other beads do not touch.
+// Examine finds damage in the middle of the file that reads of other beads do not touch.
 func TestExamineDamage(t *testing.T) {
 	s := open(t, t.TempDir())
 	for range 200 {

@@ -154,7 +154,7 @@ func TestStrangePaths(t *testing.T) {
 	}
 }
 
-// S14: a missing folder (for example, of a disk that is not mounted) is not an empty store.
+// A missing folder, for example on a disk that is not mounted, is not an empty store (S14).
 func TestNoFolder(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "gone"))
 	everyCall(t, time.Minute, s, func(what string, err error) {
@@ -164,7 +164,7 @@ func TestNoFolder(t *testing.T) {
 	})
 }
 
-// S14: every call of an unreadable store fails, and none writes to it.
+// Every call to an unreadable store fails, and no call writes to it (S14).
 func TestUnreadableFiles(t *testing.T) {
 	made := open(t, t.TempDir())
 	for range 50 {
@@ -234,7 +234,7 @@ func content(t *testing.T, s *Store) []byte {
 	return data
 }
 
-// S13: unreadable records are not changed, are reported, and do not affect the others.
+// Unreadable records stay unchanged, are reported, and do not affect other records (S13).
 func TestSetAside(t *testing.T) {
 	s := open(t, t.TempDir())
 	want := map[string]string{
@@ -295,8 +295,8 @@ func TestSetAside(t *testing.T) {
 	}
 }
 
-// S11: another process holds the lock, for example because it is stopped in a debugger. A writer gets an error at its
-// deadline; readers do not wait.
+// Another process holds the lock, for example because a debugger has stopped it. A writer gets an error at its
+// deadline, and readers do not wait (S11).
 func TestLockedByAnother(t *testing.T) {
 	at := t.TempDir()
 	s := open(t, at)
@@ -325,7 +325,7 @@ func TestLockedByAnother(t *testing.T) {
 	titles(t, s, "c a")
 }
 
-// S11, S14: without a write-ahead log readers wait, too, and get an error.
+// Without a write-ahead log, readers also wait and get an error (S11, S14).
 func TestLockedReaders(t *testing.T) {
 	at := t.TempDir()
 	s := open(t, at)
@@ -342,7 +342,7 @@ func TestLockedReaders(t *testing.T) {
 	titles(t, s, "a")
 }
 
-// S11: if a disk hangs, a call fails at its deadline. When the disk works again, no call is left.
+// If a disk hangs, a call fails at its deadline. When the disk works again, no call is left (S11).
 func TestHungDisk(t *testing.T) {
 	s := open(t, t.TempDir())
 	come := make(chan struct{})
@@ -366,7 +366,7 @@ func TestHungDisk(t *testing.T) {
 	titles(t, s, "b")
 }
 
-// S4: a full disk is reported and loses nothing. When there is space again, the store works.
+// A full disk is reported, and no data is lost. When the disk has space again, the store works (S4).
 func TestFullDisk(t *testing.T) {
 	s := open(t, t.TempDir())
 	create(t, s, "a")
@@ -392,8 +392,8 @@ func TestFullDisk(t *testing.T) {
 	titles(t, s, "c a")
 }
 
-// S4: on a disk that is really full, SQLite can still overwrite what the store has. The probe fails until there is
-// space for changes.
+// On a disk that is really full, SQLite can still overwrite existing data. The probe fails until the disk has space for
+// changes (S4).
 func TestProbeOnAFullDisk(t *testing.T) {
 	at := t.TempDir()
 	if err := syscall.Mount("tmpfs", at, "tmpfs", 0, "size=4m"); err != nil {
@@ -433,7 +433,7 @@ func TestProbeOnAFullDisk(t *testing.T) {
 	}
 }
 
-// S9: the next call detects that the store was removed or replaced while the city runs.
+// The next call detects that the store was removed or replaced while the city runs (S9).
 func TestRemovedAndReplaced(t *testing.T) {
 	s, other := open(t, t.TempDir()), open(t, t.TempDir())
 	create(t, s, "a")
@@ -460,7 +460,7 @@ func TestRemovedAndReplaced(t *testing.T) {
 	titles(t, s, "c")
 }
 
-// L10: a closed store leaves no goroutine, and its calls report that it is closed.
+// A closed store leaves no goroutine, and its calls report that it is closed (L10).
 func TestClose(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	s, err := Open(t.TempDir(), "gc")

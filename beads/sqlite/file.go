@@ -19,7 +19,7 @@ import (
 
 // file is the open database: one connection for writing and a few for reading.
 type file struct {
-	is    os.FileInfo // identity of the file that was opened
+	is    os.FileInfo // the file that was opened, for comparison with the file on disk
 	write writer
 
 	read  *sql.DB
@@ -27,7 +27,7 @@ type file struct {
 	reads map[string]*sql.Stmt // prepared statements, by text
 }
 
-// open returns the database as it is on the disk now. If the database does not exist and create is not set, open
+// open returns the database that is currently on disk. If the database does not exist and create is not set, open
 // returns nil.
 func (s *Store) open(ctx context.Context, create bool) (*file, error) {
 	select {
@@ -81,8 +81,8 @@ func (s *Store) open(ctx context.Context, create bool) (*file, error) {
 	return f, nil
 }
 
-// makeFile creates an empty file that only its user can read. It never opens the file, because closing it would
-// release the locks that this process holds on it through other stores.
+// makeFile creates an empty file that only its user can read. It never opens the file. Closing the file would release
+// the locks that this process holds on it through other stores.
 func (s *Store) makeFile() error {
 	if err := disk.OwnFolder(s.folder); err != nil {
 		return err
@@ -96,7 +96,7 @@ func (s *Store) makeFile() error {
 func (s *Store) connect(ctx context.Context, is os.FileInfo) (*file, error) {
 	f := &file{is: is, reads: map[string]*sql.Stmt{}, write: writer{turn: make(chan struct{}, 1)}}
 	f.write.turn <- struct{}{}
-	for _, end := range []string{"-wal", "-shm", "-journal"} { // SQLite writes to all of them
+	for _, end := range []string{"-wal", "-shm", "-journal"} { // SQLite writes to all these files
 		if _, err := disk.CheckFile(s.path + end); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("cannot open the bead store: %w", err)
 		}
@@ -114,8 +114,8 @@ func (s *Store) connect(ctx context.Context, is os.FileInfo) (*file, error) {
 	return f, nil
 }
 
-// pool prepares at most n connections. SQLite waits only briefly for other processes, because that wait cannot be
-// interrupted. attempt retries until the time limit.
+// pool prepares at most n connections. SQLite waits only briefly for other processes, because its wait cannot be
+// interrupted; attempt retries until the time limit.
 func pool(path string, n int, option string) (*sql.DB, error) {
 	name := url.URL{Scheme: "file", Path: path, RawQuery: option +
 		"_pragma=busy_timeout(25)&_pragma=foreign_keys(1)&_pragma=synchronous(2)&" +
@@ -130,7 +130,7 @@ func pool(path string, n int, option string) (*sql.DB, error) {
 	return db, nil
 }
 
-// close waits until no write is in progress, so that none is interrupted.
+// close waits until no write is in progress, so that no write is interrupted.
 func (f *file) close(ctx context.Context) error {
 	select {
 	case <-f.write.turn:
@@ -162,8 +162,8 @@ func (f *file) reader(ctx context.Context, text string) (*sql.Stmt, error) {
 	return st, nil
 }
 
-// ready ensures that the file is a store, of a supported version, and in the right journal mode. It uses only one
-// connection, because the mode cannot be changed while there are others.
+// ready ensures that the file is a store with a supported version and the right journal mode. It uses only one
+// connection, because the mode cannot be changed while other connections exist.
 func (s *Store) ready(t *txn) error {
 	var app, version, tables int
 	const look = `SELECT a.application_id, v.user_version, (SELECT count(*) FROM sqlite_schema)

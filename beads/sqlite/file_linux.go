@@ -15,7 +15,7 @@ func mknod(path string) error {
 	return nil
 }
 
-// remedy returns what to do about an unusable folder, or an unusable file in it.
+// remedy returns advice about an unusable folder, or an unusable file in it.
 func remedy(folder string, err error) string {
 	wrong := syscall.Access(folder, 2|1) // the bits are W_OK and X_OK
 	var st syscall.Statfs_t
@@ -43,8 +43,8 @@ func noSpace(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// journalMode returns "wal" for a folder on a local disk. Its index is memory shared by all processes, which
-// network file systems do not have; there it returns "delete".
+// journalMode returns "wal" for a folder on a local disk, and "delete" for a folder on a network file system. The index
+// of a write-ahead log is memory shared by all processes, which network file systems do not support.
 func journalMode(folder string) (string, error) {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(folder, &st); err != nil {
@@ -56,7 +56,7 @@ func journalMode(folder string) (string, error) {
 	return "wal", nil
 }
 
-// remote reports whether a type of statfs(2) is, or may be, a network file system. FUSE may be either.
+// remote reports whether a type from statfs(2) is a network file system. FUSE counts as one, because it may be one.
 func remote(kind int64) bool {
 	switch uint32(kind) {
 	case 0x6969, // nfs

@@ -12,11 +12,11 @@ import (
 	"gcity/internal/proc"
 )
 
-// reserve is how many numbers of IDs are written to the ledger at a time, so that few writes of work need a second
-// file.
+// reserve is how many ID numbers are reserved in the ledger at a time, so that few writes of beads also write the
+// ledger.
 const reserve = 64
 
-// The SQL statements that give a store its identity.
+// SQL statements that give a store its identity.
 const (
 	identityTable = `CREATE TABLE IF NOT EXISTS identity (
 		one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -25,19 +25,18 @@ const (
 	identityRow = `INSERT OR IGNORE INTO identity (one, id) VALUES (1, lower(hex(randomblob(16))))`
 )
 
-// Identity distinguishes a store from all others.
+// Identity distinguishes a store from all other stores.
 type Identity struct {
-	ID   string `json:"id"`   // random, created with the store; "" = unknown
-	Last int64  `json:"last"` // at least the highest number in any ID of the store
+	ID   string `json:"id"`   // random ID, created with the store; "" = unknown
+	Last int64  `json:"last"` // at least the highest number in any bead ID of the store
 }
 
-// Ledger is a file outside the store's folder that keeps the identity of the store. With a ledger, a store that is
-// missing, empty or replaced is an error (*LostError), and numbers of IDs are never reused. The zero value keeps
-// nothing.
+// Ledger is a file outside the store's folder that records the identity of the store. With a ledger, a missing, empty
+// or replaced store is an error (*LostError), and ID numbers are never reused. The zero value records nothing.
 type Ledger struct {
-	File    string // path of the ledger's file; its folder is created when it is needed
-	Folder  string // name of the store's place; an entry for another place is ignored
-	Restore string // the command that restores the store, for errors
+	File    string // path of the ledger file; its folder is created if necessary
+	Folder  string // name of the store's folder; an entry for another folder is ignored
+	Restore string // command that restores the store, for error messages
 }
 
 // entry is the content of a ledger's file.
@@ -46,12 +45,12 @@ type entry struct {
 	Identity
 }
 
-// LostError means that the store at Path is not the one in the ledger.
+// LostError means that the store at Path is not the store in the ledger.
 type LostError struct {
 	Path string
 	Why  string // "is missing", …
-	Last int64  // the highest number of an ID that may be in use
-	How  string // the command that restores the store
+	Last int64  // the highest ID number that may be in use
+	How  string // command that restores the store
 }
 
 func (e *LostError) Error() string {
@@ -100,13 +99,13 @@ func (l Ledger) write(id Identity) error {
 	return disk.Save(l.File, append(bytes.TrimSpace(data), '\n'), 0o600)
 }
 
-// lost returns the error for a store that is not the one in the ledger.
+// lost returns the error for a store that is not the store in the ledger.
 func (s *Store) lost(why string, last int64) error {
 	return &LostError{Path: s.path, Why: why, Last: last, How: s.ledger.Restore}
 }
 
-// missing returns an error if the ledger names a store but the file is missing. A damaged ledger counts as one that
-// names a store.
+// missing returns an error if the ledger has an entry for the store but the file is missing. A damaged ledger is
+// treated as if it had an entry.
 func (s *Store) missing(why string) error {
 	id, ok, err := s.ledger.Read()
 	switch {
@@ -120,8 +119,8 @@ func (s *Store) missing(why string) error {
 	return nil
 }
 
-// identify compares an open store with the ledger. It gives an identity to a store without one, and raises the last
-// number of a store that is an older copy of itself.
+// identify compares an open store with the ledger. It gives an identity to a store that has none. If a store is an
+// older copy of itself, identify raises its last ID number.
 func (s *Store) identify(t *txn) error {
 	if s.ledger.File == "" {
 		return nil
@@ -137,7 +136,7 @@ func (s *Store) identify(t *txn) error {
 	if have.ID == "" {
 		if err := t.atomic(func(t *txn) error { return t.name() }); err != nil {
 			if code(err) == codeReadOnly {
-				return nil // the first process that may write gives it an identity
+				return nil // the first process with write access sets the identity
 			}
 			return err
 		}
@@ -150,8 +149,8 @@ func (s *Store) identify(t *txn) error {
 	return nil
 }
 
-// note writes the store's identity to the ledger, with some numbers in reserve. It runs in a transaction that is
-// about to be committed. An error of the ledger's file does not prevent the write: doctor reports it.
+// note writes the store's identity and some reserved ID numbers to the ledger. It runs in a transaction that is about
+// to be committed. An error of the ledger file does not prevent the write, because `gcity doctor` reports it.
 func (s *Store) note(t *txn) error {
 	if s.ledger.File == "" {
 		return nil
@@ -182,7 +181,7 @@ func (s *Store) note(t *txn) error {
 	return nil
 }
 
-// identity reads the identity of the store. A store of an older gcity has no ID.
+// identity reads the identity of the store. A store written by an older gcity has no ID.
 func (t *txn) identity() (id Identity, err error) {
 	if id.Last, err = t.last(); err != nil {
 		return id, err
@@ -196,8 +195,8 @@ func (t *txn) identity() (id Identity, err error) {
 	return id, err
 }
 
-// name gives the store an identity unless another process was faster. The table does not change the schema's
-// version, because older versions of gcity ignore it.
+// name gives the store an identity, unless another process has already done so. The new table does not change the
+// schema version, because older versions of gcity ignore the table.
 func (t *txn) name() error {
 	if err := t.exec(identityTable); err != nil {
 		return err

@@ -37,8 +37,8 @@ func backup(t *testing.T, s *Store) string {
 	return to
 }
 
-// If the store is missing, empty or replaced, every call fails, in a process that has it open and in a new one. Nothing
-// is created in its place.
+// If the store is missing, empty or replaced, every call fails. This holds for a process that has the store open and
+// for a new process. No new store is created.
 func TestLost(t *testing.T) {
 	for name, c := range map[string]struct {
 		lose func(t *testing.T, s *Store)
@@ -76,8 +76,8 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// With a damaged ledger an existing store works, and the next write repairs the ledger. A missing store then counts as
-// lost.
+// If the ledger is damaged, an existing store works, and the next write repairs the ledger. A missing store is an
+// error.
 func TestDamagedLedger(t *testing.T) {
 	s := known(t, t.TempDir())
 	create(t, s, "a")
@@ -189,7 +189,7 @@ func TestIDsNeverRepeat(t *testing.T) {
 	}
 }
 
-// A damaged store is replaced without force, and the old file is kept. A damaged backup replaces nothing.
+// A damaged store can be replaced without force, and the old file is kept. A damaged backup does not replace anything.
 func TestRecoverDamaged(t *testing.T) {
 	s := known(t, t.TempDir())
 	create(t, s, "a")
@@ -216,7 +216,7 @@ func TestRecoverDamaged(t *testing.T) {
 	}
 }
 
-// A write during a restore is in the store afterwards, or in the file that was kept.
+// A write during a restore is afterwards either in the store or in the file that was kept.
 func TestRecoverUnderWriters(t *testing.T) {
 	at := t.TempDir()
 	s := known(t, at)

@@ -16,8 +16,8 @@ import (
 	"gcity/beads"
 )
 
-// The test binary also acts as the other process: GCITY_BEADS_CHILD selects what it does in the folder of its first
-// argument.
+// The test binary also acts as another process. GCITY_BEADS_CHILD selects the task, and the first argument is the
+// folder.
 func TestMain(m *testing.M) {
 	switch os.Getenv("GCITY_BEADS_CHILD") {
 	case "":
@@ -51,7 +51,7 @@ func must(err error) {
 	}
 }
 
-// childCreate creates n beads, one by one, and prints the ID of each acknowledged one.
+// childCreate creates n beads, one by one, and prints the ID of each acknowledged bead.
 func childCreate(dir, name, n string) {
 	count, err := strconv.Atoi(n)
 	must(err)
@@ -65,7 +65,8 @@ func childCreate(dir, name, n string) {
 	must(s.Close())
 }
 
-// childBatch creates molecules forever, closes each at once, and prints what was acknowledged: "made ID", "closed ID".
+// childBatch creates and closes molecules in an endless loop, and prints the acknowledged steps: "made ID", "closed
+// ID".
 func childBatch(dir, name string) {
 	s, err := Open(dir, "gc")
 	must(err)
@@ -95,7 +96,7 @@ func childLock(dir, begin string) {
 	select {}
 }
 
-// S3 for beads: four processes create a thousand beads each, and no ID is used twice.
+// Four processes create a thousand beads each, and no ID is used twice (S3).
 func TestSeveralProcesses(t *testing.T) {
 	const writers = 4
 	each := 1000
@@ -144,7 +145,7 @@ func TestSeveralProcesses(t *testing.T) {
 	}
 }
 
-// S12: writers are killed at any time. All acknowledged writes are in the store, and all molecules are complete.
+// Writers are killed at random times. All acknowledged writes are in the store, and all molecules are complete (S12).
 func TestKilledWriters(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)

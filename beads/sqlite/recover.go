@@ -17,12 +17,12 @@ import (
 // Recovered is the result of Recover or Accept.
 type Recovered struct {
 	Copy
-	Kept string // new path of the previous file, "" = there was none
+	Kept string // new path of the previous file; "" = no file existed
 }
 
-// Recover replaces the store by a backup. The previous file is kept under another name. Other processes may have
-// the store open: their later writes go to the restored store. ID numbers that the ledger knows are not reused. An
-// intact store is replaced only if force is set.
+// Recover replaces the store by a backup. The previous file is kept under another name. If other processes have the
+// store open, their later writes go to the restored store. ID numbers in the ledger are not reused. An intact store is
+// replaced only if force is set.
 func (s *Store) Recover(ctx context.Context, from string, force bool) (Recovered, error) {
 	ctx, cancel := limited(ctx, backupLimit)
 	defer cancel()
@@ -50,7 +50,7 @@ func (s *Store) Recover(ctx context.Context, from string, force bool) (Recovered
 	})
 }
 
-// replaceable returns why a restore must not replace the present file, or nil.
+// replaceable returns why a restore must not replace the current file, or nil.
 func (s *Store) replaceable(now Copy, broken error, known Identity, named bool) error {
 	info, err := os.Stat(s.path)
 	switch {
@@ -68,7 +68,7 @@ func (s *Store) replaceable(now Copy, broken error, known Identity, named bool) 
 	return nil
 }
 
-// raise gives a copy an identity if it has none, and prevents the reuse of numbers up to last.
+// raise gives a copy an identity if it has none, and ensures that ID numbers up to last are not reused.
 func raise(ctx context.Context, db *sql.DB, last int64) error {
 	const text = identityTable + ";" + identityRow + ";UPDATE store SET last = max(last, %d), " +
 		"version = %d"
@@ -76,8 +76,8 @@ func raise(ctx context.Context, db *sql.DB, last int64) error {
 	return err
 }
 
-// install puts a copy in the store's place. If locks is set, the old file is a database, and install locks it
-// against writers.
+// install moves a copy to the store's path. locks means that the old file is a database, which install locks against
+// writers.
 func (s *Store) install(ctx context.Context, fresh Copy, locks bool) (done Recovered, err error) {
 	if !locks {
 		done, err = s.swap(ctx, fresh, 0)
@@ -99,10 +99,10 @@ func (s *Store) install(ctx context.Context, fresh Copy, locks bool) (done Recov
 	return done, errors.Join(err, disk.SyncDir(s.folder))
 }
 
-// swap installs the copy and keeps the old file and its log under another name. last is the highest number in an ID
-// of the old file, as far as it is readable.
+// swap installs the copy and keeps the old file and its log under another name. last is the highest ID number of the
+// old file, or 0 if it cannot be read.
 func (s *Store) swap(ctx context.Context, fresh Copy, last int64) (done Recovered, err error) {
-	known, _, _ := s.ledger.Read() // a damaged one is replaced
+	known, _, _ := s.ledger.Read() // a damaged ledger is replaced
 	fresh.Last = max(fresh.Last, known.Last, last)
 	err = with(fresh.Path, "", func(db *sql.DB) error { return raise(ctx, db, fresh.Last) })
 	if err != nil {
@@ -137,7 +137,7 @@ func (s *Store) swap(ctx context.Context, fresh Copy, last int64) (done Recovere
 }
 
 // Accept records in the ledger that the file at the store's path is the city's store. If the file does not exist,
-// Accept creates an empty store. ID numbers that the ledger knows are not reused.
+// Accept creates an empty store. ID numbers in the ledger are not reused.
 func (s *Store) Accept(ctx context.Context) (Recovered, error) {
 	return call(ctx, s, func(ctx context.Context) (Recovered, error) {
 		known, named, _ := s.ledger.Read()

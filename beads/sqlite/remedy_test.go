@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The error of a failed write says what to do.
+// The error for a failed write explains what to do.
 func TestRemedy(t *testing.T) {
 	for _, c := range []struct {
 		err  error
@@ -32,7 +32,7 @@ func TestRemedy(t *testing.T) {
 	}
 }
 
-// The error for another user's store names the user that cannot write. A new store that cannot be created leaves no
+// The error for another user's store names the user without write access. A new store that cannot be created leaves no
 // files.
 func TestForeignFolder(t *testing.T) {
 	if os.Getuid() != 0 {

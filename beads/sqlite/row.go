@@ -17,10 +17,10 @@ const record = 1
 const columns = `b.seq, b.id, b.record, b.rev, b.title, b.status, b.type, b.priority,
 	coalesce(b.assignee, ''), coalesce(b.parent, ''), coalesce(b.ref, ''), b.needs, b.description, b.labels, b.metadata, b.created, b.updated, b.closed`
 
-// readable excludes rows that would be set aside, as far as SQL can detect them. row.bead checks the rest.
+// readable excludes the rows that SQL can recognise as unreadable. row.bead checks all other rows.
 const readable = `b.record <= 1 AND b.status IN ('open', 'in_progress', 'closed')`
 
-// row is a bead in its table.
+// row is a bead in the form of its table row.
 type row struct {
 	beads.Bead
 	seq      int64
@@ -41,7 +41,7 @@ func (r *row) into() []any {
 		&r.needs, &r.Description, &r.labels, &r.metadata, &r.created, &r.updated, &r.closed}
 }
 
-// bead decodes the bead, or returns why that is impossible.
+// bead decodes the row, or returns why it cannot be decoded.
 func (r *row) bead() (beads.Bead, error) {
 	b := r.Bead
 	if r.record > record {

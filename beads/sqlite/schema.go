@@ -6,13 +6,13 @@ import (
 )
 
 const (
-	application = 0x67636264 // "gcbd", in the file's header
+	application = 0x67636264 // "gcbd" in the file's header
 	newest      = 1          // newest version of the schema that this gcity supports
 )
 
-// Lists (labels, needs) are stored twice: in the bead, one per line, to be read with it, and in a table of their
-// own, for searching. Times are nanoseconds since 1970. Empty values of indexed columns are NULL, so that they take
-// no space in the index.
+// Lists (labels, needs) are stored twice: in the bead's row, one per line, for reading, and in a separate table for
+// searching. Times are nanoseconds since 1970. Empty values of indexed columns are NULL, so that they need no space in
+// the index.
 const schema = `
 CREATE TABLE store (
 	one     INTEGER PRIMARY KEY CHECK (one = 1),
@@ -59,7 +59,7 @@ CREATE TABLE needs (
 ) WITHOUT ROWID;
 `
 
-// initialize creates the tables unless another process was faster.
+// initialize creates the tables, unless another process has already created them.
 func initialize(t *txn) error {
 	var version int
 	if _, err := t.one(`PRAGMA user_version`, nil, &version); err != nil || version != 0 {

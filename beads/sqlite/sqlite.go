@@ -1,11 +1,11 @@
-// Package sqlite is the embedded bead store: one SQLite file in a folder ".beads", used by any number of
-// processes at the same time. It needs no server. The first call opens the file, and the first write creates it.
+// Package sqlite is the embedded bead store: one SQLite file in a folder ".beads". Any number of processes can use it
+// at the same time, without a server. The first call opens the file, and the first write creates it.
 //
 // # Concurrency
 //
 // Each call runs in a goroutine of the store, so that a hung disk delays the caller only until its deadline; Close
-// waits for these goroutines. Writers of one process queue for one connection, those of several processes for the
-// file's lock. Readers and writers do not wait for each other, except on a network file system.
+// waits for these goroutines. Writers in one process queue for one connection. Writers in several processes queue for
+// the file's lock. Readers and writers do not wait for each other, except on a network file system.
 package sqlite
 
 import (
@@ -22,27 +22,27 @@ import (
 )
 
 const (
-	// Folder has the store of a city or a rig, in its own folder.
+	// Folder is the name of the folder with the store, in the folder of a city or a rig.
 	Folder = ".beads"
-	// File is the store in its Folder. SQLite creates additional files next to it.
+	// File is the name of the store's file in Folder. SQLite creates additional files next to it.
 	File = "beads.db"
 
-	// patience is the time limit of a call if its context has no deadline.
+	// patience is the time limit of a call if the context has no deadline.
 	patience = 10 * time.Second
-	// each is the additional time for each bead of a batch.
+	// each is the additional time limit for each bead of a batch.
 	each = 5 * time.Millisecond
 	// queue is how long a call waits for other processes to release the file.
 	queue = 5 * time.Second
-	// grace is the time that a call has to return its error after its deadline.
+	// grace is how long a call may take to return its error after its deadline.
 	grace = 100 * time.Millisecond
 )
 
-// Store is a file of beads.
+// Store is a bead store in an SQLite file.
 type Store struct {
 	folder, path string
 	prefix       string
 	ledger       Ledger
-	// SQLite's journal mode for a file in this folder
+	// returns SQLite's journal mode for a file in the given folder
 	journal func(folder string) (string, error)
 
 	gate chan struct{} // semaphore with one token, which guards file
@@ -51,9 +51,9 @@ type Store struct {
 	calls   sync.WaitGroup
 	mu      sync.Mutex
 	running int      // number of calls in progress
-	noted   Identity // content of the ledger, if known
+	noted   Identity // last known content of the ledger
 	closed  bool
-	idle    chan struct{} // closed when the last call has ended after Close was called
+	idle    chan struct{} // closed when Close was called and the last call has ended
 }
 
 var (
@@ -68,11 +68,11 @@ var (
 )
 
 // Open returns the store of the city or rig in the folder dir, which must exist at the first call. New IDs are
-// prefix-1, prefix-2, …; several stores of one file may have different prefixes. It does not access the disk. The
-// caller must Close the store.
+// prefix-1, prefix-2, …; several stores of one file may have different prefixes. Open does not access the disk. The
+// caller must close the store.
 func Open(dir, prefix string) (*Store, error) { return OpenKnown(dir, prefix, Ledger{}) }
 
-// OpenKnown does the same as Open for a store with a ledger.
+// OpenKnown is like Open, but for a store with a ledger.
 func OpenKnown(dir, prefix string, ledger Ledger) (*Store, error) {
 	if err := beads.CheckPrefix(prefix); err != nil {
 		return nil, err
@@ -91,8 +91,8 @@ func OpenKnown(dir, prefix string, ledger Ledger) (*Store, error) {
 // Path returns the path of the store's file.
 func (s *Store) Path() string { return s.path }
 
-// Close closes the store; later calls fail. It waits for calls in progress, a few seconds at most, and returns an
-// error if some hang. Closing twice is harmless.
+// Close closes the store, and later calls fail. It waits a few seconds at most for calls in progress, and returns an
+// error if some of them hang. It may be called twice.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	first := !s.closed
@@ -137,7 +137,7 @@ func limited(ctx context.Context, limit time.Duration) (context.Context, context
 	return context.WithTimeout(ctx, limit)
 }
 
-// call runs work until the context ends, and then returns without waiting for it.
+// call runs work until the context ends, and then returns without waiting for work.
 func call[T any](ctx context.Context, s *Store, work func(context.Context) (T, error)) (T, error) {
 	var none T
 	ctx, cancel := limited(ctx, patience)
@@ -211,12 +211,12 @@ func (s *Store) attempt(ctx context.Context, try func() error) error {
 	}
 }
 
-// locked returns the error of a call that waited for other processes until its deadline.
+// locked returns the error for a call that waited for another process until its deadline.
 func (s *Store) locked(over error) error {
 	return &overdue{fmt.Sprintf("the bead store %s is locked by another process", s.path), over}
 }
 
-// overdue is the error of a call that was given up. Its text is for users; it wraps the cause.
+// overdue is the error for a call that missed its deadline. Its text is for users, and it wraps the cause.
 type overdue struct {
 	text string
 	by   error
@@ -226,13 +226,13 @@ func (o *overdue) Error() string { return o.text }
 
 func (o *overdue) Unwrap() error { return o.by }
 
-// full returns the error of a change for which the disk has no space.
+// full returns the error for a change that failed because the disk is full.
 func (s *Store) full(err error) error {
 	return fmt.Errorf("the bead store %s cannot grow, the disk is full (%w): free some "+
 		"space and try again", s.path, err)
 }
 
-// explain turns an error of SQLite into one for users. Other errors are unchanged.
+// explain turns an SQLite error into an error for users. It returns other errors unchanged.
 func (s *Store) explain(ctx context.Context, err error) error {
 	if err == nil {
 		return nil

@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// writer is the connection of this process for writing.
+// writer is the process's connection for writing.
 type writer struct {
-	turn  chan struct{} // semaphore with one token, which guards the other fields
+	turn  chan struct{} // semaphore with one token, which guards the fields below
 	db    *sql.DB
 	conn  *sql.Conn            // nil = not connected
 	stmts map[string]*sql.Stmt // prepared statements of conn, by text
 }
 
-// txn is a transaction for writing.
+// txn is a write transaction.
 type txn struct {
 	ctx context.Context
 	w   *writer
 	now time.Time
 }
 
-// change runs work in a transaction that holds the file's lock from the start. If other processes prevent it,
-// change may run work again.
+// change runs work in a transaction that holds the file's lock from its start. If other processes prevent the
+// transaction, change may run work again.
 func (s *Store) change(ctx context.Context, work func(*txn) error) error {
 	for {
 		f, err := s.open(ctx, true)
@@ -43,7 +43,7 @@ func (s *Store) change(ctx context.Context, work func(*txn) error) error {
 	}
 }
 
-// errMoved means that another file has replaced the open one. Nothing was written.
+// errMoved means that the open file was replaced by another file. Nothing was written.
 var errMoved = errors.New("the bead store was replaced")
 
 // within runs work in a transaction if its file is still the store. A restore needs the same lock to replace the
@@ -76,7 +76,7 @@ func (w *writer) hold(ctx context.Context, work func(*txn) error) error {
 	err := work(&txn{ctx: ctx, w: w, now: time.Now()})
 	if code(err) == codeIOErr || errors.Is(err, driver.ErrBadConn) ||
 		errors.Is(err, sql.ErrConnDone) {
-		err = errors.Join(err, w.drop()) // the connection's state may not match the disk any more
+		err = errors.Join(err, w.drop()) // the connection's state may no longer match the disk
 	}
 	return err
 }
@@ -116,12 +116,12 @@ func (t *txn) atomic(work func(*txn) error) error {
 			return err
 		}
 	}
-	// SQLite has rolled back by itself, or the connection is unusable
+	// SQLite has already rolled back, or the connection is unusable
 	return errors.Join(err, t.w.drop())
 }
 
-// stmt prepares a statement once. Statements are short and are not interrupted; their context is checked in
-// between.
+// stmt returns a prepared statement, and prepares it only once. Statements are short and are not interrupted; the
+// context is checked between them.
 func (w *writer) stmt(text string) (*sql.Stmt, error) {
 	if st := w.stmts[text]; st != nil {
 		return st, nil
@@ -156,7 +156,7 @@ func (t *txn) query(text string, args ...any) (*sql.Rows, error) {
 	return st.Query(args...)
 }
 
-// one reads the first row and reports whether there is one.
+// one reads the first row of a result and reports whether the row exists.
 func (t *txn) one(text string, args []any, to ...any) (bool, error) {
 	st, err := t.stmt(text)
 	if err == nil {

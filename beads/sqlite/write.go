@@ -87,8 +87,7 @@ func (t *txn) last() (last int64, err error) {
 	return last, err
 }
 
-// changed updates the store's version and last number. Every transaction that has changed beads calls it at its
-// end.
+// changed updates the store's version and last ID number. Every transaction that has changed beads ends with it.
 func (t *txn) changed(last int64) error {
 	return t.exec(`UPDATE store SET last = ?, version = version + 1`, last)
 }
@@ -166,7 +165,7 @@ func (t *txn) get(id string) (*beads.Bead, error) {
 	return only(t.query(`SELECT `+columns+` FROM beads b WHERE b.id = ?`, id))
 }
 
-// circle refuses links that form a cycle. It follows only the links of these beads.
+// circle refuses links that form a cycle. It follows the links from these beads only.
 func (t *txn) circle(ids ...string) error {
 	for _, way := range []struct{ field, text string }{
 		{"parent", `SELECT coalesce(parent, '') FROM beads WHERE id = ?`},
@@ -242,7 +241,7 @@ func (t *txn) update(id string, p beads.Patch) (beads.Bead, error) {
 	return b, t.exec(`UPDATE store SET version = version + 1`)
 }
 
-// Probe implements beads.Prober. On a full disk SQLite can still overwrite what it has, so Probe also checks that the
+// Probe implements beads.Prober. On a full disk SQLite can still overwrite existing data, so Probe also checks that the
 // store can grow.
 func (s *Store) Probe(ctx context.Context) error {
 	_, err := call(ctx, s, func(ctx context.Context) (struct{}, error) {
@@ -256,11 +255,11 @@ func (s *Store) Probe(ctx context.Context) error {
 	return err
 }
 
-// probeSize is the space that a store must have to count as writable: a few changes of usual beads.
+// probeSize is the free space in bytes that a writable store needs: enough for a few changes of typical beads.
 const probeSize = 64 << 10
 
-// grows returns an error if the disk has no space for the next changes. Other errors are left to the changes
-// themselves.
+// grows returns an error if the disk has no space for the next changes. It ignores other errors, because the changes
+// themselves report them.
 func (s *Store) grows() error {
 	f, err := os.CreateTemp(s.folder, ".probe-*")
 	if err == nil {
