@@ -1,7 +1,7 @@
 package agent
 
-// Depth returns the length of the longest chain of dependencies between agents. Stopping a city takes at most that
-// many grace periods.
+// Depth returns the length of the longest chain of dependencies between agents. Stopping a city takes at most this
+// number of grace periods.
 func Depth(wants []Want) int {
 	needs := map[string][]string{}
 	for i := range wants {
@@ -14,7 +14,8 @@ func Depth(wants []Want) int {
 		if d, ok := known[name]; ok {
 			return d
 		}
-		known[name] = 1 // ends the recursion for a cycle, although valid configurations have none
+		// ends the recursion if there is a cycle, which valid configurations do not have
+		known[name] = 1
 		deepest := 0
 		for _, need := range needs[name] {
 			deepest = max(deepest, of(need))

@@ -9,14 +9,14 @@ import (
 	"gcity/config"
 )
 
-// defaultPath is the PATH of agents if the controller has none, because BinDir alone is not enough.
+// defaultPath is the PATH of agents if the controller has none. A PATH with only BinDir would not be sufficient.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// environ is the controller's environment, and the part of it that agents inherit.
+// environ is the controller's environment, with the part that agents inherit.
 type environ struct {
-	own   map[string]string // the controller's variables, for $NAME
+	own   map[string]string // the controller's variables, for expanding $NAME
 	pass  map[string]string
-	names []string // keys of pass, sorted
+	names []string // sorted keys of pass
 	lines []string // inherited variables as "K=V", shared by all agents
 	bin   string
 
@@ -40,7 +40,7 @@ func inherited(h Host) environ {
 	}
 	e.own["PATH"] = front(e.bin, e.own["PATH"])
 	e.pass["PATH"] = e.own["PATH"]
-	// the type of gcity's terminals; the controller's terminal may have another type
+	// the type of gcity's terminals, which may differ from that of the controller's terminal
 	e.pass["TERM"] = "xterm-256color"
 	e.names = slices.Sorted(maps.Keys(e.pass))
 	for _, name := range e.names {
@@ -49,8 +49,8 @@ func inherited(h Host) environ {
 	return e
 }
 
-// foreign reports whether a variable belongs to another session, to the service manager, or to the controller's own
-// terminal or folder.
+// foreign reports whether a variable is about another session, the service manager, or the controller's own terminal or
+// folder.
 func foreign(name string) bool {
 	for _, prefix := range []string{"GC_", "TMUX", "WATCHDOG_", "LISTEN_", "MEMORY_PRESSURE_"} {
 		if strings.HasPrefix(name, prefix) {
@@ -65,7 +65,7 @@ func foreign(name string) bool {
 	return false
 }
 
-// of returns the complete environment of an agent without GC_SESSION_ID, sorted by name. configured contains the
+// of returns the complete environment of an agent, sorted by name and without GC_SESSION_ID. configured holds the
 // variables that do not come from the controller's environment.
 func (e environ) of(c *config.City, a *config.Agent, configured map[string]string,
 	dir string) []string {
@@ -84,7 +84,7 @@ func (e environ) of(c *config.City, a *config.Agent, configured map[string]strin
 	own["GC_CITY_NAME"] = c.Workspace.Name
 	own["BEADS_DIR"] = filepath.Join(c.Path, ".beads")
 	if strings.HasPrefix(c.Origins["beads.provider"].File, "environment ") {
-		// agents must use the same store of work as the controller
+		// agents must use the same bead store as the controller
 		own["GC_BEADS"] = c.Beads.Provider
 	}
 	if strings.HasPrefix(c.Origins["events.provider"].File, "environment ") {
@@ -118,13 +118,13 @@ func (e environ) of(c *config.City, a *config.Agent, configured map[string]strin
 // variable is an environment variable.
 type variable struct{ name, value string }
 
-// personal returns the variables that are different for each member of a pool.
+// personal returns the variables that differ between the members of a pool.
 func personal(a *config.Agent, dir string) [4]variable {
 	return [...]variable{{"GC_AGENT", a.Qualified()}, {"GC_DIR", dir},
 		{"GC_SESSION_NAME", a.SessionName}, {"PWD", dir}}
 }
 
-// forMember converts the environment of one member of a pool to that of another member.
+// forMember converts the environment of one pool member to the environment of another.
 func forMember(env []string, a *config.Agent, dir string) []string {
 	out := slices.Clone(env)
 	for _, v := range personal(a, dir) {
@@ -135,7 +135,7 @@ func forMember(env []string, a *config.Agent, dir string) []string {
 	return out
 }
 
-// find finds a variable in a sorted environment.
+// find returns the position of a variable in a sorted environment.
 func find(env []string, name string) (at int, ok bool) {
 	return slices.BinarySearchFunc(env, name, func(kv, name string) int {
 		have, _, _ := strings.Cut(kv, "=")
@@ -143,7 +143,7 @@ func find(env []string, name string) (at int, ok bool) {
 	})
 }
 
-// front returns path with the folder bin before all others.
+// front returns path with the folder bin moved or added to the front.
 func front(bin, path string) string {
 	if path == "" {
 		path = defaultPath
@@ -155,8 +155,8 @@ func front(bin, path string) string {
 	return strings.Join(append([]string{bin}, rest...), ":")
 }
 
-// expand replaces $NAME and ${NAME} with their values, or with "" if they have none. It replaces $$ with a dollar
-// sign. Other dollar signs stay.
+// expand replaces $NAME and ${NAME} by the values of the variables, or by "" for unknown variables. It replaces $$ by a
+// dollar sign. Other dollar signs stay.
 func expand(s string, vars map[string]string) string {
 	if !strings.Contains(s, "$") {
 		return s

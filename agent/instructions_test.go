@@ -10,8 +10,8 @@ import (
 	"gcity/config"
 )
 
-// Each agent, including each pool member, gets a prompt with its own values. Only the content of its prompt and overlay
-// counts as drift.
+// Each agent, including each pool member, gets a prompt with its own values. Only the contents of the agent's prompt
+// and overlay count as drift.
 func TestNotifiedAndAssigned(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

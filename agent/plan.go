@@ -25,7 +25,7 @@ func Plan(c *config.City, h Host) []Want {
 	return inOrder(wants)
 }
 
-// inOrder sorts wants by name. It moves each want only once, because they are large.
+// inOrder sorts wants by name. It moves each want only once, because wants are large.
 func inOrder(wants []Want) []Want {
 	order := make([]*Want, len(wants))
 	for i := range wants {
@@ -63,7 +63,7 @@ func Rigs(c *config.City) []Rig {
 	return rigs
 }
 
-// Spawn returns the Spec for a start with this session ID. Its environment is a copy with the ID.
+// Spawn returns the Spec for a start with this session ID. The environment is a copy that contains the ID.
 func (w Want) Spawn(id string) session.Spec {
 	s := w.Spec
 	s.ID = id
@@ -71,8 +71,8 @@ func (w Want) Spawn(id string) session.Spec {
 	return s
 }
 
-// members appends the wants of an agent: its own or, for a pool, those of all possible members. Members share the
-// values that are equal.
+// members appends the wants of an agent: one for the agent itself, or for a pool one for each possible member. Members
+// share equal values.
 func members(wants []Want, c *config.City, a *config.Agent, base environ) []Want {
 	p, missing := base.program(c, a)
 	spec, w, hash := a.Spec(), common(c, a, &p), ""
@@ -104,7 +104,7 @@ func members(wants []Want, c *config.City, a *config.Agent, base environ) []Want
 	return wants
 }
 
-// common returns the part of a want that is the same for all members of a pool.
+// common returns the part of a want that all members of a pool share.
 func common(c *config.City, a *config.Agent, p *config.Program) Want {
 	return Want{
 		Declared: a.Qualified(), Description: a.Description, Rig: a.Rig, Provider: c.ProviderOf(a),
@@ -139,7 +139,7 @@ func patched(a *config.Agent) []string {
 	return out
 }
 
-// problem returns why an agent cannot start, or "" if it can.
+// problem returns why an agent cannot start, or "" if it can start.
 func problem(c *config.City, a *config.Agent, missing string, found []config.Problem) string {
 	r := c.Rig(a.Rig)
 	switch {
@@ -158,7 +158,7 @@ func problem(c *config.City, a *config.Agent, missing string, found []config.Pro
 	return ""
 }
 
-// poolOf returns the pool of an agent. Its check gets the agent's environment without the variables of sessions.
+// poolOf returns the pool of an agent. The check of the pool gets the agent's environment without session variables.
 func poolOf(c *config.City, a *config.Agent, base environ) Pool {
 	p := Pool{
 		Spec: a.Spec(), Description: a.Description, Rig: a.Rig, Source: a.Origin.String(),
@@ -167,7 +167,7 @@ func poolOf(c *config.City, a *config.Agent, base environ) Pool {
 		Suspended: suspended(c, a),
 	}
 	if !strings.Contains(a.Dir, "{{") {
-		e, _ := c.Expand(a) // cannot fail, because Load has validated it
+		e, _ := c.Expand(a) // cannot fail, because Load has validated the template
 		p.Dir, p.MakeDir = e.Dir, e.MakeDir
 	}
 	own, _ := base.program(c, a)

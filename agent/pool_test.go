@@ -16,7 +16,7 @@ import (
 	"gcity/session"
 )
 
-// planned returns the wants by name.
+// planned returns the result of Plan by name.
 func planned(t *testing.T, c *config.City, h Host) map[string]Want {
 	t.Helper()
 	wants, all := Plan(c, h), map[string]Want{}
@@ -72,8 +72,8 @@ dir = "/usr"
 pool = { max = 0 }
 `
 
-// There is a want for every possible member. Each has its own name, session and folder, and everything else comes from
-// the pool.
+// Plan returns a want for every possible member. Each member has its own name, session and folder, and gets all other
+// values from the pool.
 func TestPlanOfPools(t *testing.T) {
 	c := city(t, pooled)
 	if err := os.MkdirAll(filepath.Join(c.Path, "src", "demo"), 0o755); err != nil {
@@ -115,8 +115,8 @@ func TestPlanOfPools(t *testing.T) {
 	}
 }
 
-// An agent of a rig works in the rig's folder with the rig's store and name. It does not start while the folder is
-// missing.
+// An agent of a rig works in the rig's folder, with the rig's store and name. The agent does not start while the folder
+// is missing.
 func TestPlanOfRigs(t *testing.T) {
 	c := city(t, pooled)
 	src := filepath.Join(c.Path, "src", "demo")

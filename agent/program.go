@@ -13,7 +13,7 @@ import (
 
 // missingProgram describes why the program of an agent cannot start.
 type missingProgram struct {
-	why string // "" = no reason is known
+	why string // "" = the program can start, or its state is unknown
 	Lack
 }
 
@@ -45,13 +45,13 @@ func (e environ) program(c *config.City, a *config.Agent) (config.Program, missi
 	return p, e.missing(&p, a)
 }
 
-// here reports whether a session provider runs programs on this host, so that they must exist here.
+// here reports whether a session provider runs programs on this host, so that they must be installed here.
 func here(provider string) bool {
 	return slices.Contains([]string{"pty", "tmux", "subprocess"}, provider)
 }
 
-// missing returns a missingProgram if a program is missing. It returns the zero value if only a shell can find the
-// program.
+// missing describes the program of an agent if it is missing. It returns the zero value if the program exists, or if
+// only a shell can find it.
 func (e environ) missing(p *config.Program, a *config.Agent) missingProgram {
 	word, path := p.FirstWord(), e.path(p.Env)
 	if e.find == nil || word == "" || strings.Contains(word, "/") && word[0] != '/' ||
@@ -95,9 +95,9 @@ func (e environ) finds(program, path string) bool {
 	return found
 }
 
-// fingerprint hashes the configuration as written. It does not depend on the host or the city's folder, so that a
-// controller that is started elsewhere causes no drift. A program that was only found on this host is not included.
-// Keys that are not set add no field, so that later versions can add keys without causing drift.
+// fingerprint hashes the configuration as written. It does not depend on the host or the city's folder, so a controller
+// that starts elsewhere causes no drift. A program that was only found on this host is not included. Unset keys add no
+// field, so later versions can add keys without causing drift.
 func fingerprint(a *config.Agent, p *config.Program) session.Fingerprint {
 	fields := map[string]string{"command": p.Line}
 	env := a.Env
@@ -127,7 +127,7 @@ func fingerprint(a *config.Agent, p *config.Program) session.Fingerprint {
 	return session.NewFingerprint(fields)
 }
 
-// unmarked returns the configured variables that are not part of the fingerprint, sorted.
+// unmarked returns the sorted names of configured variables that are not part of the fingerprint.
 func unmarked(a *config.Agent, p *config.Program) []string {
 	if p.By != "" {
 		return nil
@@ -147,10 +147,10 @@ func dialogs(p *config.Program) []session.Dialog {
 	return out
 }
 
-// askTime is how long the screen is searched for questions if a program has no ready check.
+// askTime is how long the screen is searched for questions if a program has no readiness check.
 const askTime = 10 * time.Second
 
-// answerTime is how long a user has to answer a question in the terminal.
+// answerTime is how long a user may take to answer a question in the terminal.
 const answerTime = 10 * time.Minute
 
 func ready(p *config.Program) session.Ready {

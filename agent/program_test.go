@@ -32,7 +32,8 @@ func one(t *testing.T, text string, h Host) Want {
 	return wants[0]
 }
 
-// A configured program is used even if it is not found. Otherwise the first known program on the agent's PATH is used.
+// A configured program is used even if it is not found. Without one, the first preset that is found on the agent's PATH
+// is used.
 func TestPrograms(t *testing.T) {
 	h := having("/usr/bin/codex", "/bin/amp", "/opt/x/claude", "/opt/mine")
 	for text, want := range map[string]string{
@@ -59,7 +60,7 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// A program is looked up once for all agents. If the host cannot look up programs, it is assumed to exist.
+// A program is looked up once for all agents. If the host cannot look up programs, the program is assumed to exist.
 func TestProgramsAreLookedForOnce(t *testing.T) {
 	c := city(t, "[workspace]\nprovider = \"gemini\"\n[[agents]]\nname = \"a\"\npool.max = 20\n[[agents]]\nname = \"b\"\n")
 	looks := 0
@@ -76,8 +77,8 @@ func TestProgramsAreLookedForOnce(t *testing.T) {
 	}
 }
 
-// The agent's environment wins over the provider's. It is also used for the pool's check, and counts as configured even
-// if only the host determines the provider.
+// The agent's environment takes precedence over the provider's. It is also used for the pool's check. It counts as
+// configured even if the provider depends on the host.
 func TestProvidersEnvironment(t *testing.T) {
 	text := "[[agents]]\nname = \"a\"\n%senv = { A = \"own\" }\npool.max = 1\n[providers.opencode]\nenv = { A = \"theirs\", B = \"$HOME\" }\n"
 	h := having("/bin/opencode")
@@ -129,7 +130,7 @@ func TestFingerprintOfPrograms(t *testing.T) {
 	}
 }
 
-// An agent that was started by an older version keeps its fingerprint: unset keys are not part of it.
+// An agent that was started by an older version keeps its fingerprint, because unset keys are not part of it.
 func TestFingerprintOfBeforeStands(t *testing.T) {
 	now := one(t, "[[agents]]\nname = \"a\"\nstart_command = \"sh\"\nenv = { A = \"$B\" }\npre_start = [\"x\", \"y\"]\n", having()).Spec.Fingerprint
 	before := session.NewFingerprint(map[string]string{"command": "sh", "env A": "$B", "pre_start": "x\x00y"})
@@ -138,7 +139,7 @@ func TestFingerprintOfBeforeStands(t *testing.T) {
 	}
 }
 
-// An agent without a configured program does not drift if a different program is found, or none.
+// If an agent has no configured program, it does not drift when another program is found, or no program.
 func TestFirstFoundProgramIsNotDrift(t *testing.T) {
 	const text = "[[agents]]\nname = \"a\"\nenv = { A = \"1\" }\n"
 	was := one(t, text, having("/bin/opencode")).Spec

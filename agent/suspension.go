@@ -15,8 +15,8 @@ const (
 	CityLevel  Level = "city"
 )
 
-// Suspension is the most specific setting that suspends an agent or a pool. The zero
-// value means that no setting suspends it.
+// Suspension is the most specific setting that suspends an agent or a pool. The zero value means that it is not
+// suspended.
 type Suspension struct {
 	Level Level
 	// continues a sentence after "suspended": "in city.toml", "with rig demo", "with the city"
@@ -26,7 +26,7 @@ type Suspension struct {
 // On reports whether the agent must not run.
 func (s Suspension) On() bool { return s != Suspension{} }
 
-// String returns the suspension as text: "suspended in city.toml", or "" if it may run.
+// String returns the suspension as text, such as "suspended in city.toml", or "" for the zero value.
 func (s Suspension) String() string {
 	if !s.On() {
 		return ""

@@ -6,8 +6,8 @@ import (
 	"gcity/city"
 )
 
-// Limits returns how long a run of an automation may take, how often it is retried, and what happens if it is due
-// while a run is in progress.
+// Limits describes how long a run of an automation may take, how often it is retried, and how a due run during a run is
+// handled.
 func Limits(a *city.Automation) string {
 	text := "timeout " + Setting(a.Timeout)
 	switch {

@@ -1,7 +1,7 @@
-// Package describe turns values of a snapshot into sentences. The control room, the command line and the API take their
-// common texts from here. Where they write the same fact in different words, each form has a name of its own.
+// Package describe turns values of a snapshot into sentences. The control room, the command line and the API get their
+// common texts from here. Where they phrase the same fact differently, each form has its own function.
 //
-// The texts are raw: a caller that shows one on a terminal makes it safe first.
+// The texts are not sanitized: a caller must make them safe before it prints them on a terminal.
 package describe
 
 import (
@@ -28,7 +28,7 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Processes does the same as Count for processes.
+// Processes is like Count, for processes.
 func Processes(n int) string {
 	if n == 1 {
 		return "1 process"
@@ -36,7 +36,7 @@ func Processes(n int) string {
 	return fmt.Sprintf("%d processes", n)
 }
 
-// Mode describes a mode of a controller: "hosted by a control room", "headless", "supervised".
+// Mode describes the mode of a controller: "hosted by a control room", "headless", "supervised".
 func Mode(mode string) string {
 	if mode == "console" {
 		return "hosted by a control room"
@@ -44,7 +44,7 @@ func Mode(mode string) string {
 	return mode
 }
 
-// Setting returns a duration as a configuration writes it: "5m", "1h30m".
+// Setting returns a duration in the form of a configuration: "5m", "1h30m".
 func Setting(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
@@ -56,7 +56,7 @@ func Setting(d time.Duration) string {
 	return s
 }
 
-// Work returns how much work of a store is open.
+// Work returns the numbers of open beads and of beads in progress in a store.
 func Work(open, inProgress int) string {
 	return fmt.Sprintf("%d open, %d in progress", open, inProgress)
 }
@@ -89,15 +89,15 @@ func ConvoyItself(id string) string { return id + " is a convoy itself" }
 // WaitedFor describes a drain without a deadline.
 const WaitedFor = "no deadline"
 
-// Idle returns what an idle timeout does.
+// Idle describes the effect of an idle timeout.
 func Idle(timeout time.Duration) string {
 	return "restarts after " + Setting(timeout) + " without activity"
 }
 
-// NotWhileAttached is the exception of Idle.
+// NotWhileAttached is the exception that follows the text of Idle.
 const NotWhileAttached = ", except while a user is attached"
 
-// SessionsStop describes how many sessions stop: "1 session stops", "3 sessions stop".
+// SessionsStop returns how many sessions stop: "1 session stops", "3 sessions stop".
 func SessionsStop(n int) string {
 	if n == 1 {
 		return "1 session stops"

@@ -7,7 +7,7 @@ import (
 	"gcity/city"
 )
 
-// Ready returns when an agent counts as running. A spec without a condition for that does not need this text.
+// Ready returns when a starting agent is considered running. It is only for a spec that has a condition.
 func Ready(s *city.Spec) string {
 	var parts []string
 	if s.ReadyPrefix != "" {
@@ -19,7 +19,7 @@ func Ready(s *city.Spec) string {
 	return strings.Join(parts, " or ") + ", within " + Setting(s.ReadyLimit)
 }
 
-// Restart returns what happens when an agent exits, in one line.
+// Restart describes in one line what happens when an agent exits.
 func Restart(p *city.RestartPolicy) string {
 	if p.Mode == "never" {
 		return "never"
@@ -41,7 +41,7 @@ func Restart(p *city.RestartPolicy) string {
 	return text
 }
 
-// RestartLines returns what happens when an agent exits, with the reasons, one sentence per line.
+// RestartLines describes what happens when an agent exits, with the reasons, in several lines.
 func RestartLines(s *city.Spec) []string {
 	p := &s.Restart
 	lines := []string{p.Mode}
@@ -73,20 +73,20 @@ func RestartLines(s *city.Spec) []string {
 	return lines
 }
 
-// Unrecorded is the message that the running value of a field is unknown.
+// Unrecorded is the message for a field that has an unknown value in the running session.
 const Unrecorded = "unknown: gcity keeps only a fingerprint of the running value"
 
 // NotStarted returns why an agent could not be started.
 func NotStarted(why string) string { return "not started: " + why }
 
-// Variables is the part of an environment that comes from one place.
+// Variables is the part of an environment that has the same origin.
 type Variables struct {
 	Title string
 	All   []city.Variable
 }
 
-// Environment groups an environment by origin. Variables from the configuration come first, and inherited ones
-// last. Groups without a variable are left out.
+// Environment groups an environment by origin. Variables from the configuration come first, and inherited variables
+// last. Groups without variables are omitted.
 func Environment(all []city.Variable) []Variables {
 	var out []Variables
 	for _, g := range []struct {

@@ -6,7 +6,7 @@ import (
 	"gcity/city"
 )
 
-// Judges returns what makes the next decision of a watchdog.
+// Judges describes how a watchdog makes its next decision.
 func Judges(w *city.Watchdog) string {
 	switch w.Mode {
 	case city.ByTriage:
@@ -24,13 +24,13 @@ func Judges(w *city.Watchdog) string {
 	return string(w.Mode)
 }
 
-// Judged returns what a watchdog decided and when: "wake 2m ago, by scout in 12s: it hangs (typed)". The caller writes
-// ages and durations as its reader expects them.
+// Judged describes what a watchdog decided and when: "wake 2m ago, by scout in 12s: it hangs (typed)". The caller
+// formats ages and durations for its readers.
 func Judged(j *city.Judgement, age string, took func(time.Duration) string) string {
 	return string(j.Decision) + " " + age + " ago, " + JudgedBy(j, took)
 }
 
-// JudgedBy returns what made a decision, why, and its result: "by scout in 12s: it hangs (typed)".
+// JudgedBy describes a decision: its author, reason and result, such as "by scout in 12s: it hangs (typed)".
 func JudgedBy(j *city.Judgement, took func(time.Duration) string) string {
 	text := "by " + j.By
 	if j.Took > 0 {
@@ -39,7 +39,7 @@ func JudgedBy(j *city.Judgement, took func(time.Duration) string) string {
 	return text + ": " + JudgedWhy(j)
 }
 
-// JudgedWhy returns the reason of a watchdog's decision and its result: "it hangs (typed)".
+// JudgedWhy returns the reason and the result of a watchdog's decision: "it hangs (typed)".
 func JudgedWhy(j *city.Judgement) string {
 	if j.Result != "" {
 		return j.Reason + " (" + j.Result + ")"

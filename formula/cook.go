@@ -10,14 +10,14 @@ import (
 	"gcity/internal/toml"
 )
 
-// maxCooked is the maximum size of all texts of a molecule together, in bytes.
+// maxCooked is the maximum total size of the texts of a molecule, in bytes.
 const maxCooked = 4 << 20
 
-// maxHeading is how much of a description is used as a title, in bytes.
+// maxHeading is the maximum length in bytes of a title that is taken from a description.
 const maxHeading = 120
 
-// Molecule is the work that a formula describes: a root, and a child for each step. A store must save all of it or
-// nothing.
+// Molecule is the work that a formula describes: a root, and a child for each step. A store must save all its beads, or
+// none.
 type Molecule struct {
 	Root  Item
 	Steps []Item // in the order of the formula
@@ -25,18 +25,18 @@ type Molecule struct {
 
 // Item is the root or a step of a molecule.
 type Item struct {
-	Ref string // for the root the formula's name, for a step its ID
-	// one line of at most MaxTitle bytes; for the root the beginning of its description, or the formula's name if
-	// it has no description
+	Ref string // for the root the name of the formula, for a step its ID
+	// one line of at most MaxTitle bytes; for the root the beginning of the description or, without one, the formula's
+	// name
 	Title       string
 	Description string
-	Needs       []string // Refs of the steps that must be done first
+	Needs       []string // refs of the steps that must be done first
 }
 
-// Cook expands a formula with values for its variables. In titles and descriptions, it replaces {{name}} with the
-// value, or with the default, or with nothing. Names that are not declared stay as they are. Inserted values are
-// not expanded again. Cook returns an error for a variable that is missing, unknown or makes a title invalid. A
-// required variable with an empty value is missing.
+// Cook expands a formula with values for its variables. In titles and descriptions it replaces {{name}} by the value,
+// the default, or "". Undeclared names stay unchanged. Inserted values are not expanded again. Cook returns an error
+// for a variable that is missing, is unknown, or makes a title invalid. A required variable with an empty value counts
+// as missing.
 func Cook(f *Formula, vars map[string]string) (Molecule, error) {
 	values, err := f.values(vars)
 	if err != nil {
@@ -106,7 +106,7 @@ func (f *Formula) values(vars map[string]string) (map[string]string, error) {
 }
 
 func (f *Formula) title(s Step, values map[string]string) (string, error) {
-	// a value of several lines becomes one line of the title
+	// a value with several lines becomes one line of the title
 	title := strings.Join(strings.FieldsFunc(replace(s.Title, values), hidden), " ")
 	switch title = strings.TrimSpace(title); {
 	case title == "":
@@ -120,8 +120,8 @@ func (f *Formula) title(s Step, values map[string]string) (string, error) {
 	return title, nil
 }
 
-// heading returns the title of a molecule: the first line of its description, which is cut if it is long. Without a
-// description, it is the formula's name.
+// heading returns the title of a molecule: the first line of its description, shortened if it is long. Without a
+// description, the title is the formula's name.
 func heading(name, description string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(description), "\n")
 	title := strings.TrimSpace(strings.Join(strings.FieldsFunc(first, hidden), " "))
@@ -151,7 +151,7 @@ func (f *Formula) text(what, text string, values map[string]string) (string, err
 	return out, nil
 }
 
-// replace inserts values for {{name}}. It stops when the text is longer than stores accept.
+// replace inserts values for {{name}}. It stops when the text exceeds the size that stores accept.
 func replace(text string, values map[string]string) string {
 	const longest = MaxName + 20 // maximum length of the text between the braces, including blanks
 	var b strings.Builder

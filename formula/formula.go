@@ -1,6 +1,6 @@
-// Package formula expands recipes into work. It reads *.formula.toml files and reports their errors with positions.
-// If several layers of folders contain a formula of the same name, it selects one file. It cooks a formula into a
-// molecule, which a store can save.
+// Package formula expands recipes into work. It reads *.formula.toml files and reports their errors with positions. If
+// several layers of folders contain a formula of the same name, it selects one file. It converts ("cooks") a formula to
+// a molecule, which a store can save.
 package formula
 
 import (
@@ -19,7 +19,8 @@ const (
 	MaxSize  = 256 << 10 // maximum size of a file in bytes
 	MaxSteps = 1000
 	MaxVars  = 100
-	MaxName  = 64  // maximum length of a name, an ID or a variable, in characters
+	// maximum length of a formula's name, a step's ID or a variable's name, in characters
+	MaxName  = 64
 	MaxTitle = 500 // maximum size of a title after cooking, in bytes
 	MaxText  = 256 << 10
 )
@@ -27,11 +28,11 @@ const (
 // Formula is a valid formula, as read from its file.
 type Formula struct {
 	Name        string
-	Description string // it may contain {{variables}}, like the titles and descriptions of steps
+	Description string // may contain {{variables}}, like the titles and descriptions of steps
 	Version     string
-	Vars        []Var  // in the order of the file
-	Steps       []Step // in the order of the file; at least one
-	Source      string // path of the file
+	Vars        []Var  // in file order
+	Steps       []Step // in file order; at least one
+	Source      string // path of the formula's file
 
 	// warnings about a valid file
 	Warnings toml.Problems
@@ -41,7 +42,7 @@ type Formula struct {
 type Var struct {
 	Name        string
 	Description string
-	Required    bool // it needs a value if it has no default
+	Required    bool // it needs a value unless it has a default
 	Default     string
 	HasDefault  bool
 }
@@ -52,7 +53,7 @@ type Step struct {
 	Needs                  []string // IDs of the steps that must be done first
 }
 
-// Parse parses a formula. file is the file's name in problems. The error is a toml.Problems with all problems.
+// Parse parses a formula. file is the file's name in problems. The error is a toml.Problems that contains all problems.
 func Parse(file string, data []byte) (*Formula, error) {
 	return read(toml.Read(file, data, MaxSize), file)
 }
@@ -78,7 +79,7 @@ func read(doc *toml.Doc, file string) (*Formula, error) {
 	f.Vars = vars(root)
 	f.Steps = steps(root)
 	f.warnUndeclared(root)
-	// other programs read formulas too, and know more keys
+	// other programs also read formulas, and support more keys
 	root.Slips("formula", "description", "version", "vars", "steps")
 	if p := doc.Problems(); len(p) > 0 {
 		return nil, p
@@ -124,7 +125,7 @@ func letter(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
 }
 
-// version returns the version, which may be written as a number.
+// version returns the version, which may also be a number in the file.
 func version(t toml.Table) string {
 	if !t.Has("version") {
 		return ""
@@ -206,7 +207,7 @@ func steps(root toml.Table) []Step {
 				"line of text")
 		}
 		s.Description = t.Text("description")
-		// other programs use the second name
+		// other programs call this key depends_on
 		s.Needs = append(t.Texts("needs"), t.Texts("depends_on")...)
 		t.Slips("id", "title", "description", "needs", "depends_on")
 	}
@@ -214,7 +215,7 @@ func steps(root toml.Table) []Step {
 	return out
 }
 
-// hidden reports whether a character ends a line or is invisible.
+// hidden reports whether a character is a control character or a line separator.
 func hidden(r rune) bool {
 	return r < ' ' || 0x7f <= r && r < 0xa0 || r == 0x2028 || r == 0x2029
 }
@@ -227,7 +228,7 @@ func ids(all []Step) []string {
 	return out
 }
 
-// Unmet returns the variables that need a value: those that are required and have no default.
+// Unmet returns the variables that need a value, because they are required and have no default.
 func (f *Formula) Unmet() []string {
 	var out []string
 	for _, v := range f.Vars {

@@ -68,7 +68,7 @@ func TestLimits(t *testing.T) {
 	for i := range MaxVars + 1 {
 		fmt.Fprintf(&vars, "[vars.v%d]\n", i)
 	}
-	for i := range MaxSteps { // each step needs the next one, and the last needs the first
+	for i := range MaxSteps { // each step needs the next step, and the last step needs the first
 		fmt.Fprintf(&chain, "[[steps]]\nid='s%d'\ntitle='x'\nneeds=['s%d']\n", i, (i+1)%MaxSteps)
 	}
 	for name, c := range map[string]struct{ text, want string }{
@@ -165,8 +165,8 @@ func TestFormulasThatCannotBeCooked(t *testing.T) {
 	}
 }
 
-// Any bytes: no panic. A valid formula can be cooked with its variables set, and the needs of its steps form no cycle,
-// so all steps can be done.
+// Parsing arbitrary bytes does not panic. A valid formula can be cooked with its variables set. The needs of its steps
+// have no cycle, so all steps can be done.
 func FuzzParse(f *testing.F) {
 	data, err := os.ReadFile("testdata/problems.txt")
 	if err != nil {

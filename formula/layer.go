@@ -14,25 +14,25 @@ import (
 	"gcity/internal/toml"
 )
 
-// Layer is a folder with formulas, and with automations in its folder "automations". In a list of layers, the
-// lowest is first.
+// Layer is a folder with formulas, and with automations in its subfolder "automations". A list of layers starts with
+// the lowest layer.
 type Layer struct {
 	Dir   string // absolute path; the folder may be missing
 	Title string // for display: "city", "topology base", "rig demo"
-	Rig   string // the rig that it belongs to; "" = the city
-	Root  string // folder of its topology; "" = it is not part of one
+	Rig   string // the rig that the layer belongs to; "" = the city
+	Root  string // folder of the layer's topology; "" = not part of a topology
 }
 
-// Source is the file that is used for a formula's name.
+// Source is the file that is used for a formula name.
 type Source struct {
 	Name  string // file name without Suffix
 	Path  string
 	Layer Layer
 }
 
-// Resolve finds the formulas in layers. If several layers have a file of the same name, the file in the highest
-// layer is used, even if it is broken: a file in a lower layer may describe other work. The result is sorted by
-// name. If a folder cannot be read, Resolve returns an error, because it may contain formulas.
+// Resolve finds the formulas in layers. If several layers have a file of the same name, the file in the highest layer
+// is used. This also applies to a broken file, because a file in a lower layer may describe other work. The result is
+// sorted by name. If a folder cannot be read, Resolve returns an error, because the folder may contain formulas.
 func Resolve(layers []Layer) ([]Source, error) {
 	found := map[string]Source{}
 	for _, l := range layers {

@@ -56,7 +56,7 @@ func TestTheHighestLayerWinsWhole(t *testing.T) {
 	if f, err := Find("cook", got); err != nil || f.Source != want[2].Path {
 		t.Errorf("%v %v", f, err)
 	}
-	// A broken formula is an error: a lower layer's version does not replace it.
+	// A broken formula is an error. The version in a lower layer does not replace it.
 	if _, err := Find("b", got); err == nil || !strings.HasPrefix(err.Error(), filepath.Join(high, "b.formula.toml")+":1:") {
 		t.Errorf("the broken one: %v", err)
 	}
@@ -70,7 +70,7 @@ func TestTheHighestLayerWinsWhole(t *testing.T) {
 	}
 }
 
-// A layer that cannot be read is an error. If it counted as empty, its links would be removed.
+// A layer that cannot be read is an error. If it were treated as empty, its links would be removed.
 func TestALayerThatCannotBeRead(t *testing.T) {
 	dir := write(t, map[string]string{"a.formula.toml": small("a")})
 	if got, err := Resolve([]Layer{{Dir: filepath.Join(dir, "a.formula.toml"), Title: "city"}}); err == nil || got != nil {
@@ -118,7 +118,7 @@ func TestLink(t *testing.T) {
 	}
 }
 
-// Link creates the .beads folder as a store would: only its user can read it, and git ignores it.
+// Link creates the .beads folder like a store: only its user can read it, and git ignores it.
 func TestLinkCreatesItsOwnFolder(t *testing.T) {
 	src := write(t, map[string]string{"a.formula.toml": small("a")})
 	winners, err := Resolve([]Layer{{Dir: src}})
@@ -141,7 +141,7 @@ func TestLinkCreatesItsOwnFolder(t *testing.T) {
 	}
 }
 
-// look lists a folder: links with their targets, files with their contents.
+// look lists the links in a folder with their targets, and the files with their contents.
 func look(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -162,7 +162,7 @@ func look(t *testing.T, dir string) string {
 	return out
 }
 
-// stamps returns a text that changes whenever an entry of a folder is replaced, even by an equal one.
+// stamps returns a text that changes whenever an entry of a folder is replaced, even by an equal entry.
 func stamps(t *testing.T, dir string) string {
 	t.Helper()
 	info, err := os.Stat(dir)

@@ -12,18 +12,17 @@ import (
 	"gcity/internal/disk"
 )
 
-// Linked is the result of Link: sorted names of formulas.
+// Linked is the result of Link. Its lists contain sorted names of formulas.
 type Linked struct {
 	Made, Removed []string
-	// names with a regular file instead of a link; the file is kept and used
+	// names for which a regular file exists instead of a link; the file is kept and used
 	Kept []string
 }
 
-// Link updates the links in dir, a folder in a scope's ".beads". Afterwards, it contains a symbolic link for each
-// winner, with the name of the winner's file. Link creates both folders if necessary, see disk.OwnFolder. It
-// removes all other links with the name of a formula, but never touches regular files. Each link is replaced
-// atomically. A second call with the same winners changes nothing. After an error, it continues with the other
-// links.
+// Link updates the links in dir, a folder in a scope's ".beads". Afterwards dir contains a symbolic link for each
+// winner, with the name of the winner's file. Link creates both folders if necessary; see disk.OwnFolder. It removes
+// all other links with names of formulas, but never touches regular files. Each link is replaced atomically. A second
+// call with the same winners changes nothing. After an error, Link continues with the remaining links.
 func Link(dir string, winners []Source) (Linked, error) {
 	var done Linked
 	var errs []error

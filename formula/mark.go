@@ -6,8 +6,8 @@ import (
 	"gcity/internal/toml"
 )
 
-// warnUndeclared adds warnings about {{names}} that are not declared as variables. They stay as they are: they may
-// be meant for another program, or may be typing errors.
+// warnUndeclared adds warnings about {{names}} that are not declared as variables. The names stay in the text, because
+// they may be meant for another program, or may be typing errors.
 func (f *Formula) warnUndeclared(root toml.Table) {
 	names := make([]string, len(f.Vars))
 	for i, v := range f.Vars {
@@ -34,7 +34,7 @@ func (f *Formula) warnUndeclared(root toml.Table) {
 	}
 }
 
-// marks returns the names between {{ and }}, without duplicates.
+// marks returns the names in {{…}}, without duplicates.
 func marks(text string) (names []string) {
 	seen := map[string]bool{}
 	for {

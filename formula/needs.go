@@ -8,7 +8,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// needs checks that the steps in all needs exist, and that no steps wait for each other.
+// needs checks that all needed steps exist, and that steps do not wait for each other.
 func needs(all []Step, tables []toml.Table) {
 	names, sound := ids(all), true
 	at := make(map[string]int, len(all))
@@ -43,7 +43,7 @@ func needs(all []Step, tables []toml.Table) {
 	}
 }
 
-// written returns the position of the i-th need of a step.
+// written returns the key and the index at which the i-th need of a step is written.
 func written(t toml.Table, i int) (key string, item int) {
 	if n := len(t.Texts("needs")); i >= n {
 		return "depends_on", i - n
@@ -59,7 +59,7 @@ func some(names []string) []string {
 	return names
 }
 
-// waiting describes a cycle of steps.
+// waiting describes a cycle of steps for a message.
 func waiting(ring []string) string {
 	if len(ring) == 1 {
 		return "step " + ring[0] + " waits for itself"
@@ -72,7 +72,7 @@ func waiting(ring []string) string {
 	return "these steps wait for each other: " + strings.Join(append(shown, ring[0]), " → ")
 }
 
-// cycles returns all cycles of steps that wait for each other. Each cycle begins with the step that is first in the
+// cycles returns the cycles of steps that wait for each other. Each cycle begins with the step that is first in the
 // file. The depth-first search is not recursive, because a chain may be as long as the formula.
 func cycles(all []Step, at map[string]int) [][]string {
 	const (
@@ -106,7 +106,7 @@ func cycles(all []Step, at map[string]int) [][]string {
 	return rings
 }
 
-// ring returns the IDs of a cycle, beginning with the step that is first in the file.
+// ring returns the IDs of a cycle, beginning with the step that comes first in the file.
 func ring(all []Step, path []int) []string {
 	first := slices.Index(path, slices.Min(path))
 	out := make([]string, len(path))

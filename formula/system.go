@@ -12,12 +12,12 @@ import (
 	"gcity/internal/disk"
 )
 
-// The formulas that are part of gcity. They belong to no particular city, and any layer can override them.
+// The built-in formulas of gcity. They do not belong to a particular city, and any layer can override them.
 //
 //go:embed system/*.formula.toml
 var system embed.FS
 
-// System writes the built-in formulas to the folder system/formulas in the city's runtime folder. It returns that
+// System writes the built-in formulas to the folder system/formulas in the city's runtime folder, and returns this
 // folder as the lowest layer. It removes all other files from the folder, and does not rewrite files that are up to
 // date.
 func System(runtime string) (Layer, error) {

@@ -15,8 +15,8 @@ import (
 	"gcity/internal/screen"
 )
 
-// Type is the type of a message's bead. Its title is the subject, its description the text, its assignee the
-// address; it is open until it is archived.
+// Type is the type of a message's bead. The bead's title is the subject, its description the text, and its assignee the
+// address. The bead is open until the message is archived.
 const Type = "message"
 
 // PoolPrefix precedes the qualified name of a pool in its address.
@@ -25,13 +25,13 @@ const PoolPrefix = "pool:"
 // Person is the address of the city's user, and the sender of messages without another sender.
 const Person = "human"
 
-// MaxText bounds the text of a message, in bytes.
+// MaxText is the maximum size of a message's text, in bytes.
 const MaxText = 64 << 10
 
-// Labels and metadata of a message's bead.
+// Labels and metadata keys of a message's bead.
 const (
 	labelRead   = "read"
-	labelTo     = "to:" // a pool's address follows until a member has taken the message
+	labelTo     = "to:" // followed by a pool's address, until a member has taken the message
 	labelThread = "thread:"
 
 	keyFrom  = "from"
@@ -53,10 +53,9 @@ type Message struct {
 
 	// the ID of the first message of the thread; "" = no thread, or the message is the first
 	Thread  string `json:"thread_id,omitempty"`
-	ReplyTo string `json:"reply_to,omitempty"` // the ID of the message that this one answers
+	ReplyTo string `json:"reply_to,omitempty"` // the ID of the message that this message answers
 
-	// number of automation runs in the chain that led to the message; each was triggered by an event of the
-	// previous run
+	// number of automation runs in the chain that led to the message; an event of each run triggered the next run
 	Depth int `json:"-"`
 }
 
@@ -89,7 +88,7 @@ func Of(b beads.Bead) (m Message, ok bool) {
 }
 
 // New returns the bead of a message to send. It makes the texts safe to print (L12), and ignores ID, Sent, Read and
-// Archived. Check reports whether a message can be sent.
+// Archived. Call Check first to find out whether the message can be sent.
 func New(m Message) beads.Bead {
 	text := clean(m.Text)
 	b := beads.Bead{
@@ -113,7 +112,7 @@ func New(m Message) beads.Bead {
 	return b
 }
 
-// Check returns why a message cannot be sent.
+// Check returns why a message cannot be sent, or nil if it can.
 func Check(m Message) error {
 	switch {
 	case strings.TrimSpace(m.Subject) == "" && strings.TrimSpace(m.Text) == "":
@@ -129,8 +128,8 @@ func Check(m Message) error {
 	return err
 }
 
-// Reply returns the answer to a message. It goes to the sender of the message, or to its recipient if the sender
-// itself answers.
+// Reply returns the answer to a message. The answer goes to the sender of the message, or to the recipient if the
+// sender itself answers.
 func Reply(to Message, from, text string) Message {
 	whom := to.From
 	if whom == cmp.Or(line(from), Person) {
@@ -144,7 +143,8 @@ func Reply(to Message, from, text string) Message {
 		ReplyTo: to.ID}
 }
 
-// Query returns the query for messages to an address, read or not, without archived ones; "" = all addresses.
+// Query returns the query for messages to an address, read or not, without archived messages. The address "" means all
+// addresses.
 func Query(to string) beads.Query {
 	q := beads.Query{Type: Type, Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress},
 		Limit: -1}
@@ -156,8 +156,8 @@ func Query(to string) beads.Query {
 	return q
 }
 
-// ThreadQuery returns the query for the answers in a thread, including archived ones. The query does not
-// find the message that began the thread; its ID is the ID of the thread.
+// ThreadQuery returns the query for the answers in a thread, including archived ones. The query does not find the first
+// message of the thread; its ID is the ID of the thread.
 func ThreadQuery(id string) beads.Query {
 	return beads.Query{Type: Type, Labels: []string{labelThread + id}, Limit: -1}
 }
@@ -171,8 +171,8 @@ func UnreadPatch() beads.Patch { return beads.Patch{RemoveLabels: []string{label
 // ArchivePatch archives a message. The bead is closed and kept.
 func ArchivePatch() beads.Patch { return beads.Closing() }
 
-// TakePatch assigns a message that is addressed to a pool to one of the pool's members. The change fails with
-// ErrConflict if another member has already taken it.
+// TakePatch assigns a message to a pool to one of the pool's members. The change fails with ErrConflict if another
+// member has already taken the message.
 func TakePatch(b beads.Bead, member string) beads.Patch {
 	p := beads.Patch{Assignee: &member, IfRev: &b.Rev}
 	for _, l := range b.Labels {
@@ -183,7 +183,7 @@ func TakePatch(b beads.Bead, member string) beads.Patch {
 	return p
 }
 
-// subject returns the subject for lists: the given one, or the beginning of the text.
+// subject returns the subject for lists: the given subject, or the beginning of the text.
 func subject(given, text string) string {
 	s := line(given)
 	if s == "" {
@@ -197,8 +197,8 @@ func line(s string) string {
 	return strings.TrimSpace(screen.Plain(strings.Join(strings.Fields(s), " ")))
 }
 
-// clean returns a text that is safe to print and store. It cleans each line separately, and a long line in pieces,
-// because screen.Plain would shorten it.
+// clean returns a text that is safe to print and store. It cleans each line separately, and splits long lines, because
+// screen.Plain would shorten them.
 func clean(text string) string {
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	for i, l := range lines {
@@ -214,11 +214,11 @@ func clean(text string) string {
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n ")
 }
 
-// pieceMost is the maximum length of a piece in bytes. Escaped tabs and invisible characters make it longer, and
-// the result must stay below the limit of a line.
+// pieceMost is the maximum length of a piece in bytes. Escaped tabs and invisible characters lengthen a piece, but the
+// result must stay below the limit of a line.
 const pieceMost = 400
 
-// cut shortens a text to a number of bytes at a character boundary.
+// cut shortens a text to a number of bytes, at a character boundary.
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -226,8 +226,8 @@ func cut(s string, most int) string {
 	return s[:boundary(s, most-len("…"))] + "…"
 }
 
-// boundary returns the end of the last complete character within a number of bytes. If the bytes contain no complete
-// character, it returns the number itself.
+// boundary returns the end of the last complete character within the first most bytes. If no character ends there, it
+// returns most.
 func boundary(s string, most int) int {
 	for n := most; n > most-utf8.UTFMax; n-- {
 		if utf8.RuneStart(s[n]) {

@@ -11,7 +11,7 @@ import (
 	"gcity/mail"
 )
 
-// keep stores a bead, as a sender does.
+// keep stores a bead, like the sender of a message.
 func keep(t *testing.T, s *fake.Store, b beads.Bead) beads.Bead {
 	t.Helper()
 	b, err := s.Create(t.Context(), b)
@@ -96,7 +96,7 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// An answer goes to the sender, and all answers are in the thread of the first message.
+// An answer goes to the sender. All answers are in the thread of the first message.
 func TestReply(t *testing.T) {
 	s := fake.New("gc")
 	first := of(t, keep(t, s, mail.New(mail.Message{From: "ann", To: "bob", Subject: "tea", Text: "?"})))
@@ -113,7 +113,7 @@ func TestReply(t *testing.T) {
 	}
 }
 
-// A reply to one's own message goes to the recipient of that message. A reply to a note to oneself stays there.
+// A reply to one's own message goes to the recipient of that message. A reply to a note to oneself goes to oneself.
 func TestReplyToOwn(t *testing.T) {
 	for _, c := range []struct{ from, to, by, want string }{
 		{"ann", "bob", "ann", "bob"}, {"ann", "pool:crew", "ann", "pool:crew"}, {"ann", "ann", "ann", "ann"},
@@ -147,7 +147,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A long line is cleaned and not shortened.
+// A long line is cleaned but not shortened.
 func TestLongLine(t *testing.T) {
 	long := strings.Repeat("größer ", 5000)
 	m := of(t, mail.New(mail.Message{To: "ann", Text: long + "\x1b[31mred\x1b[0m\x07"}))
@@ -159,7 +159,7 @@ func TestLongLine(t *testing.T) {
 	}
 }
 
-// A reminder shows the oldest messages first, has a limited size, and no message text can end it.
+// A reminder shows the oldest messages first and has a limited size. No message text can end it.
 func TestReminder(t *testing.T) {
 	if r := mail.Reminder(nil); r != "" {
 		t.Errorf("%q", r)
@@ -181,8 +181,7 @@ func TestReminder(t *testing.T) {
 	}
 }
 
-// The messages that an agent has left for itself are shown in full, newest last, and no message text can end the
-// reminder.
+// The messages that an agent has left for itself are shown in full, newest last. No message text can end the reminder.
 func TestLeft(t *testing.T) {
 	if r := mail.Left(nil); r != "" {
 		t.Errorf("%q", r)
@@ -208,7 +207,7 @@ func TestLeft(t *testing.T) {
 	}
 }
 
-// Any message that can be sent can be stored, is shown as it is, and is read back unchanged.
+// Any message that can be sent can be stored, is shown unchanged, and is read back unchanged.
 func FuzzMessage(f *testing.F) {
 	f.Add("ann", "bob", "subject", "text\nmore")
 	f.Add("pool:x/y", "", "", "\x1b]0;title\x07 \xff‮ reversed\t tab")

@@ -8,12 +8,13 @@ import (
 
 // Limits of a Reminder.
 const (
-	remindMost = 5   // maximum number of messages; the oldest come first
+	remindMost = 5   // maximum number of messages, oldest first
 	remindText = 500 // maximum length of each text, in bytes
 )
 
-// Reminder returns a text about unread mail for an agent: senders, texts, and how to read the rest. It takes the
-// messages newest first, and returns "" without mail. No message text can end the reminder early.
+// Reminder returns a text about unread mail for an agent: senders, texts, and how to read the remaining messages. It
+// takes the messages newest first. Without mail it returns "". No message can end the reminder with a closing tag in
+// its text.
 func Reminder(unread []Message) string {
 	if len(unread) == 0 {
 		return ""
@@ -46,7 +47,7 @@ func Reminder(unread []Message) string {
 	return b.String()
 }
 
-// unmarked returns a function that changes the tags in a text that would end a reminder.
+// unmarked returns a function that changes those tags in a text that would end a reminder.
 func unmarked() func(string) string {
 	mark := regexp.MustCompile(`(?i)<(\s*/?\s*system-reminder)`)
 	return func(s string) string { return mark.ReplaceAllString(s, "‹$1") }
@@ -55,8 +56,8 @@ func unmarked() func(string) string {
 // leftText is the maximum length of each message in Left, in bytes.
 const leftText = 8 << 10
 
-// Left returns the text for an agent's start about the messages that its previous session left, or "" if it left
-// none. It takes the messages newest first. No message text can end the text early.
+// Left returns the text at an agent's start about the messages that its previous session left for it. Without messages
+// it returns "". It takes the messages newest first. No message can end the text with a closing tag.
 func Left(own []Message) string {
 	if len(own) == 0 {
 		return ""

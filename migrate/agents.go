@@ -14,17 +14,17 @@ import (
 	"gcity/internal/toml"
 )
 
-// agent is an agent of the original: either a folder below agents, or an older [[agent]] table.
+// agent is an agent of the original city: either a folder in agents, or an older [[agent]] table.
 type agent struct {
-	name  string // in the converted city
-	was   string // name in the original
+	name  string // name in the converted city
+	was   string // name in the original city
 	pack  *pack
-	dir   string // the folder in which its relative paths are searched first
+	dir   string // the first folder to search for the agent's relative paths
 	place string
 	keys  map[string]value
-	table bool // it is an [[agent]] table
+	table bool // declared by an [[agent]] table
 
-	always, onDemand bool // how a named session starts it
+	always, onDemand bool // how a named session starts the agent
 	prompt           string
 }
 
@@ -63,7 +63,7 @@ func (c *conversion) readAgents(p *pack) error {
 	return nil
 }
 
-// agentFolder reads one folder below agents.
+// agentFolder reads one subfolder of agents.
 func (c *conversion) agentFolder(p *pack, name string) error {
 	dir := filepath.Join(p.dir, "agents", name)
 	a := &agent{was: name, pack: p, dir: dir, place: c.called(dir), keys: map[string]value{}}
@@ -104,7 +104,7 @@ func (c *conversion) addAgent(p *pack, a *agent) error {
 	return nil
 }
 
-// validName matches the names that agents and cities may have.
+// validName matches the valid names of agents and cities.
 var validName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 })
@@ -117,7 +117,7 @@ func keysOf(n *toml.Node, s *source) map[string]value {
 	return out
 }
 
-// settle applies declarations that affect several agents: defaults, patches, named sessions, and name conflicts.
+// settle applies the declarations that affect several agents: defaults, patches, named sessions, and name conflicts.
 func (c *conversion) settle() error {
 	c.place(c.order)
 	for _, p := range append([]*pack{c.root}, c.order...) {
@@ -125,7 +125,8 @@ func (c *conversion) settle() error {
 			c.defaults(p, s)
 		}
 	}
-	for _, s := range c.files { // the commands of the city apply to every agent without its own
+	// the commands of the city apply to every agent without its own commands
+	for _, s := range c.files {
 		for _, p := range c.order {
 			c.defaults(p, s)
 		}
@@ -161,7 +162,7 @@ func (c *conversion) globals(p *pack, s *source) {
 	}
 }
 
-// manuals returns the files that describe a pack: its pack.toml, or for the city's own pack the files of the city.
+// manuals returns the files that describe a pack: its pack.toml and, for the city's own pack, the files of the city.
 func (c *conversion) manuals(p *pack) []*source {
 	var out []*source
 	if p.manual != nil {
@@ -173,7 +174,7 @@ func (c *conversion) manuals(p *pack) []*source {
 	return out
 }
 
-// defaults copies the keys of [agent_defaults] to the agents that do not set them.
+// defaults copies the keys of [agent_defaults] to the agents that do not set these keys.
 func (c *conversion) defaults(p *pack, s *source) {
 	for _, table := range []string{"agent_defaults", "agents"} {
 		n := s.root.Get(table)
@@ -197,7 +198,7 @@ func (c *conversion) defaults(p *pack, s *source) {
 	}
 }
 
-// dropFallbacks removes fallback agents for which another agent of the same name exists.
+// dropFallbacks removes each fallback agent if another agent has the same name.
 func (c *conversion) dropFallbacks() {
 	fallback := func(a *agent) bool {
 		v := a.keys["fallback"]
@@ -222,8 +223,8 @@ func (c *conversion) dropFallbacks() {
 	}
 }
 
-// clashes renames imported agents that have the same name as another agent of the city or rig. Gas City
-// distinguishes such agents by the name of their import.
+// clashes renames imported agents with the same name as another agent of the city or rig. Gas City distinguishes such
+// agents by the name of their import.
 func (c *conversion) clashes() error {
 	groups := [][]*pack{append([]*pack{c.root}, c.near(c.root.imports)...)}
 	for _, r := range c.rigs {
@@ -256,7 +257,7 @@ func (c *conversion) clashes() error {
 	return nil
 }
 
-// near returns the same packs as flat, with the directly imported packs first.
+// near returns the same packs as flat, but with the directly imported packs first.
 func (c *conversion) near(imports []imported) []*pack {
 	var out []*pack
 	for _, i := range imports {
@@ -272,8 +273,8 @@ func (c *conversion) near(imports []imported) []*pack {
 	return out
 }
 
-// lookupIn returns the agent that a name in the files of the city refers to, which may be an agent of a rig.
-// rigName may be "".
+// lookupIn returns the agent to which a name in the files of the city refers. It may be an agent of a rig. rigName may
+// be "".
 func (c *conversion) lookupIn(rigName, name string) *agent {
 	for _, a := range c.root.agents {
 		if rigName != "" && a.was == name && a.keys["dir"].text() == rigName {
@@ -290,7 +291,7 @@ func (c *conversion) lookupIn(rigName, name string) *agent {
 	return c.lookup(c.root, name)
 }
 
-// lookup returns the agent that a name in the files of a pack refers to: NAME or BINDING.NAME.
+// lookup returns the agent to which a name in the files of a pack refers: NAME or BINDING.NAME.
 func (c *conversion) lookup(p *pack, name string) *agent {
 	binding, bare, qualified := strings.Cut(name, ".")
 	if qualified {
@@ -327,8 +328,8 @@ func (c *conversion) lookup(p *pack, name string) *agent {
 	return nil
 }
 
-// renamed returns the name in the converted city for a name in the original: [RIG/][BINDING.]NAME. ok is false if
-// it is unknown.
+// renamed converts a name from the original city, [RIG/][BINDING.]NAME, to the name in the converted city. ok is false
+// if the name is unknown.
 func (c *conversion) renamed(p *pack, name string) (string, bool) {
 	prefix, bare := "", name
 	if i := strings.LastIndexByte(name, '/'); i >= 0 {
@@ -343,7 +344,7 @@ func (c *conversion) renamed(p *pack, name string) (string, bool) {
 		return name, false
 	case c.isRig(prefix):
 		return prefix + "/" + a.name, true
-	default: // without a rig, or with the name of a pack in front
+	default: // the name has no prefix, or the prefix is a pack
 		return a.name, true
 	}
 }
@@ -352,14 +353,14 @@ func (c *conversion) isRig(name string) bool {
 	return slices.ContainsFunc(c.rigs, func(r *rig) bool { return r.name == name })
 }
 
-// patchAgents applies the [[patches.agent]] tables of a file. A patch for a single rig remains a patch.
+// patchAgents applies the [[patches.agent]] tables of a file. A patch for one rig is written as a patch instead.
 func (c *conversion) patchAgents(p *pack, s *source) error {
 	patches := s.root.Get("patches")
 	for _, key := range []string{"agent", "agents"} {
 		for _, n := range toml.TablesOf(patches.Get(key)) {
 			name := n.TextOf("name")
 			if n.TextOf("dir") != "" && p == c.root {
-				continue // cityPatches writes these
+				continue // cityPatches writes patches for single rigs
 			}
 			a := c.lookup(p, name)
 			if a == nil {
@@ -462,10 +463,10 @@ func (c *conversion) namedSession(p *pack, v value) {
 	}
 }
 
-// scope returns what an agent belongs to: "city", "rig", or "" for both.
+// scope returns where an agent belongs: "city", "rig", or "" for both.
 func (a *agent) scope() string { return a.keys["scope"].text() }
 
-// known reports whether the name of a provider is a preset or declared.
+// known reports whether a provider name is that of a preset or of a declared provider.
 func (c *conversion) known(provider string) bool {
 	if slices.ContainsFunc(config.Presets(), func(p config.Preset) bool {
 		return p.Name == provider

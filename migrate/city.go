@@ -36,7 +36,7 @@ func (c *conversion) knownKeys(table string) map[string]bool {
 	return c.schema[table]
 }
 
-// plainTable copies the keys of a table that gcity supports, and adds notes about the others.
+// plainTable copies the keys of a table that gcity supports, and adds notes about all other keys.
 func (c cityWriter) plainTable(out *table, name string, n *toml.Node, s *source, except ...string) {
 	known := c.knownKeys(name)
 	for _, kid := range n.Kids {
@@ -108,7 +108,7 @@ func (c cityWriter) workspace() *table {
 	return t
 }
 
-// words returns the names of the topologies that replace imports. A topology may contain only formulas.
+// words returns the names of the topologies that replace imports. Some of these topologies contain only formulas.
 func (c *conversion) words(imports []imported, scope string) []string {
 	var out []string
 	for _, p := range c.flat(imports) {
@@ -128,7 +128,7 @@ func (c *conversion) words(imports []imported, scope string) []string {
 	return out
 }
 
-// slingTarget returns the agent that gets the work of a rig, "" if that agent does not exist.
+// slingTarget returns the agent that receives the work of a rig, or "" if this agent does not exist.
 func (c cityWriter) slingTarget(r *rig, name string) string {
 	if !strings.Contains(name, "/") {
 		if a := c.lookupIn(r.name, name); a != nil {
@@ -143,7 +143,7 @@ func (c cityWriter) slingTarget(r *rig, name string) string {
 	return target
 }
 
-// cityName returns the name of the city: the registered name, or otherwise the name in its files.
+// cityName returns the name of the city: its registered name or, without one, the name in its files.
 func (c *conversion) cityName() string {
 	var names []string
 	if c.site != nil {
@@ -290,7 +290,7 @@ func (c *conversion) provider(b *strings.Builder, n *toml.Node, s *source) {
 	env.write(b, "[providers."+bare(n.Key)+".env]")
 }
 
-// rootAgents writes the agents of the city itself.
+// rootAgents writes the agents that belong to the city itself.
 func (c cityWriter) rootAgents(b *strings.Builder) {
 	e := emitter{conversion: c.conversion, base: c.dir, pack: c.root}
 	for _, a := range c.root.agents {
@@ -305,7 +305,7 @@ func (c cityWriter) rootAgents(b *strings.Builder) {
 	}
 }
 
-// writeRigs writes the rigs.
+// writeRigs writes the [[rigs]] tables.
 func (c cityWriter) writeRigs(b *strings.Builder) {
 	for _, r := range c.rigs {
 		t := &table{}
@@ -341,7 +341,7 @@ func (c cityWriter) writeRigs(b *strings.Builder) {
 	}
 }
 
-// siteOf returns the settings of a rig in the file for this machine.
+// siteOf returns the settings of a rig from the site file, which is specific to a machine.
 func (c cityWriter) siteOf(name string) []*toml.Node {
 	if c.site == nil {
 		return nil
@@ -358,7 +358,7 @@ func (c cityWriter) siteOf(name string) []*toml.Node {
 	return nil
 }
 
-// rigPath returns the folder of a rig. The folder is not moved.
+// rigPath returns the folder of a rig. The conversion does not move the folder.
 func (c cityWriter) rigPath(r *rig) string {
 	path := r.node.TextOf("path")
 	for _, n := range c.siteOf(r.name) {
@@ -388,7 +388,7 @@ func (c cityWriter) rigPatches(b *strings.Builder, r *rig) {
 	}
 }
 
-// cityPatches writes the city's patches for agents of single rigs.
+// cityPatches writes the city's patches for agents of individual rigs.
 func (c cityWriter) cityPatches(b *strings.Builder) {
 	for _, s := range c.manuals(c.root) {
 		for _, key := range []string{"agent", "agents"} {
@@ -443,7 +443,7 @@ func (c cityWriter) writePatch(b *strings.Builder, header string, v value, name,
 	out.write(b, header)
 }
 
-// unknownTables adds notes about tables of the city's files that have no equivalent.
+// unknownTables adds notes about tables in the city's files without an equivalent.
 func (c cityWriter) unknownTables() {
 	for _, p := range append([]*pack{c.root}, c.order...) {
 		for _, s := range c.manuals(p) {
@@ -471,7 +471,7 @@ func (c cityWriter) unknownTables() {
 	}
 }
 
-// packTable adds notes about keys of [pack] that have no equivalent.
+// packTable adds notes about keys of [pack] without an equivalent.
 func (c cityWriter) packTable(p *pack, s *source) {
 	n := s.root.Get("pack")
 	if n == nil {

@@ -11,16 +11,16 @@ import (
 	"gcity/internal/toml"
 )
 
-// unlimited is the maximum size of a pool that has no limit in Gas City.
+// unlimited is the maximum size of a pool that has no limit in the original.
 const unlimited = 5
 
-// copied are the keys of an agent that have the same meaning in both formats.
+// copied lists the agent keys with the same meaning in both formats.
 var copied = []string{"description", "suspended", "args", "prompt_mode", "prompt_flag", "nudge",
 	"ready_delay_ms",
 	"ready_prompt_prefix", "process_names", "emits_permission_warning", "hooks_installed",
 	"default_sling_formula"}
 
-// emitted has the tables of one converted agent.
+// emitted holds the tables of one converted agent.
 type emitted struct {
 	main, env, pool table
 }
@@ -34,7 +34,7 @@ func (e *emitted) write(b *strings.Builder, header string) {
 // emitter writes the agents of one file.
 type emitter struct {
 	*conversion
-	base string // the folder of the original to which paths in the file are relative
+	base string // the folder in the original city to which paths in the file are relative
 	rel  string // the corresponding folder in the converted city
 	pack *pack
 }
@@ -51,7 +51,7 @@ func (e emitter) agent(a *agent) *emitted {
 	return out
 }
 
-// keys writes the keys that can be converted independently of others. They may also be in patches.
+// keys writes the keys that can be converted independently of other keys. These keys may also be in patches.
 func (e emitter) keys(a *agent, out *emitted) {
 	keys := make([]string, 0, len(a.keys))
 	for key := range a.keys {
@@ -105,7 +105,7 @@ func (e emitter) keys(a *agent, out *emitted) {
 	e.fragments(a, out)
 }
 
-// instead has advice for keys that have no equivalent.
+// instead has advice for keys without an equivalent.
 var instead = map[string]string{
 	"option_defaults":  "; write the program's own options into args",
 	"max_session_age":  "; the closest key is idle_timeout",
@@ -136,10 +136,10 @@ func (e emitter) fragments(a *agent, out *emitted) {
 	out.main.texts("inject_fragments", names)
 }
 
-// plain reports whether the agent's prompt is plain text and not a template.
+// plain reports whether the agent's prompt is plain text rather than a template.
 func (a *agent) plain() bool { return filepath.Base(a.prompt) == "prompt.md" }
 
-// list writes a list of names.
+// list writes a list of names after converting them.
 func (e emitter) list(key string, v value, a *agent, out *emitted) {
 	var names []string
 	for _, name := range v.texts() {
@@ -160,7 +160,7 @@ func (e emitter) list(key string, v value, a *agent, out *emitted) {
 	out.main.texts(key, names)
 }
 
-// lines appends shell lines that are templates to the existing lines of a key.
+// lines converts the shell lines of a key and appends them to its existing lines.
 func (e emitter) lines(key string, v value, a *agent, out *emitted) {
 	var list []string
 	for _, line := range v.texts() {
@@ -178,8 +178,7 @@ func (e emitter) lines(key string, v value, a *agent, out *emitted) {
 	out.main.texts(key, list)
 }
 
-// find returns the file or folder that a path of an agent refers to, as a path for the converted file. ok is false
-// if it does not exist.
+// find returns the path in the converted file for a path of an agent. ok is false if the file or folder does not exist.
 func (e emitter) find(a *agent, v value) (string, bool) {
 	written := v.text()
 	if strings.HasPrefix(written, "//") || strings.Contains(written, "{{") {
@@ -200,7 +199,7 @@ func (e emitter) find(a *agent, v value) (string, bool) {
 	return filepath.Join(written), false
 }
 
-// moved converts a path in the original to a path for the converted file.
+// moved converts a path in the original city to a path in the converted file.
 func (e emitter) moved(path string) string {
 	for _, p := range slices.Backward(append([]*pack{e.root}, e.order...)) {
 		if p.rel == "" && p != e.root || !within(p.dir, path) {
@@ -269,7 +268,7 @@ func (e emitter) prompt(a *agent, out *emitted) {
 	}
 }
 
-// size writes how many sessions of an agent run.
+// size writes the number of sessions of an agent.
 func (e emitter) size(a *agent, out *emitted) {
 	low, lowAt := e.bound(a, "min_active_sessions", "min")
 	high, highAt := e.bound(a, "max_active_sessions", "max")
@@ -279,7 +278,7 @@ func (e emitter) size(a *agent, out *emitted) {
 	}
 	sized := lowAt.Node != nil || highAt.Node != nil || check.Node != nil
 	if a.table && !sized && !e.sessions && !a.onDemand {
-		return // without named sessions in the city, such an agent always runs
+		return // without named sessions in the city, an [[agent]] table always runs
 	}
 	if a.always && (!sized || highAt.Node != nil && high == 1) ||
 		low == 1 && high == 1 && check.Node == nil {
@@ -324,7 +323,7 @@ func (e emitter) size(a *agent, out *emitted) {
 	}
 }
 
-// get returns a member of the value. The value may be missing.
+// get returns a member of the value, or nil if the value is missing.
 func (v value) get(key string) *toml.Node {
 	if v.Node == nil {
 		return nil
@@ -332,7 +331,7 @@ func (v value) get(key string) *toml.Node {
 	return v.Get(key)
 }
 
-// bound returns a limit of an agent's sessions, in its newer or older form.
+// bound returns a limit on an agent's sessions, from the newer or the older form.
 func (e emitter) bound(a *agent, key, older string) (int, value) {
 	v := a.keys[key]
 	if pool := a.keys["pool"]; v.Node == nil && pool.get(older) != nil {
@@ -349,7 +348,7 @@ func (e emitter) bound(a *agent, key, older string) (int, value) {
 	return n, v
 }
 
-// limit returns the limit of sessions that the city sets, or 0 without a limit.
+// limit returns the city's limit on sessions, or 0 without a limit.
 func (e emitter) limit() int {
 	for _, s := range e.files {
 		if n := s.root.Get("workspace").Get("max_active_sessions"); n != nil {
@@ -361,7 +360,7 @@ func (e emitter) limit() int {
 	return 0
 }
 
-// overlay writes the overlays of an agent: those of the pack, then its own.
+// overlay writes the overlays of an agent: first the pack's, then the agent's own.
 func (e emitter) overlay(a *agent, out *emitted) {
 	var layers []string
 	provider := e.providerOf(a)
@@ -405,8 +404,8 @@ func (e emitter) overlay(a *agent, out *emitted) {
 	out.main.text("overlay_dir", rel)
 }
 
-// table reports whether an agent is declared by an older [[agent]] table in a city with packs that have no
-// overlays.
+// table reports whether an agent is declared by an older [[agent]] table, and neither the city nor the agent's pack has
+// an overlay.
 func (e emitter) table(a *agent) bool {
 	return a.table && !exists(filepath.Join(e.dir, "overlay")) &&
 		!exists(filepath.Join(a.pack.dir, "overlay"))

@@ -12,16 +12,16 @@ import (
 	"gcity/internal/toml"
 )
 
-// pack is a pack of the original: the city's own, or an imported one.
+// pack is a pack of the original city: the city's own pack, or an imported one.
 type pack struct {
 	dir     string // absolute
 	name    string
-	manual  *source // its pack.toml, nil if it has none
+	manual  *source // the pack's pack.toml, nil if it does not exist
 	imports []imported
 	agents  []*agent
-	inCity  bool   // the city itself imports it, not only a rig
-	rel     string // its folder in the converted city
-	binding string // the name of its first import
+	inCity  bool   // imported by the city itself, not only by a rig
+	rel     string // the pack's folder in the converted city
+	binding string // the name of the pack's first import
 }
 
 // imported is an import of a pack.
@@ -31,7 +31,7 @@ type imported struct {
 	closed  bool // set by transitive = false: imports of the imported pack are omitted
 }
 
-// rig is a rig of the original.
+// rig is a rig of the original city.
 type rig struct {
 	name    string
 	src     *source
@@ -39,7 +39,7 @@ type rig struct {
 	imports []imported
 }
 
-// read reads the whole original.
+// read reads the whole original city.
 func (c *conversion) read() error {
 	city, err := c.open(filepath.Join(c.dir, config.FileName))
 	if err != nil {
@@ -92,8 +92,8 @@ func (c *conversion) inCity(path string) string {
 	return filepath.Join(c.dir, path)
 }
 
-// pack reads the pack in a folder with all its imports. Each pack is read once. way has the folders of the imports
-// that lead to it.
+// pack reads the pack in a folder with all its imports. Each pack is read only once. way lists the folders of the
+// imports that lead to this pack.
 func (c *conversion) pack(dir, binding string, way []string) (*pack, error) {
 	if i := slices.Index(way, dir); i >= 0 {
 		names := make([]string, 0, len(way)-i+1)
@@ -165,14 +165,14 @@ func (c *conversion) importsOf(src *source, in *toml.Node, base string, way []st
 	return out, nil
 }
 
-// place is the position of a pack's name in a file.
+// place is the position at which a file refers to a pack.
 type place struct {
 	src  *source
 	node *toml.Node
 	base string
 }
 
-// find reads the pack of a source. If the pack exists only in a repository, it adds a note and returns nil.
+// find reads the pack of an import. If the pack exists only in a repository, it adds a note and returns nil.
 func (c *conversion) find(at place, binding, from string, way []string) (*pack, error) {
 	dir := from
 	switch {
@@ -208,7 +208,7 @@ func remote(from string) bool {
 		strings.HasPrefix(from, "github.com/")
 }
 
-// cached returns the folder of Gas City's copy of a repository's pack in the city, "" if it does not exist.
+// cached returns the folder of Gas City's copy in the city of a pack from a repository, or "" if it does not exist.
 func cached(city, binding string) string {
 	for _, folder := range []string{".gc/cache/packs", ".gc/packs", ".gc/cache/imports"} {
 		dir := filepath.Join(city, folder, binding)
@@ -219,7 +219,7 @@ func cached(city, binding string) string {
 	return ""
 }
 
-// included reads the packs in a list of includes, the older form of imports.
+// included reads the packs in a list of includes, which is the older form of imports.
 func (c *conversion) included(list value, base string, way []string) ([]imported, error) {
 	var out []imported
 	for _, from := range list.texts() {
@@ -240,14 +240,14 @@ func (c *conversion) included(list value, base string, way []string) ([]imported
 	return out, nil
 }
 
-// namedPack reports whether a name is that of a [packs.NAME] table.
+// namedPack reports whether a [packs.NAME] table has this name.
 func (c *conversion) namedPack(name string) bool {
 	return slices.ContainsFunc(c.files, func(s *source) bool {
 		return s.root.Get("packs").Get(name) != nil
 	})
 }
 
-// cityImports reads the imports in the city's files except its pack.toml.
+// cityImports reads the imports in the city's files, without its pack.toml.
 func (c *conversion) cityImports() error {
 	for _, s := range c.files {
 		more, err := c.importsOf(s, s.root, c.dir, []string{c.dir})
@@ -306,7 +306,7 @@ func (c *conversion) readRigs() error {
 	return c.readDefaults()
 }
 
-// readDefaults reads the packs for new rigs, so that they are converted too.
+// readDefaults reads the packs for new rigs, so that they are also converted.
 func (c *conversion) readDefaults() error {
 	for _, s := range append(slices.Clone(c.files), c.root.manual) {
 		if s == nil {
@@ -331,7 +331,7 @@ func (c *conversion) readDefaults() error {
 	return nil
 }
 
-// flat returns the packs of imports, each only once. An imported pack comes before the packs that import it.
+// flat returns the packs of imports without duplicates. An imported pack comes before the packs that import it.
 func (c *conversion) flat(imports []imported) []*pack {
 	var out []*pack
 	var walk func(list []imported, deep bool)
@@ -349,8 +349,8 @@ func (c *conversion) flat(imports []imported) []*pack {
 	return out
 }
 
-// place sets the folders of packs in the converted city: the same folder as before, or topologies/NAME if that was
-// outside of the city.
+// place sets the folders of packs in the converted city: the same folder as before, or topologies/NAME if that folder
+// was outside the city.
 func (c *conversion) place(list []*pack) {
 	for _, p := range list {
 		if p.rel != "" {

@@ -23,8 +23,8 @@ import (
 
 // Report is the result of a conversion: what was written, and what was omitted.
 type Report struct {
-	City        string   `json:"city"` // the city that was converted
-	Out         string   `json:"out"`  // the folder that was written
+	City        string   `json:"city"` // the folder of the original city
+	Out         string   `json:"out"`  // the folder of the converted city
 	Agents      []string `json:"agents"`
 	Topologies  []string `json:"topologies"`
 	Automations []string `json:"automations"`
@@ -32,7 +32,7 @@ type Report struct {
 	Notes       []Note   `json:"notes"`
 }
 
-// Note describes something that has no equivalent, or that works differently after the conversion.
+// Note describes a setting that has no equivalent, or that works differently after the conversion.
 type Note struct {
 	Place string `json:"place"` // FILE:LINE:COLUMN in the original, or a file or folder
 	Text  string `json:"text"`
@@ -43,13 +43,13 @@ func (n Note) String() string { return n.Place + ": " + n.Text }
 // ErrNotPackModel is the error for a city that needs no conversion.
 var ErrNotPackModel = errors.New("not in the pack format")
 
-// FolderError is the error for a folder that cannot be read or written. Nothing was done before it occurred.
+// FolderError is the error for a folder that cannot be read or written. It occurs before the conversion has any effect.
 type FolderError struct{ error }
 
 func (e FolderError) Unwrap() error { return e.error }
 
-// Convert reads the city in dir and writes the converted city to out, which must be empty or missing. If out is "",
-// it writes to the folder DIR-gcity next to dir. A conversion that fails leaves no files behind.
+// Convert converts the city in dir and writes the result to out, which must be empty or missing. If out is "", it
+// writes to the folder DIR-gcity next to dir. A failed conversion leaves no files behind.
 func Convert(dir, out string) (*Report, error) {
 	dir, out, err := folders(dir, out)
 	if err != nil {
@@ -105,23 +105,23 @@ func within(dir, path string) bool {
 // conversion is the state of a conversion.
 type conversion struct {
 	dir, out string
-	stage    string // the temporary folder that is renamed to out
+	stage    string // the temporary folder, which is renamed to out
 
 	root  *pack            // the city's own pack
 	files []*source        // city.toml and the files that it includes, in order
-	site  *source          // .gc/site.toml, nil if it does not exist
+	site  *source          // .gc/site.toml; nil = the file does not exist
 	packs map[string]*pack // packs by their folders
 	order []*pack          // packs in the order in which they were found, without root
 	rigs  []*rig
 
-	sessions bool // the city has a named session
+	sessions bool // the city has named sessions
 	overlays []layerCopy
 	recipes  []*pack                    // packs that are needed only for their formulas
 	schema   map[string]map[string]bool // keys that gcity supports, by table
 	report   *Report
 }
 
-// note adds a note about a place, unless the same note exists.
+// note adds a note about a place, unless it was added before.
 func (c *conversion) note(place, format string, args ...any) {
 	n := Note{place, fmt.Sprintf(format, args...)}
 	if !slices.Contains(c.report.Notes, n) {
@@ -129,7 +129,7 @@ func (c *conversion) note(place, format string, args ...any) {
 	}
 }
 
-// source is a TOML file of the original.
+// source is a TOML file of the original city.
 type source struct {
 	path, name string
 	root       *toml.Node
@@ -161,7 +161,7 @@ func (c *conversion) open(path string) (*source, error) {
 	return s, nil
 }
 
-// called returns a path for messages: relative to the city if it is inside the city.
+// called returns a path for messages. It is relative to the city if it is inside the city.
 func (c *conversion) called(path string) string {
 	if rel, err := filepath.Rel(c.dir, path); err == nil && within(c.dir, path) {
 		return rel
@@ -181,7 +181,7 @@ func (s *source) at(offset int) string {
 	return fmt.Sprintf("%s:%d:%d", s.name, line+1, offset-s.starts[line]+1)
 }
 
-// value is a value in the original, with its file.
+// value is a value in the original city, with its file.
 type value struct {
 	*toml.Node
 	src *source

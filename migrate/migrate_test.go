@@ -41,7 +41,7 @@ func unpack(t *testing.T, files []txtar.File) string {
 	return real
 }
 
-// contents returns all files below a folder.
+// contents returns the contents of all files below a folder, by path.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -99,7 +99,7 @@ func TestConvert(t *testing.T) {
 	}
 }
 
-// shown returns everything that a conversion produced, in the format of the golden files.
+// shown returns the whole output of a conversion, in the format of the golden files.
 func shown(t *testing.T, r *Report) string {
 	t.Helper()
 	var b strings.Builder
@@ -142,7 +142,7 @@ func golden(t *testing.T, path, got string) {
 	}
 }
 
-// TestRefused checks that invalid input is refused with its position, and that nothing is left behind.
+// TestRefused checks that invalid input is refused with its position, and that no files are left behind.
 func TestRefused(t *testing.T) {
 	const city = "-- city.toml --\n[workspace]\nstart_command = \"exec sh -i\"\n"
 	const pack = "-- packs/a/pack.toml --\n[pack]\nname = \"a\"\nschema = 2\n"
@@ -242,7 +242,7 @@ func TestNotPackModel(t *testing.T) {
 	nothingBeside(t, dir)
 }
 
-// A city with a floating-point number or a date where gcity needs another value is refused. The value is not dropped.
+// A city with a floating-point number or a date in place of another value is refused. The value is not dropped.
 func TestInvalidValuesAreRefused(t *testing.T) {
 	dir := unpack(t, []txtar.File{
 		{Name: "city.toml", Data: []byte("[workspace]\nname = \"x\"\n[daemon]\nmax_restarts = 1.5\n" +

@@ -13,7 +13,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// orderFiles returns the files of the orders of a pack, by name.
+// orderFiles returns the order files of a pack, by name.
 func orderFiles(p *pack) map[string]string {
 	out := map[string]string{}
 	for _, folder := range []string{"formulas/orders", "formulas/automations", "orders"} {
@@ -37,7 +37,7 @@ func orderFiles(p *pack) map[string]string {
 	return out
 }
 
-// formulaFiles returns the files of the formulas of a pack, by name.
+// formulaFiles returns the formula files of a pack, by name.
 func formulaFiles(p *pack) map[string]string {
 	out := map[string]string{}
 	entries, _ := os.ReadDir(filepath.Join(p.dir, "formulas"))
@@ -48,7 +48,7 @@ func formulaFiles(p *pack) map[string]string {
 		}
 		plain := strings.TrimSuffix(name, ".formula")
 		if _, twice := out[plain]; twice && plain != name {
-			continue // the file without .formula in its name has the newer format
+			continue // a file without .formula in its name has the newer format
 		}
 		out[plain] = filepath.Join(p.dir, "formulas", e.Name())
 	}
@@ -101,7 +101,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// automation returns an order as an automation, "" if the file has no order.
+// automation converts an order to an automation. It returns "" if the file has no order.
 func (c *conversion) automation(p *pack, name string, s *source) string {
 	n := s.root.Get("order")
 	if n == nil {
@@ -154,7 +154,7 @@ func (c *conversion) orderPool(p *pack, s *source, n *toml.Node, t *table) {
 	t.text("pool", pool)
 }
 
-// orderLine returns the shell line of an order. It sets the variables for the folders of the pack and of the order
+// orderLine returns the shell line of an order. The variables for the folders of the pack and of the order become paths
 // relative to the automation's folder.
 func orderLine(p *pack, s *source, line string) string {
 	from, _ := filepath.Rel(p.dir, filepath.Dir(s.path))
@@ -189,7 +189,7 @@ func (c *conversion) formulas(p *pack) error {
 	return nil
 }
 
-// formula returns the converted text of a formula, "" if it has no equivalent.
+// formula returns the converted text of a formula, or "" if the formula has no equivalent.
 func (c *conversion) formula(p *pack, name, path string) (string, error) {
 	s, err := c.open(path)
 	if err != nil {
@@ -226,7 +226,7 @@ func (c *conversion) formula(p *pack, name, path string) (string, error) {
 	return text, nil
 }
 
-// merged returns a formula together with the variables and steps of the formulas that it extends.
+// merged returns a formula combined with the variables and steps of the formulas that it extends.
 func (c *conversion) merged(p *pack, s *source, name string) string {
 	vars, steps := map[string]*toml.Node{}, []*toml.Node{}
 	var walk func(s *source, depth int)
@@ -289,7 +289,7 @@ func writeNode(b *strings.Builder, header string, n *toml.Node, keys ...string) 
 	}
 }
 
-// formulaNamed returns the formula with a name. It searches the pack, then its imports, then all packs.
+// formulaNamed returns the formula with this name. It searches the pack, then the pack's imports, then all packs.
 func (c *conversion) formulaNamed(p *pack, name string) *source {
 	for _, q := range append(append([]*pack{p}, c.flat(p.imports)...), append(c.order, c.root)...) {
 		if path, ok := formulaFiles(q)[name]; ok {

@@ -8,13 +8,13 @@ import (
 	"gcity/internal/toml"
 )
 
-// table is one table of an output file. Its values are already TOML.
+// table is one table of an output file. Its values are in TOML form.
 type table struct {
 	keys   []string
 	values map[string]string
 }
 
-// set sets a key to a rendered value; "" removes the key.
+// set sets a key to a rendered value. The value "" removes the key.
 func (t *table) set(key, rendered string) {
 	if t.values == nil {
 		t.values = map[string]string{}
@@ -42,7 +42,7 @@ func (t *table) texts(key string, list []string) {
 
 func (t *table) number(key string, n int) { t.set(key, strconv.Itoa(n)) }
 
-// write appends the table with its header. It omits a table without keys, unless the table is an element of a list.
+// write appends the table with its header. It omits a table without keys, unless the header is that of a list element.
 func (t *table) write(b *strings.Builder, header string) {
 	if t == nil || len(t.keys) == 0 && !strings.HasPrefix(header, "[[") {
 		return
@@ -56,7 +56,7 @@ func (t *table) write(b *strings.Builder, header string) {
 	}
 }
 
-// bare returns a key in the spelling of a TOML file.
+// bare returns a key in TOML form.
 func bare(key string) string {
 	for _, r := range key {
 		if (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r != '-' &&

@@ -14,7 +14,7 @@ var field = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\{\{-?\s*\.([A-Za-z]+)\s*-?\}\}`)
 })
 
-// inShell has the environment variables that have the same value as fields of templates.
+// inShell maps fields of templates to the environment variables with the same value.
 var inShell = map[string]string{
 	"Rig": "$GC_RIG", "RigName": "$GC_RIG", "RigRoot": "$GC_RIG_PATH", "Agent": "$GC_AGENT",
 	"AgentName": "$GC_AGENT",
@@ -23,7 +23,7 @@ var inShell = map[string]string{
 	"CityName": "$GC_CITY_NAME", "WorkDir": "$GC_DIR", "Session": "$GC_SESSION_NAME",
 }
 
-// template converts a shell line. It returns "" if the line has a field that cannot be replaced.
+// template converts a shell line. It returns "" if the line has a field without a replacement.
 func (e emitter) template(v value, a *agent, text string) string {
 	text = field().ReplaceAllStringFunc(text, func(m string) string {
 		switch name := field().FindStringSubmatch(m)[1]; name {
@@ -48,7 +48,7 @@ func (e emitter) template(v value, a *agent, text string) string {
 	return text
 }
 
-// shellLine returns a shell line with environment variables in place of the fields.
+// shellLine returns a shell line in which environment variables replace the fields.
 func (e emitter) shellLine(v value, a *agent, text string) string {
 	text = field().ReplaceAllStringFunc(text, func(m string) string {
 		name := field().FindStringSubmatch(m)[1]

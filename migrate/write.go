@@ -14,19 +14,20 @@ import (
 	"gcity/internal/toml"
 )
 
-// Limits of a city that is converted.
+// Limits on the size of a city to convert.
 const (
 	maxFiles = 50_000
 	maxBytes = 1 << 30
 )
 
-// rigSuffix ends the name of the folder with a pack's agents for rigs, if the pack also has agents for the city.
+// rigSuffix is the end of the name of a topology folder with a pack's agents for rigs. It is used if the pack also has
+// agents for the city.
 const rigSuffix = "-rigs"
 
-// recipesSuffix ends the name of a topology's folder that contains only the formulas of a pack.
+// recipesSuffix is the end of the name of a topology folder that contains only the formulas of a pack.
 const recipesSuffix = "-formulas"
 
-// layerCopy describes an overlay that is copied over the files in a folder of the converted city.
+// layerCopy describes an overlay with files that are copied over those in a folder of the converted city.
 type layerCopy struct{ from, to string }
 
 // write writes the converted city to a temporary folder next to its destination, checks it, and renames the folder.
@@ -40,7 +41,7 @@ func (c *conversion) write() (err error) {
 	}
 	defer func() {
 		if err != nil {
-			_ = os.RemoveAll(c.stage) // the error that is returned is more important
+			_ = os.RemoveAll(c.stage) // the original error is more important
 		}
 	}()
 	if err := os.Chmod(c.stage, 0o755); err != nil {
@@ -122,7 +123,7 @@ func fileOf(place string) string {
 	return file
 }
 
-// copyAll copies the files of the city, and of packs outside of it.
+// copyAll copies the files of the city, and of packs outside the city.
 func (c *conversion) copyAll() error {
 	skip := []string{filepath.Join(c.dir, ".gc")}
 	for _, r := range c.rigs {
@@ -144,7 +145,7 @@ func (c *conversion) copyAll() error {
 	return nil
 }
 
-// tree is the copy of folders, with its limits.
+// tree copies folders and enforces limits.
 type tree struct {
 	skip  []string
 	files int
@@ -177,7 +178,7 @@ func (t *tree) copy(c *conversion, from, to string) error {
 	})
 }
 
-// link copies a symbolic link if its target is in the folder; otherwise it copies the content of the target.
+// link copies a symbolic link if its target is in the copied folder. Otherwise it copies the content of the target.
 func (t *tree) link(c *conversion, from, path, target string) error {
 	to, err := os.Readlink(path)
 	if err == nil && !filepath.IsAbs(to) && within(from, filepath.Join(filepath.Dir(path), to)) {
@@ -275,8 +276,8 @@ func (c *conversion) prompts(p *pack) error {
 	return nil
 }
 
-// shared copies the fragments of a pack to the folders that gcity reads: one next to the topology, and the city's
-// for all agents.
+// shared copies the fragments of a pack to two folders that gcity reads: one next to the topology, and the city's
+// folder for all agents.
 func (c *conversion) shared(p *pack) error {
 	folders := []string{"template-fragments", filepath.Join("prompts", "shared")}
 	for _, folder := range folders {
@@ -321,7 +322,7 @@ func fragmentFiles(dir string) []string {
 	return out
 }
 
-// fragment writes a fragment. keep means that an existing file is not replaced.
+// fragment writes a fragment. If keep is set, it does not replace an existing file.
 func (c *conversion) fragment(rel string, data []byte, keep bool) error {
 	path := filepath.Join(c.stage, rel)
 	if was, err := os.ReadFile(path); err == nil && (keep || bytes.Equal(was, data)) {
@@ -334,8 +335,7 @@ func (c *conversion) fragment(rel string, data []byte, keep bool) error {
 	return writeFile(path, string(data))
 }
 
-// topologies writes the topology of a pack. If some agents are for the city and also for rigs, it writes a second
-// topology for rigs.
+// topologies writes the topology of a pack. If twoLevels is true for the pack, it writes a second topology for rigs.
 func (c *conversion) topologies(p *pack) error {
 	two := c.twoLevels(p)
 	inRigs := slices.ContainsFunc(c.rigs, func(r *rig) bool {
@@ -376,7 +376,7 @@ func (c *conversion) topologies(p *pack) error {
 	return writeFile(filepath.Join(c.stage, e.rel, config.TopologyFile), text)
 }
 
-// twoLevels reports whether a pack has agents for both the city and rigs, and other agents for only one of them.
+// twoLevels reports whether a pack has agents for both the city and rigs, and other agents for only one of the two.
 func (c *conversion) twoLevels(p *pack) bool {
 	inRigs := slices.ContainsFunc(c.rigs, func(r *rig) bool {
 		return slices.Contains(c.flat(r.imports), p)

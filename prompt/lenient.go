@@ -8,15 +8,15 @@ import (
 	"text/template/parse"
 )
 
-// Note reports a part of a template that cannot be used, and what is used instead. If the line is unknown, the
-// column is 0 too.
+// Note reports a part of a template that cannot be used, and its replacement. If the line is unknown, the column is
+// also 0.
 type Note struct {
 	Error
 	Column int
 }
 
-// Lenient parses a template like Parse, but leaves out the fragments, and the names in behind, that cannot be used.
-// If main is invalid, the text of main is used verbatim. Lenient fails only if that is not possible either.
+// Lenient parses a template like Parse, but omits unusable fragments and unusable names in behind. If main is invalid,
+// its text is used verbatim. Lenient fails only if this is also impossible.
 func Lenient(main File, fragments []File, behind []string) (*Template, []Note, error) {
 	var notes []Note
 	all := append(slices.Clone(fragments), main)
@@ -68,7 +68,7 @@ func columnOf(e *Error, files []File) int {
 	return max(1, strings.Index(line, "{{")+1)
 }
 
-// Raw returns a template that renders to the text of a file, verbatim.
+// Raw returns a template that renders to the unchanged text of a file.
 func Raw(main File) (*Template, error) {
 	t, err := Parse(File{Name: main.Name}, nil, nil)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package prompt renders the instructions that agents get at their start. Templates use the language of
-// text/template. A template consists of a file and fragments. The time and size of rendering are limited.
+// Package prompt renders the instructions that agents get at their start. Templates use the language of text/template.
+// A template consists of a file and fragments. The time and the size of rendering are limited.
 //
 // # Concurrency
 //
@@ -21,21 +21,21 @@ import (
 	"text/template/parse"
 )
 
-// Limits of a template and of its result.
+// Limits for a template and its result.
 const (
 	MaxSource = 512 << 10 // maximum size of a file in bytes
 	MaxText   = 1 << 20   // maximum size of the rendered text in bytes
 )
 
-// File is a file of a template. Errors contain its name.
+// File is a file of a template. Errors refer to it by its name.
 type File struct{ Name, Text string }
 
 // Error is an error in a template.
 type Error struct {
 	File    string
-	Line    int // starting with 1; 0 = unknown
+	Line    int // counted from 1; 0 = unknown
 	Message string
-	// name in the list of fragments to append that does not exist; "" = the error has another cause
+	// missing name in the list of fragments to append; "" = the error has another cause
 	Behind string
 }
 
@@ -56,8 +56,8 @@ type Template struct {
 	append []string
 	hash   string
 	from   map[string]File    // the file that defines each fragment
-	calls  map[string][]named // the fragments that each fragment uses, in order
-	fields map[string][]Field // the values that each fragment refers to
+	calls  map[string][]named // references to other fragments in each fragment, in order
+	fields map[string][]Field // references to values in each fragment
 }
 
 // named is a reference to a fragment.
@@ -71,12 +71,12 @@ type Field struct {
 	Name   string
 	File   string
 	Line   int
-	Tested bool // the template only tests whether it is set
+	Tested bool // the template only tests whether the value is set
 }
 
-// Parse parses a template. behind are the names of fragments that are appended to it. If two fragments have the
-// same name, the later one is used. Parse returns an *Error for everything that cannot be rendered with any values:
-// syntax errors, missing fragments, and fragments that use each other in a cycle.
+// Parse parses a template. behind lists the names of fragments to append to it. If two fragments have the same name,
+// the later one is used. Parse returns an *Error for anything that cannot be rendered with any values: syntax errors,
+// missing fragments, and fragments that use each other in a cycle.
 func Parse(main File, fragments []File, behind []string) (*Template, error) {
 	t := &Template{set: template.New(main.Name).Option("missingkey=zero").
 		Funcs(functions(nil, nil)), main: main.Name, append: slices.Clone(behind),
@@ -104,13 +104,13 @@ func Parse(main File, fragments []File, behind []string) (*Template, error) {
 	return t, nil
 }
 
-// fragmentName returns the name of a fragment that is a whole file: "a" for "shared/a.md.tmpl".
+// fragmentName returns the name of a fragment that is a whole file, such as "a" for "shared/a.md.tmpl".
 func fragmentName(file string) string {
 	name, _, _ := strings.Cut(filepath.Base(file), ".")
 	return name
 }
 
-// add parses one file. The text outside of its definitions is defined as the fragment name.
+// add parses one file. The text outside its definitions is defined as the fragment name.
 func (t *Template) add(f File, name string) error {
 	if len(f.Text) > MaxSource {
 		return &Error{File: f.Name, Message: fmt.Sprintf("is larger than %d KiB; is it the "+
@@ -153,14 +153,14 @@ func (t *Template) add(f File, name string) error {
 	return nil
 }
 
-// maxNested is the maximum nesting of parentheses and blocks. It is limited because the parser and the renderer are
+// maxNested is the maximum nesting of parentheses and blocks. It exists because the parser and the renderer are
 // recursive.
 const maxNested = 1000
 
-// nested returns the line at which a text is nested too deeply, or 0.
+// nested returns the first line at which a text is nested too deeply, or 0.
 func nested(text string) int {
 	parens, deep := 0, 0
-	var blocks []int // nesting levels of each open block; each "else if" adds a level
+	var blocks []int // nesting levels of each open block, because each "else if" adds a level
 	inside := false
 	for i := range len(text) {
 		switch {
@@ -192,7 +192,7 @@ func nested(text string) int {
 	return 0
 }
 
-// firstWords returns the keyword at the beginning of an action, or "" if it begins with none.
+// firstWords returns the keyword at the beginning of an action, or "" if the action begins with another text.
 func firstWords(action string) string {
 	words := strings.FieldsFunc(strings.TrimPrefix(action[:min(len(action), 64)], "-"),
 		func(r rune) bool {
@@ -207,7 +207,7 @@ func firstWords(action string) string {
 	return words[0]
 }
 
-// parseError converts an error of the parser, which has the form "template: NAME:12: what".
+// parseError converts an error of the parser, which has the form "template: NAME:12: TEXT".
 func parseError(f File, err error) *Error {
 	msg := strings.TrimPrefix(err.Error(), "template: ")
 	e := &Error{File: f.Name, Message: "is not a valid template: " + msg}
@@ -254,14 +254,14 @@ func (t *Template) fragments() string {
 	return "defined fragments: " + strings.Join(names, ", ")
 }
 
-// Fragments returns the names of all fragments, sorted. The template need not use all of them.
+// Fragments returns the sorted names of all fragments. The template need not use all of them.
 func (t *Template) Fragments() []string {
 	names := slices.Sorted(maps.Keys(t.from))
 	return slices.DeleteFunc(names, func(name string) bool { return name == t.main })
 }
 
-// reached returns the fragments that may be rendered: the template, those that are appended, and those that these
-// use.
+// reached returns the fragments that may be rendered: the template, the appended fragments, and all fragments that
+// these use.
 func (t *Template) reached() map[string]bool {
 	seen := map[string]bool{}
 	for _, name := range append([]string{t.main}, t.append...) {
@@ -270,7 +270,7 @@ func (t *Template) reached() map[string]bool {
 	return seen
 }
 
-// Hash returns a hash of the files that the rendered text depends on, in hex.
+// Hash returns a hash, in hexadecimal, of the files on which the rendered text depends.
 func (t *Template) Hash() string { return t.hash }
 
 func (t *Template) sum() string {
@@ -290,7 +290,7 @@ func (t *Template) sum() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Fields returns the references to values, in the order of files and lines. A value is listed once per line.
+// Fields returns the references to values, sorted by file and line. A value is listed once per line.
 func (t *Template) Fields() []Field {
 	var out []Field
 	for name := range t.reached() {
@@ -308,7 +308,7 @@ func (t *Template) Fields() []Field {
 	return slices.Compact(out)
 }
 
-// Mentions reports whether the rendered text may depend on a value. It may return true although the value is not
+// Mentions reports whether the rendered text may depend on a value. The result may be true although the value is not
 // used.
 func (t *Template) Mentions(field string) bool {
 	for name := range t.reached() {
@@ -319,8 +319,8 @@ func (t *Template) Mentions(field string) bool {
 	return false
 }
 
-// Render renders the template. It always returns, because its steps and its output are limited and ctx can end it.
-// The error is an *Error.
+// Render renders the template. It always returns, because steps and output are limited and ctx can end it. The error is
+// an *Error.
 func (t *Template) Render(ctx context.Context, v Values) (string, error) {
 	set, err := t.set.Clone()
 	if err != nil {

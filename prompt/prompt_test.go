@@ -134,7 +134,7 @@ func TestRenderEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// The hash covers the prompt and the fragments that it uses, and nothing else.
+// The hash covers only the prompt and the fragments that it uses.
 func TestHash(t *testing.T) {
 	hash := func(text string, behind []string, fragments ...File) string {
 		p, err := Parse(File{"p", text}, fragments, behind)

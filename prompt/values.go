@@ -10,19 +10,19 @@ import (
 	"text/template"
 )
 
-// Values are the values for a template.
+// Values holds the values for a template.
 type Values struct {
 	CityRoot  string // absolute path of the city's folder
 	AgentName string // qualified name
 	// qualified name in the configuration: for a member of a pool, the pool's name
 	TemplateName  string
 	RigName       string
-	WorkDir       string // absolute path
-	IssuePrefix   string // prefix of the IDs of its beads
+	WorkDir       string // absolute path of the working folder
+	IssuePrefix   string // prefix of the IDs of the agent's beads
 	Branch        string // branch that is checked out in WorkDir
 	DefaultBranch string
 	WorkQuery     string // shell command that lists the agent's work
-	// shell command that assigns work to the agent; {} stands for the bead's ID
+	// shell command that assigns work to the agent; {} is replaced by the bead's ID
 	SlingQuery string
 
 	// configured variables of the agent by name; the values above take precedence
@@ -31,7 +31,7 @@ type Values struct {
 	Session func(name string) string
 }
 
-// Draft is a template with the values that are known so far. It is immutable.
+// Draft is a template with the currently known values. It is immutable.
 type Draft struct {
 	Template *Template
 	Values   Values
@@ -53,8 +53,7 @@ func (v *Values) data() map[string]string {
 	return out
 }
 
-// Limits of one rendering. A step is one execution of a block. Work is the size of the output of functions, in
-// bytes.
+// Limits for one rendering. A step is one execution of a block. Work is the size of the output of functions, in bytes.
 const (
 	maxSteps = 20_000
 	maxWork  = 64 << 20
@@ -62,13 +61,13 @@ const (
 	maxFmt   = 4 << 10 // maximum size of a format in bytes
 )
 
-// budget is the amount that a rendering may still use. It is not safe for concurrent use.
+// budget is the remaining steps and work of a rendering. It is not safe for concurrent use.
 type budget struct {
 	ctx          context.Context
 	steps, bytes int
 }
 
-// limitError is the error when a limit is reached.
+// limitError is the error for an exceeded limit.
 type limitError struct{ why string }
 
 func (e *limitError) Error() string { return e.why }
@@ -85,7 +84,7 @@ func (b *budget) step() error {
 	return nil
 }
 
-// spend counts the bytes of a text before it is created.
+// spend counts the bytes of a text before the text is created.
 func (b *budget) spend(n int) error {
 	switch b.bytes -= n; {
 	case b.ctx.Err() != nil:
@@ -97,8 +96,8 @@ func (b *budget) spend(n int) error {
 	return nil
 }
 
-// functions returns the functions of a template. Functions that create text are limited by b. If b is nil, they
-// must not be called.
+// functions returns the functions of a template. b limits the functions that create text. If b is nil, they must not be
+// called.
 func functions(b *budget, v *Values) template.FuncMap {
 	joined := func(times int, do func(args ...any) string) func(args ...any) (string, error) {
 		return func(args ...any) (string, error) {
@@ -144,7 +143,7 @@ func base(name string) string {
 	return path.Base(name)
 }
 
-// size returns an upper bound of the length of values when they are printed.
+// size returns an upper bound on the printed length of values.
 func size(args ...any) int {
 	n := 0
 	for _, a := range args {
@@ -165,7 +164,7 @@ func size(args ...any) int {
 	return n
 }
 
-// printed returns an upper bound of the length of a formatted text. For a format with a very large width, the bound
+// printed returns an upper bound on the length of a formatted text. For a format with a very large width, the bound
 // exceeds every limit.
 func printed(format string, args []any) int {
 	const tooMuch = 9 * MaxText

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// contained returns an error if a copy has a symbolic link that leads out of it. Without this check, the author of
-// the repository could choose which files of this machine the city reads.
+// contained returns an error if a copy has a symbolic link that leads out of the copy. Otherwise the author of the
+// repository could choose which files of this machine the city reads.
 func contained(folder string) error {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -25,7 +25,7 @@ func contained(folder string) error {
 			return nil
 		}
 		if _, err := root.Stat(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			to, _ := root.Readlink(path) // only for the message
+			to, _ := root.Readlink(path) // used only in the message
 			return fmt.Errorf("a link that leads out of it: %s -> %s", path, to)
 		}
 		return nil

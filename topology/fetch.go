@@ -26,16 +26,16 @@ const (
 type Result struct {
 	Name   string
 	Commit string
-	Was    string // the previous commit, "" if there was no copy
+	Was    string // the previous commit; "" = no copy existed
 	// the copy was already at the commit, but was replaced because its files were damaged
 	Mended bool
 }
 
-// Fetch updates the copy of a topology to the commit in the lock file. If the lock file has no commit, if the
-// source or the ref has changed, or if update is set, it fetches the newest commit of the ref and updates the lock
-// file. It runs git without prompts and hooks, for up to some minutes. environ is the environment for git. A
-// correct copy is not changed; a copy with changed or missing files is replaced. After an error the copy and the
-// lock file are as they were before.
+// Fetch updates the copy of a topology to the commit in the lock file. Sometimes it fetches the newest commit of the
+// ref instead, and updates the lock file: if the lock file has no commit, if the source or the ref has changed, or if
+// update is set. It runs git without prompts and hooks, for a few minutes at most. environ is the environment for git.
+// A correct copy is not changed; a copy with changed or missing files is replaced. After an error the copy and the lock
+// file are unchanged.
 func Fetch(ctx context.Context, city string, w Want, update bool, environ []string) (Result,
 	error) {
 	r, err := fetch(ctx, city, w, update, environ)
@@ -59,7 +59,7 @@ func fetch(ctx context.Context, city string, w Want, update bool, environ []stri
 		return Result{}, err
 	}
 	defer unlock()
-	// left by a killed fetch; the pattern is always valid
+	// folders left by a killed fetch; the pattern is always valid
 	left, _ := filepath.Glob(filepath.Join(root, ".new-*"))
 	for _, dir := range left {
 		if err := disk.RemoveAll(dir); err != nil {
@@ -103,7 +103,7 @@ func (w Want) acceptable() error {
 	return nil
 }
 
-// replace clones a topology at a commit, or at its ref if commit is "". It checks the copy and moves it to g.dir.
+// replace clones a topology at a commit, or at its ref if commit is "". It checks the clone and moves it to g.dir.
 func (g git) replace(
 	ctx context.Context, root string, w Want, at string,
 ) (commit string, _ error) {
@@ -174,7 +174,7 @@ func turn(ctx context.Context, path string) (unlock func(), err error) {
 	}
 }
 
-// clean returns an environment in which git does not prompt and uses no other repository.
+// clean returns an environment in which git does not prompt and does not use another repository.
 func clean(environ []string) []string {
 	out := make([]string, 0, len(environ)+4)
 	for _, kv := range environ {
@@ -234,7 +234,7 @@ func (g git) clone(ctx context.Context, w Want, commit string) (string, error) {
 	return found, err
 }
 
-// names returns the names under which git may know a commit, in the order in which to try them.
+// names returns the names under which git may find a commit, in the order in which to try them.
 func names(ref, commit string) []string {
 	switch {
 	case commit != "":
@@ -245,7 +245,7 @@ func names(ref, commit string) []string {
 	return []string{"refs/gcity/heads/" + ref, "refs/tags/" + ref, ref}
 }
 
-// run returns the output of a git command. The error is git's message on one line.
+// run returns the output of a git command. The error contains git's message on one line.
 func (g git) run(ctx context.Context, limit time.Duration, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -269,7 +269,7 @@ func (g git) run(ctx context.Context, limit time.Duration, args ...string) (stri
 	return strings.TrimSpace(string(got.Stdout)), nil
 }
 
-// oneLine returns the first error message of git.
+// oneLine returns the first line of git's error output.
 func oneLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(line), "fatal: "), "error: ")

@@ -74,8 +74,8 @@ func content(t testing.TB, city string, w Want) string {
 	return string(data)
 }
 
-// A copy stays at the commit in the lock file until an update is requested, even if the repository changes. A city that
-// has the lock file but no copy gets the same commit.
+// A copy stays at the commit in the lock file until an update is requested, even if the repository changes. A city with
+// the lock file but without a copy gets the same commit.
 func TestFetch(t *testing.T) {
 	repo, first := repository(t)
 	city, env := t.TempDir(), environ(t)
@@ -83,7 +83,7 @@ func TestFetch(t *testing.T) {
 	if _, err := Fetched(city, w); err == nil || err.Error() != "topology \"base\" is not fetched; run `gcity topology fetch base`" {
 		t.Errorf("%v", err)
 	}
-	// A killed fetch has left a folder.
+	// this folder simulates the remains of a killed fetch
 	if err := os.MkdirAll(filepath.Join(city, ".gc", "topologies", ".new-1.old", "x"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestFetch(t *testing.T) {
 	if err := os.RemoveAll(repo); err != nil {
 		t.Fatal(err)
 	}
-	// The copy is up to date, so the repository, which no longer exists, is not needed.
+	// The copy is up to date, so the repository is not needed. It no longer exists.
 	if got, err = Fetch(limited(t), city, w, false, env); err != nil || got.Commit != second {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -151,7 +151,8 @@ func TestRefs(t *testing.T) {
 	}
 }
 
-// A copy is used only if the configuration, the lock file and the copy agree. Otherwise the error says what to run.
+// A copy is used only if the configuration, the lock file and the copy agree. Otherwise the error names the command to
+// run.
 func TestStale(t *testing.T) {
 	repo, first := repository(t)
 	second := change(t, repo, "two")
@@ -181,7 +182,7 @@ func TestStale(t *testing.T) {
 	}
 }
 
-// A fetch that fails says why, and changes nothing.
+// A failed fetch reports the reason and changes nothing.
 func TestFetchRefuses(t *testing.T) {
 	repo, _ := repository(t)
 	at := func(from, ref string) Want { return Want{Name: "x", Source: from, From: from, Ref: ref} }
@@ -248,7 +249,7 @@ func TestFetchTakesTopologiesOnly(t *testing.T) {
 	}
 }
 
-// Git runs no hooks and asks no questions. A fetch from a server that does not answer ends at the caller's deadline.
+// git runs no hooks and does not prompt. A fetch from a server that does not answer ends at the caller's deadline.
 func TestGitIsKeptInBounds(t *testing.T) {
 	repo, _ := repository(t)
 	home := t.TempDir()

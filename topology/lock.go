@@ -1,5 +1,5 @@
-// Package topology keeps copies of topologies from git repositories. They are fetched on request, pinned to the
-// commit in a lock file, and then read without a network.
+// Package topology keeps copies of topologies from git repositories. A copy is fetched on request, pinned to the commit
+// in a lock file, and then read without a network.
 //
 // # Concurrency
 //
@@ -28,7 +28,7 @@ const LockFile = "topologies.lock"
 // maxLock is the maximum size of a lock file in bytes.
 const maxLock = 1 << 20
 
-// Want is a topology as configured.
+// Want describes a topology as configured.
 type Want struct {
 	Name   string
 	Source string // as written in the configuration
@@ -37,13 +37,13 @@ type Want struct {
 	Path   string // the topology's folder in the repository; "" means its root
 }
 
-// The folder of a topology has one of these files.
+// File names of a topology. Its folder has one of these files.
 const (
 	File     = "topology.toml"
 	PackFile = "pack.toml"
 )
 
-// lacks returns the name of the file that a copy needs to be a topology but does not have, or "".
+// lacks returns the name of the file that a copy needs to be a topology if the file is missing, or else "".
 func (w Want) lacks(folder string) string {
 	for _, name := range []string{File, PackFile} {
 		if _, err := os.Stat(filepath.Join(folder, w.Path, name)); err == nil {
@@ -53,7 +53,7 @@ func (w Want) lacks(folder string) string {
 	return filepath.Join(w.Path, File)
 }
 
-// fits returns an error if a commit does not contain the topology.
+// fits returns an error if the copy of a commit does not contain the topology.
 func (w Want) fits(folder, commit string) error {
 	if file := w.lacks(folder); file != "" {
 		return fmt.Errorf("commit %.12s has no %s; nothing was changed. Check the ref and the "+
@@ -65,7 +65,7 @@ func (w Want) fits(folder, commit string) error {
 // Pin is the entry of one topology in a lock file.
 type Pin struct {
 	Source, Ref string
-	Commit      string // full, in hex
+	Commit      string // full commit ID in hexadecimal
 }
 
 // Lock maps the names of topologies to their pins.
@@ -135,17 +135,17 @@ func (l Lock) write(city string) error {
 	return nil
 }
 
-// quote returns a TOML string. s contains no control characters, because the configuration refuses them.
+// quote returns a TOML string. s has no control characters, because the configuration refuses them.
 func quote(s string) string { return strconv.Quote(s) }
 
 func isCommit(s string) bool {
 	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// Folder returns the path of a topology's copy. It may not exist.
+// Folder returns the path of a topology's copy. The copy may not exist.
 func Folder(city, name string) string { return filepath.Join(city, ".gc", "topologies", name) }
 
-// head returns the commit of a copy, "" if the copy does not exist.
+// head returns the commit of a copy, or "" if the copy does not exist.
 func head(folder string) string {
 	data, err := os.ReadFile(filepath.Join(folder, ".git", "HEAD"))
 	if commit := strings.TrimSpace(string(data)); err == nil && isCommit(commit) {
@@ -154,8 +154,8 @@ func head(folder string) string {
 	return ""
 }
 
-// Fetched returns the folder of a topology's copy. It returns an error with the command to run if the copy is
-// missing or does not match the configuration and the lock. It runs no program.
+// Fetched returns the folder of a topology's copy. If the copy is missing, or does not match the configuration and the
+// lock, it returns an error with the command to run. It does not run programs.
 func Fetched(city string, w Want) (string, error) {
 	lock, err := ReadLock(city)
 	if err != nil {
@@ -173,7 +173,7 @@ func Fetched(city string, w Want) (string, error) {
 	return folder, nil
 }
 
-// stale returns why a copy cannot be used, or "" if it can.
+// stale returns why a copy cannot be used, or "" if it can be used.
 func (l Lock) stale(folder string, w Want) string {
 	pin, held := l[w.Name]
 	at := head(folder)
@@ -194,12 +194,12 @@ func (l Lock) stale(folder string, w Want) string {
 // State is the state of one topology.
 type State struct {
 	Want
-	Commit string // the pinned commit, "" if none is pinned
+	Commit string // the pinned commit; "" = not pinned
 	Folder string // path of the copy, which may be missing
-	Stale  string // why the copy cannot be used, "" if it can
+	Stale  string // why the copy cannot be used; "" = it can be used
 }
 
-// States returns the states of topologies. It runs no program.
+// States returns the states of topologies. It does not run programs.
 func States(city string, wants []Want) ([]State, error) {
 	lock, err := ReadLock(city)
 	if err != nil {

@@ -10,22 +10,22 @@ import (
 	"time"
 )
 
-// Limits of a repository's content. A topology is text.
+// Limits for the content of a repository. They suit topologies, which consist of text.
 const (
 	maxSize      = 256 << 20 // bytes of the repository and of the checked-out files
 	maxFiles     = 50_000
 	sizeInterval = 200 * time.Millisecond // interval of the size checks while git fetches
 )
 
-// bounds limits what git may write into a folder.
+// bounds limits the data that git may write to a folder.
 type bounds struct {
 	size  int64
 	files int
 	beat  time.Duration
 }
 
-// watch runs do with a context that is canceled when the folder exceeds the bounds. Then it returns the error about
-// the bounds, otherwise the error of do.
+// watch runs do with a context that is canceled when the folder exceeds the bounds. It then returns the error about the
+// bounds, and otherwise the error of do.
 func (b bounds) watch(ctx context.Context, dir string, do func(ctx context.Context) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	var wg sync.WaitGroup

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A fetch is cancelled when the repository grows beyond the bounds. If the fetch ends before the next check, the result
-// is refused.
+// A fetch is cancelled when the repository exceeds the bounds. If the fetch ends before the next check, its result is
+// refused.
 func TestBounds(t *testing.T) {
 	small := bounds{size: 1000, files: 10, beat: time.Millisecond}
 	dir := t.TempDir()
@@ -30,7 +30,7 @@ func TestBounds(t *testing.T) {
 	}
 	err := small.watch(t.Context(), dir, func(ctx context.Context) error {
 		fill("b", 200)
-		<-ctx.Done() // watch cancels it
+		<-ctx.Done() // watch cancels the context
 		return ctx.Err()
 	})
 	if err == nil || !strings.Contains(err.Error(), "the limit for a topology") {

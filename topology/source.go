@@ -11,11 +11,11 @@ import (
 	"gcity/internal/redact"
 )
 
-// transports are the URL schemes that git may use. git itself implements them and authenticates the server, which
-// matters because the fetched files will run.
+// transports are the URL schemes that git may use. git itself implements them and authenticates the server. This is
+// important, because programs in the fetched files will run.
 var transports = []string{"https", "ssh", "git+ssh", "ssh+git", "file"}
 
-// allowed is the value of GIT_ALLOW_PROTOCOL: the same transports under git's names. It also applies to redirects
+// allowed is the value of GIT_ALLOW_PROTOCOL: the same transports under git's names. git also applies it to redirects
 // and rewritten URLs.
 const allowed = "https:ssh:file"
 
@@ -23,8 +23,8 @@ const allowed = "https:ssh:file"
 var tokens = []string{"ghp_", "gho_", "ghu_", "ghs_", "github_pat_", "glpat-", "gldt-",
 	"x-token-auth"}
 
-// Refused returns why a source must not be passed to git, "" if it may be. The text does not contain the source,
-// which may have a secret.
+// Refused returns why a source must not be passed to git, or "" if it may be passed. The text does not contain the
+// source, which may include a secret.
 func Refused(source string) string {
 	if Helped(source) {
 		return "names a helper program of git, which can run any command; use a URL with " +
@@ -48,8 +48,8 @@ func Refused(source string) string {
 	return ""
 }
 
-// hasPassword reports whether a URL has a password before its host, or a token as the user or in its query. rest is
-// the part after "//". A password may contain a slash, although URLs forbid that.
+// hasPassword reports whether a URL has a password before its host, or a token as the user or in its query. rest is the
+// part after "//". A password may contain a slash, although URLs do not allow this.
 func hasPassword(rest string) bool {
 	path, query, _ := strings.Cut(rest, "?")
 	if redact.Text(query) != query {
@@ -71,16 +71,16 @@ func hasPassword(rest string) bool {
 		func(t string) bool { return strings.HasPrefix(user, t) })
 }
 
-// bracketed matches the beginning of a URL or of HOST:PATH with an address in brackets as the host. For these git
-// starts no helper program, because the scheme is known.
+// bracketed matches the beginning of a URL or of HOST:PATH if the host is an address in brackets. For these sources git
+// does not start a helper program, because the scheme is known.
 var bracketed = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`^(?:(?:https?|ssh|git|git\+ssh|ssh\+git)://(?:[^/@\[\]:]+(?::[^/@\[\]:]*)?@)?` +
 			`\[([^/@\[\]]+)\](?::[0-9]+)?(?:/|$)|(?:[^/@\[\]:]+@)?\[([^/@\[\]]+)\]:)`)
 })
 
-// Helped reports whether git might start a helper program because of the source. "NAME::ADDRESS" starts
-// git-remote-NAME, and ext:: starts any command. Two colons are harmless only in a host address in brackets.
+// Helped reports whether the source might make git start a helper program. "NAME::ADDRESS" starts git-remote-NAME, and
+// ext:: starts any command. Two colons are harmless only in a host address in brackets.
 func Helped(source string) bool {
 	if m := bracketed().FindStringSubmatch(source); m != nil {
 		host, _, _ := strings.Cut(m[1]+m[2], "%25")

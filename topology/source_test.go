@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Helped distinguishes sources that may start a helper program of git from IPv6 addresses. Doubtful sources count as
-// the former.
+// Helped distinguishes sources that may start a helper program of git from IPv6 addresses. A doubtful source is treated
+// like one with a helper program.
 func TestHelped(t *testing.T) {
 	for source, want := range map[string]bool{
 		"https://[::1]/x.git":                 false,
@@ -47,7 +47,7 @@ func TestHelped(t *testing.T) {
 	}
 }
 
-// A source is refused before git runs if it has a password or names a helper program, or if its protocol does not
+// A source is refused before git runs if it has a password, names a helper program, or uses a protocol that does not
 // authenticate the server. The message does not repeat the source.
 func TestRefused(t *testing.T) {
 	for source, want := range map[string]string{
@@ -115,7 +115,7 @@ func TestFetchFromAddress(t *testing.T) {
 	}
 }
 
-// A symlink that leads out of the repository is refused at the fetch, and in an existing copy. Links within the
+// A symbolic link that leads out of the repository is refused during a fetch, and in an existing copy. Links within the
 // repository are accepted.
 func TestLinksStayInside(t *testing.T) {
 	repo, first := repository(t)

@@ -1,7 +1,6 @@
 // Package toml reads TOML with the positions of all values. Parse returns a tree of nodes with their offsets, for
-// callers that edit a file or report all its errors. Load and Read return a Doc, for small files: the caller reads
-// keys from tables one by one. Invalid values are recorded as problems with line and column, and Problems returns
-// all of them.
+// callers that edit a file or report all its errors. Load and Read return a Doc, for small files. The caller reads
+// single keys from its tables. Invalid values are recorded as problems with line and column, which Problems returns.
 package toml
 
 import (
@@ -22,13 +21,13 @@ import (
 	"gcity/internal/ownership"
 )
 
-// maxProblems is the maximum number of problems that are reported for a file.
+// maxProblems is the maximum number of reported problems for a file.
 const maxProblems = 20
 
 // Place is a position in a file.
 type Place struct {
 	File         string
-	Line, Column int // from 1, in bytes; 0 = the file as a whole
+	Line, Column int // counted from 1, columns in bytes; 0 = the whole file
 }
 
 func (p Place) String() string {
@@ -41,7 +40,7 @@ func (p Place) String() string {
 // Problem is one error or warning about a file.
 type Problem struct {
 	Place
-	Key     string // dotted; "" = no specific key
+	Key     string // dotted path; "" = no specific key
 	Message string // what is wrong, and what to write instead
 }
 
@@ -56,7 +55,7 @@ func (p Problem) String() string {
 	return out
 }
 
-// Reason returns the problem for places with little space: the message comes first, then the position.
+// Reason returns the problem as a short text: first the message, then the position.
 func (p Problem) Reason() string {
 	out := p.Message
 	if p.Key != "" {
@@ -68,12 +67,12 @@ func (p Problem) Reason() string {
 	return out
 }
 
-// At returns a problem at a position. Key and message are made safe to display.
+// At returns a problem at a position. It escapes key and message for display.
 func At(at Place, key, format string, args ...any) Problem {
 	return Problem{Place: at, Key: visible(key), Message: visible(fmt.Sprintf(format, args...))}
 }
 
-// Problems is an error with all problems of a file, in the order of the file.
+// Problems is an error with all problems of a file, in file order.
 type Problems []Problem
 
 func (p Problems) Error() string {
@@ -95,8 +94,8 @@ type Doc struct {
 }
 
 // Load reads a file of up to most bytes. It refuses everything except regular files, because a read from a pipe or
-// device may block forever. It returns errors of the file system; errors in the content are problems of the Doc.
-// name is the file's name in these problems.
+// device may block forever. It returns file system errors; errors in the content are problems of the Doc. name is the
+// file's name in these problems.
 func Load(path, name string, most int) (*Doc, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -168,13 +167,13 @@ func failed(name, message string) *Doc {
 // Root returns the table of the whole file.
 func (d *Doc) Root() Table { return Table{doc: d, values: d.values} }
 
-// Problems returns all errors so far. Treat the result as an error only if it is not empty.
+// Problems returns all errors so far. The caller must check that the result is not empty before it uses it as an error.
 func (d *Doc) Problems() Problems { return Sorted(d.problems) }
 
 // Warnings returns the warnings so far.
 func (d *Doc) Warnings() Problems { return Sorted(d.warnings) }
 
-// Sorted sorts problems by file and line, in place, and truncates long lists.
+// Sorted sorts the problems of a file by position, in place, and truncates long lists.
 func Sorted(all Problems) Problems {
 	slices.SortStableFunc(all, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))

@@ -71,7 +71,7 @@ func TestValuesAndTheirPlaces(t *testing.T) {
 	}
 }
 
-// All wrong values are reported with their positions, in the order of the file.
+// All invalid values are reported with their positions, in file order.
 func TestWrongValues(t *testing.T) {
 	d := Read("f.toml", []byte(`a = 1
 b = "x"
@@ -142,7 +142,7 @@ func TestInvalidTOML(t *testing.T) {
 	}
 }
 
-// Brackets and dots in strings and comments do not count as nesting.
+// Brackets and dots in strings and comments do not increase the nesting depth.
 func TestNestingIsCountedOutsideOfText(t *testing.T) {
 	many := strings.Repeat("[.", 50)
 	text := "a = \"" + many + "\\\"" + many + "\" # " + many + "\nb = '''\n" + many + "''" + many + "'''\nc = '" + many + "'\nd = \"\"\"" + many + "\"\"\"\n"
@@ -160,7 +160,7 @@ func TestByteOrderMarkAndCRLF(t *testing.T) {
 	}
 }
 
-// Load refuses a file that is not regular, and does not block on it.
+// Load refuses a file that is not regular, without blocking.
 func TestLoadDoesNotWait(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {

@@ -9,7 +9,8 @@ import (
 	burnt "github.com/BurntSushi/toml"
 )
 
-// Parse parses a TOML file in two steps: syntax, then structure. If there are faults, the tree may still be usable.
+// Parse parses a TOML file. It checks the syntax first, and then the structure. The tree may be usable even if there
+// are faults.
 func Parse(data []byte) (*Node, []*Fault) {
 	if f := excess(data); f != nil {
 		return nil, []*Fault{f}
@@ -32,8 +33,8 @@ func Parse(data []byte) (*Node, []*Fault) {
 	return root, nil
 }
 
-// plainSyntax returns own messages for errors of the strict decoder, because its messages quote the file, which may
-// contain secrets.
+// plainSyntax replaces an error message of the strict decoder by a separate text. The decoder's messages quote the
+// file, which may contain secrets.
 func plainSyntax(msg string) string {
 	const quotes = "; text must be in quotes"
 	lower := strings.ToLower(msg)
@@ -63,7 +64,8 @@ func plainSyntax(msg string) string {
 // maxFaults is the maximum number of faults in one file.
 const maxFaults = 50
 
-// duplicates returns a fault for every key and table that is defined twice. The strict decoder stops at the first.
+// duplicates returns a fault for every key and table that is defined twice. The strict decoder reports only the first
+// one.
 func duplicates(t *Node, path string, data []byte) []*Fault {
 	if t == nil {
 		return nil
@@ -117,8 +119,8 @@ func LineStarts(data []byte) []int {
 	return out
 }
 
-// excess returns a fault for a file that is too large for any parser. It runs before the parsers, because they
-// recurse and build a tree of each line.
+// excess returns a fault for a file that is too large for the parsers. It runs before them, because they are recursive
+// and build a tree of each line.
 func excess(data []byte) *Fault {
 	depth, dots, keys := 0, 0, 0
 	for i := 0; i < len(data); i++ {
@@ -167,8 +169,8 @@ func LineEnd(data []byte) int {
 	return len(data)
 }
 
-// skipString returns the length of the string at the start of data. An unterminated one ends with its line, or the
-// file.
+// skipString returns the length of the string at the start of data. An unterminated string ends at the end of its line
+// or of the file.
 func skipString(data []byte, quote byte) int {
 	long := []byte{quote, quote, quote}
 	multi := bytes.HasPrefix(data, long)
@@ -182,7 +184,7 @@ func skipString(data []byte, quote byte) int {
 			i++
 		case multi && bytes.HasPrefix(data[i:], long):
 			i += 3
-			for i < len(data) && data[i] == quote { // up to two more quotes belong to the string
+			for i < len(data) && data[i] == quote { // up to two more quotes are part of the string
 				i++
 			}
 			return i

@@ -2,14 +2,14 @@ package toml
 
 import "strconv"
 
-// keyPlace is the start of a key and of its value.
+// keyPlace holds the positions of a key and of its value.
 type keyPlace struct{ key, value int }
 
-// places has the positions of all keys of a file, by path.
+// places holds the positions of all keys of a file, by path.
 type places map[string]keyPlace
 
-// sep separates the parts of a path. No key contains it, because a file with a NUL byte is refused. For an element
-// of a list, the part is its index.
+// sep separates the parts of a path. A key cannot contain it, because a file with a NUL byte is refused. The part for a
+// list element is its index.
 const sep = "\x00"
 
 func below(path, part string) string {

@@ -11,7 +11,7 @@ import (
 	"gcity/internal/suggest"
 )
 
-// MaxDuration is the maximum duration. It is small enough that sums of durations and times cannot overflow.
+// MaxDuration is the maximum duration. With this limit, sums of durations and times cannot overflow.
 const MaxDuration = 365 * 24 * time.Hour
 
 // Table is a table of a file. Its methods return the zero value for a missing or invalid key. For an invalid key
@@ -28,7 +28,7 @@ func (t Table) Has(key string) bool {
 	return ok
 }
 
-// Place returns the position of a key's value, or of the table if the key is "" or not set.
+// Place returns the position of a key's value, or of the table if key is "" or the key is not set.
 func (t Table) Place(key string) Place {
 	at, ok := t.span(key)
 	if !ok {
@@ -52,7 +52,7 @@ func (t Table) span(key string) (keyPlace, bool) {
 // value is recorded.
 func (t Table) Wrong(key, format string, args ...any) { t.doc.note(t.said(key, format, args...)) }
 
-// WrongItem is Wrong for the i-th item of a list.
+// WrongItem is like Wrong, for the i-th item of a list.
 func (t Table) WrongItem(key string, i int, format string, args ...any) {
 	p := t.said(key, format, args...)
 	if at, ok := t.doc.places[element(below(t.path, key), i)]; ok {
@@ -90,7 +90,7 @@ func (t Table) name(key string) string {
 	return strings.Join(parts, ".")
 }
 
-// Keys returns the keys that are set, in the order of the file.
+// Keys returns the keys that are set, in file order.
 func (t Table) Keys() []string {
 	keys := make([]string, 0, len(t.values))
 	for key := range t.values {
@@ -108,7 +108,7 @@ func (t Table) Keys() []string {
 // Only records a problem for each unknown key.
 func (t Table) Only(known ...string) { t.unknown(known, true) }
 
-// Slips records unknown keys: as problems if they are similar to a known key, otherwise as warnings.
+// Slips records unknown keys. A key that is similar to a known key is a problem, and any other key is a warning.
 func (t Table) Slips(known ...string) { t.unknown(known, false) }
 
 func (t Table) unknown(known []string, strict bool) {
@@ -131,14 +131,14 @@ func (t Table) unknown(known []string, strict bool) {
 	}
 }
 
-// Meant returns the known name that is most similar to name, "" if none is similar.
+// Meant returns the known name that is most similar to name, or "" if no known name is similar.
 func Meant(name string, known []string) string {
 	for _, k := range known {
 		if strings.EqualFold(k, name) {
 			return k
 		}
 	}
-	if len(name) < 3 { // every name is similar to such a short name
+	if len(name) < 3 { // every name is similar to a name this short
 		return ""
 	}
 	if near := suggest.Nearest(name, known); near != "" {
@@ -167,7 +167,7 @@ func (t Table) Text(key string) string {
 	return ""
 }
 
-// Scalar returns a string, or a number or boolean as text. ok is false for other values.
+// Scalar returns a string value, or a number or boolean as text. ok is false for other values.
 func (t Table) Scalar(key string) (text string, ok bool) {
 	switch v := t.values[key].(type) {
 	case string:
@@ -235,7 +235,7 @@ func (t Table) Flag(key string, fallback bool) bool {
 	return fallback
 }
 
-// Number returns a whole number from low to high.
+// Number returns a whole number. A number below low or above high is a problem.
 func (t Table) Number(key string, low, high int) int {
 	switch v := t.values[key].(type) {
 	case nil:
@@ -250,7 +250,8 @@ func (t Table) Number(key string, low, high int) int {
 	return 0
 }
 
-// Duration returns a duration in Go's syntax, from 0 to MaxDuration, or fallback if the key is not set.
+// Duration returns a duration in Go's syntax, or fallback if the key is not set. Valid durations are from 0 to
+// MaxDuration.
 func (t Table) Duration(key string, fallback time.Duration) time.Duration {
 	v, ok := t.values[key]
 	if !ok {
@@ -300,7 +301,7 @@ func Duration(text string) (d time.Duration, wrong string) {
 	)
 }
 
-// Table returns the table of this name. ok is false if it does not exist.
+// Table returns the table with this name. ok is false if the table does not exist.
 func (t Table) Table(key string) (sub Table, ok bool) {
 	switch v := t.values[key].(type) {
 	case nil:
@@ -313,7 +314,7 @@ func (t Table) Table(key string) (sub Table, ok bool) {
 	return Table{doc: t.doc, path: below(t.path, key)}, false
 }
 
-// Tables returns the list of tables of this name.
+// Tables returns the list of tables with this name.
 func (t Table) Tables(key string) []Table {
 	var all []map[string]any
 	wrong := false

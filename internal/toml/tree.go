@@ -35,18 +35,17 @@ type Span struct{ Start, End int }
 type Node struct {
 	Key   string
 	Shape Shape
-	Text  string // the decoded text of a string; other scalars unchanged
+	Text  string // decoded text of a string; other scalars are as in the file
 	Kids  []*Node
-	index map[string]*Node // the kids by key, if there are many
+	index map[string]*Node // the kids by key, if the node has many kids
 
 	At int // offset of the key, of a header's bracket, or of an element
-	// offset of the text that created a table or an element: a key, a header's bracket, or the nearest position
-	// before it
+	// offset of the text that created a table or an element: a key, a header's bracket, or the nearest position before
 	first int
 	Value Span // range of the value, or of the header's line without the line ending
 	Line  Span // range of the whole "key = value"; zero for elements and headers
-	// How the table is written: with a header ([name] with the range Value), inline ({…}, also Value), or only with
-	// dotted keys.
+	// notation of the table: with a header ([name], which is in Value), inline ({…}, also in Value), or with dotted
+	// keys only if both are false
 	Header, Inline bool
 }
 
@@ -66,7 +65,7 @@ func (n *Node) Get(key string) *Node {
 	return nil
 }
 
-// Add appends a member or an element.
+// Add appends a member or an element and returns it.
 func (n *Node) Add(k *Node) *Node {
 	n.Kids = append(n.Kids, k)
 	switch {
@@ -99,8 +98,8 @@ const (
 	maxDepth = 32
 )
 
-// readTree parses a file into nodes. It checks only the syntax. duplicates finds duplicate keys, and the strict
-// decoder all other contradictions.
+// readTree parses a file into nodes. It checks only the syntax: duplicates finds duplicate keys, and the strict decoder
+// finds all other contradictions.
 func readTree(data []byte) (*Node, *Fault) {
 	b := &builder{data: data, root: &Node{Shape: ShapeTable}}
 	b.table = b.root
@@ -153,7 +152,7 @@ func (b *builder) header(e *unstable.Node) *Fault {
 	if e.Kind == unstable.Table {
 		t := parent.Get(key)
 		if t == nil || t.Header ||
-			// a table that is defined twice is kept as a separate node, which duplicates finds
+			// for a table that is defined twice, add a separate node, which duplicates finds
 			t.Shape != ShapeTable {
 			t = parent.Add(&Node{Key: key, Shape: ShapeTable, first: at})
 		}
@@ -174,13 +173,13 @@ func (b *builder) header(e *unstable.Node) *Fault {
 	return nil
 }
 
-// bracket returns the offset of the opening bracket of the header with this part.
+// bracket returns the offset of the opening bracket of the header that contains this part.
 func (b *builder) bracket(part *unstable.Node) int {
 	line := bytes.LastIndexByte(b.data[:part.Raw.Offset], '\n') + 1
 	return line + bytes.IndexByte(b.data[line:], '[')
 }
 
-// walk follows all parts of a dotted key except the last, and creates missing tables. It returns the last part.
+// walk follows all parts of a dotted key except the last part, and creates missing tables. It returns the last part.
 func (b *builder) walk(
 	t *Node,
 	parts unstable.Iterator,
@@ -269,7 +268,7 @@ func (b *builder) fill(n *Node, v *unstable.Node) *Fault {
 				continue
 			}
 			at := int(it.Node().Raw.Offset)
-			if at == 0 { // the parser gives no range for a list inside a list
+			if at == 0 { // for a list inside a list, the parser returns no range
 				at = n.At
 			} else {
 				first = at
@@ -290,7 +289,7 @@ func (n *Node) TextOf(key string) string {
 	return ""
 }
 
-// TablesOf returns the node if it is a table, or its elements if it is a list of tables.
+// TablesOf returns the node itself if it is a table, or the tables in it if it is a list.
 func TablesOf(n *Node) []*Node {
 	switch {
 	case n == nil:
