@@ -19,8 +19,8 @@ const (
 )
 
 // agentActions returns the verbs for agents. In any panel they act on the marked agents or, without marks, on the
-// selected agent. In Pools, restart, suspend, drain and details act on the pool. In Automations, details acts on the
-// automation. Other verbs are refused in these two panels, because they show no agents.
+// selected agent. In Pools, restart, suspend, drain, details and attach act on the pool or a member. In Automations,
+// details acts on the automation. Other verbs are refused in both, because they show no agents.
 func agentActions() []action {
 	global := []keymap.Zone{keymap.Everywhere}
 	return []action{

@@ -48,7 +48,7 @@ func focusActions(all []panel.Panel) []action {
 	}...)
 }
 
-// viewActions returns the actions that change the view, never the city.
+// viewActions returns the actions that change the view, and the action that suspends the city.
 func viewActions(all []panel.Panel) []action {
 	global := []keymap.Zone{keymap.Everywhere}
 	return []action{

@@ -43,7 +43,7 @@ func perhaps(m *model, q question) []feed.Effect {
 	return nil
 }
 
-// ask asks a yes-or-no question with "no" selected. For many targets the number must be typed.
+// ask asks a yes-or-no question unless the preferences turn it off. For many targets the number must be typed.
 func ask(m *model, q question) {
 	if m.confirm == confirmNever && q.count < many && !q.plan {
 		m.todo = append(m.todo, q.do(m)...)

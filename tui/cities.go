@@ -31,7 +31,7 @@ type otherCities struct {
 	homeSnap *city.Snapshot
 	homeSeen time.Time
 	homeAt   string          // folder of the home city; "" = started for all cities
-	hosts    bool            // this program runs the controller of the city that it was started for
+	hosts    bool            // home is set, and this program runs the home city's controller
 	from     feed.SwitchCity // the room from which the user opened the room of all cities
 	going    citySwitch
 	arrived  time.Time

@@ -10,7 +10,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// switchCity offers the cities, or goes back to the room of all cities if the user came from there.
+// switchCity offers the cities, or goes to the room of all cities if the program was started for all cities.
 func switchCity(m *model) []feed.Effect {
 	switch {
 	case !m.directory:

@@ -37,7 +37,7 @@ type cityRoom struct {
 	r     *feed.Runner
 	keep  string // file that stores the state of the room
 	leave context.CancelFunc
-	visit int // counter at the last visit; the oldest room has the lowest value
+	visit int // counter at the last visit; lowest = least recently visited
 }
 
 // maxRooms is the maximum number of rooms kept.

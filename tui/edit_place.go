@@ -97,8 +97,8 @@ func writtenAt(m *model) (name string, all []written) {
 	return name, all
 }
 
-// editPlace starts an edit at the declaration of the subject, or at an error in city.toml. It asks which file to
-// edit if there are several.
+// editPlace starts an edit at the declaration of the subject, or at an error in city.toml. It asks which file to edit
+// unless city.toml is the only candidate or has the error.
 func editPlace(m *model) []feed.Effect {
 	_, all := writtenAt(m)
 	_, refused := mistake(m)

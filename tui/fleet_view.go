@@ -313,7 +313,7 @@ type fleetNeed struct {
 	need *fleet.Need
 }
 
-// allNeeds returns the agents of all cities that need attention, in the order of the cities.
+// allNeeds returns the agents of all cities that need attention, the most urgent first.
 func allNeeds(m *model) []fleetNeed {
 	var all []fleetNeed
 	for i := range m.cities.Rows {

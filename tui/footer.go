@@ -97,7 +97,7 @@ func footActions(m *model) (keys, tail []*action) {
 	return keys, tail
 }
 
-// footer lists the keys that work with the current focus, as many as fit, and always palette, help and leaving.
+// footer lists the keys that work with the current focus, as many as fit. Keys that satisfy stays always remain.
 func footer(m *model, w int) string {
 	if m.fleetRoom {
 		return fleetFooter(m, w)

@@ -112,7 +112,7 @@ func hand(m *model, msg any) (todo []feed.Effect) {
 	return nil
 }
 
-// click handles a click on a tab, a panel or a row. A double click opens the row, or zooms the panel.
+// click handles a click on a tab, a column heading, a panel or a row. A double click opens the row, or zooms the panel.
 func click(m *model, c tea.MouseClickMsg) []feed.Effect {
 	last := m.pressed
 	m.pressed = press{at: m.now, x: c.X, y: c.Y}
@@ -210,7 +210,7 @@ func point(m *model, a *area, row int) bool {
 
 // roll scrolls the panel or text under the pointer; the focus does not change.
 func roll(m *model, w wheel) {
-	const lines = 3 // lines per notch in a text; a list scrolls by one row
+	const lines = 3 // lines per notch; most lists move by one row
 	switch {
 	case m.dialogs.choice() != nil || m.typing():
 		return

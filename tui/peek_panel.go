@@ -181,7 +181,7 @@ func behindPane(m *model) string {
 	return m.env().Behind(m.peek.Fed() - m.peek.FedAt)
 }
 
-// peekNote is the right end of the pane's rule: size and viewers.
+// peekNote is the right end of the pane's rule: size, viewers, and the last exit of an agent that is not running.
 func peekNote(m *model) string {
 	row := selected(m)
 	if row == nil || m.peek.News.Agent != row.Name {

@@ -96,7 +96,7 @@ func reread(m *model, p feed.Person) {
 	say(m, "the preferences were reloaded")
 }
 
-// mistakesOf returns the problems of the preferences, for the header.
+// mistakesOf returns the problems of the preferences and of the city's theme, for the header.
 func mistakesOf(m *model) []string {
 	var all []string
 	for _, p := range append(m.person.Problems[:len(m.person.Problems):len(m.person.Problems)],
@@ -110,7 +110,7 @@ func mistakesOf(m *model) []string {
 	return all
 }
 
-// relook applies the wanted theme.
+// relook applies the wanted theme and characters. It asks for the terminal's background if a theme depends on it.
 func relook(m *model) {
 	ascii := m.around.ascii
 	if m.person.ASCII != nil {

@@ -17,7 +17,7 @@ type verb = palette.Verb[*model, feed.Effect]
 // word is a completion.
 type word = palette.Word
 
-// verbs returns the palette's commands. If the name is optional and missing, a command acts on the selection.
+// verbs returns the palette's commands.
 func verbs() []verb {
 	return append(agentVerbs(), []verb{
 		{Name: "suspend", Usage: "AGENT|POOL|RIG|city", ID: suspendID, Noun: true,
@@ -59,7 +59,7 @@ func verbs() []verb {
 	}...)
 }
 
-// agentVerbs returns the read-only verbs and the verbs for agents.
+// agentVerbs returns the commands that go to something or show its details, and the commands for agents.
 func agentVerbs() []verb {
 	return []verb{
 		{Name: "goto", Usage: "NAME", Does: "go to an agent, a pool, an automation or a watchdog",
@@ -215,7 +215,7 @@ func scaleLine(m *model, args []string) ([]feed.Effect, string) {
 	return scale(m, p, size), ""
 }
 
-// goTo moves focus and cursor to a name, and clears a filter that hides it.
+// goTo moves focus and cursor to a name, and clears the panel's filter and the attention filter.
 func goTo(m *model, args []string) ([]feed.Effect, string) {
 	name := args[0]
 	for _, p := range m.Panels {

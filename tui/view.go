@@ -77,7 +77,7 @@ func (m *model) asHeard(p *plan) []string {
 	return m.body(p)
 }
 
-// tiny draws a screen with room for one line: the typed line, or otherwise the state of the city.
+// tiny draws a screen that is too small for a list: the typed line, or otherwise the state of the city.
 func (m *model) tiny(s screenful) screenful {
 	first := summary(m, m.w)
 	switch {
