@@ -13,7 +13,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Agent returns everything known about an agent, the reasons first.
+// Agent returns the details of an agent that the snapshot contains, the reasons first.
 func Agent(src *Source, name string, w int) []string {
 	r := src.Agents.Find(name)
 	a, ok := src.Snap.Agent(name)

@@ -25,7 +25,7 @@ type RunHistory struct {
 	moved bool // the user has scrolled
 }
 
-// Automation returns everything known about an automation except earlier runs.
+// Automation returns the details of an automation without its earlier runs.
 func Automation(src *Source, h *RunHistory) []string {
 	r := src.Automations.Find(h.Name)
 	a, ok := src.Snap.Automation(h.Name)

@@ -41,7 +41,7 @@ func Payload(src *Source, raw json.RawMessage) []string {
 	return lines
 }
 
-// Event returns everything known about an event.
+// Event returns the details of an event.
 func Event(src *Source, r *panel.EventRow) []string {
 	e := &r.Event
 	lines := []string{

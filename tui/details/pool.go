@@ -13,7 +13,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Pool returns everything known about a pool: its size, its check, its members.
+// Pool returns the details of a pool: its size, its check, its members.
 func Pool(src *Source, name string) []string {
 	r := src.Pools.Find(name)
 	p, ok := src.Snap.Pool(name)

@@ -88,7 +88,7 @@ func (r *Runner) EditDraft(ctx context.Context, o Terminal, what Edit) (d *Draft
 	return d, lend(ctx, o, p)
 }
 
-// Judge checks an edited draft and returns the result. failed is the editor's error.
+// Judge checks an edited draft and returns the result. It removes an unchanged draft. failed is the editor's error.
 func Judge(ctx context.Context, config ConfigFile, d *Draft, failed error) Edited {
 	e := Edited{Draft: d, Err: failed}
 	var err error

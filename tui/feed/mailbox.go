@@ -146,7 +146,8 @@ func (b *Mailbox) Drop(newer *city.Snapshot) {
 	}
 }
 
-// Behind reports whether events were dropped since the room was left, so that they must be loaded again.
+// Behind reports whether the mailbox misses too many events of a city with the newest event seq. It then drops the
+// pending events, so that the backlog is loaded again.
 func (b *Mailbox) Behind(seq uint64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

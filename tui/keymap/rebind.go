@@ -157,7 +157,7 @@ func (a *Action[H, E]) Meets(b *Action[H, E]) bool {
 	return slices.ContainsFunc(a.In, func(c Zone) bool { return slices.Contains(b.In, c) })
 }
 
-// covers reports whether a is active everywhere, which includes the zone of b.
+// covers reports whether a is active everywhere, including a zone of b.
 func (a *Action[H, E]) covers(b *Action[H, E]) bool {
 	return slices.Contains(a.In, Everywhere) && slices.ContainsFunc(b.In, func(c Zone) bool {
 		return !c.Dialog() && !(c.Apart() && a.Yields())

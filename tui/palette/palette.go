@@ -125,7 +125,7 @@ type Line[H, E any] struct {
 	Part string
 }
 
-// Parse splits a line. It returns false unless the line has a verb and something after it.
+// Parse splits a line. It returns false unless the line has a verb that takes arguments and something after it.
 func (t *Table[H, E]) Parse(h H, text string) (l Line[H, E], ok bool) {
 	words := strings.Fields(text)
 	open := strings.HasSuffix(text, " ")

@@ -72,7 +72,7 @@ func newQuarantine(all *Agents) *Table[AgentRow, *AgentRow] {
 	return q
 }
 
-// made builds the rows of a snapshot.
+// made builds the rows of a snapshot and adds its values to the charts.
 func (a *Agents) made(e *Env) []AgentRow {
 	a.measured = false
 	rows := make([]AgentRow, len(e.Snap.Agents))
@@ -220,7 +220,8 @@ func (a *Agents) Longest(e *Env, rows []*AgentRow) Needs {
 	return n
 }
 
-// tail returns the text after the reason: what happens next, or that a user is attached.
+// tail returns the text after the reason: how long the agent has been stuck, what happens next, or that a user is
+// attached.
 func (r *AgentRow) tail(e *Env) widget.Phrase {
 	if r.Stuck != nil {
 		return widget.Same("for " + widget.Age(e.Now.Sub(r.Stuck.Since)))

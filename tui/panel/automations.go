@@ -148,7 +148,7 @@ func RunFailure(run *city.Run) string {
 	return text
 }
 
-// Soon returns when the automation will be due, or how long its run has lasted.
+// Soon returns when the automation will be due, or how long it has been due or running.
 func (r *AutomationRow) Soon(now time.Time) widget.Phrase {
 	switch {
 	case r.State == AutomationRunning && !r.since.IsZero():

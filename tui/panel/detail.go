@@ -112,7 +112,8 @@ func (r *AgentRow) sessionParts(now time.Time) []string {
 	return parts
 }
 
-// reasons returns why an agent is in its state, in lines of w columns. A healthy agent has its description first.
+// reasons returns why an agent is in its state. If the agent is running, its description comes first, in the same line
+// if both fit into w columns.
 func reasons(a *city.Agent, w int, dot string) []string {
 	why, about := widget.Plain(reason(a)), widget.Plain(a.Description)
 	if a.State != city.Running {

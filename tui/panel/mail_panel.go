@@ -176,7 +176,7 @@ func (k *Mail) rows(e *Env) []MailRow {
 	return rows
 }
 
-// note returns the number of unread messages for people, or that the list is incomplete.
+// note returns the number of unread messages for people, and whether the list is incomplete or cannot be read.
 func (k *Mail) note(e *Env) (text string, alert bool) {
 	var parts []string
 	if e.Snap != nil && e.Snap.Mail.Unread > 0 {
@@ -301,7 +301,7 @@ func (k *Mail) empty(e *Env, w int) []string {
 	return k.help(e, w)
 }
 
-// help returns how mail is written.
+// help returns why no mail is listed, and how to write mail.
 func (k *Mail) help(e *Env, w int) []string {
 	switch {
 	case k.Problem != "":

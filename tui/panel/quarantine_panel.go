@@ -20,8 +20,8 @@ func noneQuarantined(e *Env, w int) []string {
 	}
 }
 
-// quarantineColumns returns the columns name, why, last exit, end of quarantine and key. If there is not enough room,
-// it hides columns from the end.
+// quarantineColumns returns the name, and a column with why, last exit, end of quarantine and key. If there is not
+// enough room, it hides the last exit, then the key, then why.
 func quarantineColumns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 	more, key := e.Look.Glyphs.More, e.KeyOf("agent.release")
 	name := 8

@@ -206,7 +206,7 @@ func (g *Rigs) show(*Env) []Request {
 	}}}
 }
 
-// details returns everything known about a rig: its folder, its work and its agents.
+// details returns the details of a rig: its folder, its work and its agents.
 func (g *Rigs) details(e *Env, r *RigRow) []string {
 	sign, token := rigSign(e.Look, r.State)
 	lines := []string{

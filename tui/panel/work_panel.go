@@ -68,7 +68,8 @@ func newWork(all *Agents) *Work {
 	return k
 }
 
-// Ask requests the newest unclosed work, its ready part if there is more, and the work that was closed today.
+// Ask requests the newest unclosed beads and the beads that were closed today. If there are more unclosed beads, it
+// also requests the ready beads.
 func (k *Work) Ask(e *Env, visible bool, seek func(beads.Query) int) {
 	if e.Snap == nil || !visible {
 		return

@@ -329,7 +329,8 @@ func (p *Pane) Sideways(n, w int) {
 	p.X = max(0, min(p.X+n, widest-w))
 }
 
-// Back undoes one step of zooming or scrolling, and reports whether there was one.
+// Back ends the search, or otherwise returns to the newest output, or otherwise to the first column. It reports whether
+// it did one of these.
 func (p *Pane) Back() bool {
 	switch {
 	case p.Seek.Re != nil:

@@ -42,7 +42,7 @@ func NewLookup(text string) Lookup {
 	return Lookup{Text: text, Re: re}
 }
 
-// Find searches lines and stores the matches.
+// Find searches lines and stores the last MaxHits matches.
 func (s *Lookup) Find(lines []PaneLine) {
 	s.Hits, s.At = nil, 0
 	if s.Re == nil {
