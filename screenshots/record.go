@@ -107,7 +107,7 @@ func dial(ctx context.Context, folder string) (*client.Client, error) {
 	}
 }
 
-// listen records everything until ctx ends.
+// listen records everything for the length of the demo, or until ctx ends.
 func (r *recorder) listen(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, length)
 	defer cancel()
@@ -183,7 +183,7 @@ func (r *recorder) events(ctx context.Context) {
 	}
 }
 
-// work lists the beads after every event that may have changed them.
+// work lists the beads after every event, and records every change.
 func (r *recorder) work(ctx context.Context) {
 	var before []work
 	for _, err := range r.city.Events(ctx, 0) {

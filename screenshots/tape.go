@@ -81,7 +81,7 @@ func upTo[T any](all []heard[T], at time.Time) (it T) {
 	return it
 }
 
-// anonymous replaces paths of the machine on which a tape was made. pairs alternates old and new paths.
+// anonymous replaces texts that identify the machine on which a tape was made. pairs alternates old and new texts.
 func (t *tape) anonymous(pairs ...string) (*tape, error) {
 	raw, err := json.Marshal(t)
 	if err != nil {

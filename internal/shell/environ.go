@@ -3,9 +3,9 @@ package shell
 import "strings"
 
 // ScriptEnv returns the environment for a user's program that manages sessions, work or events: the controller's
-// environment, followed by own. The variables of a session, a run, a service or a terminal are left out. If a variable
-// occurs twice, the later value is used. own may contain variables for the city, the rig and the caller. It must not
-// contain variables of a session or a run, because gcity kills all processes that have them.
+// environment, followed by own. The variables of a session, a run, a caller, a service or a terminal are left out. If a
+// variable occurs twice, the later value is used. own may contain variables for the city, the rig and the caller. Its
+// variables of a session or a run are also left out, because gcity kills all processes that have them.
 func ScriptEnv(environ []string, own ...string) []string {
 	values, order := map[string]string{}, []string{}
 	add := func(all []string, without ...func(name string) bool) {

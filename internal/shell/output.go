@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// capture keeps the last part of a line's output. exec.Cmd writes to it from one goroutine per pipe.
+// capture keeps the last part of a line's output. The goroutines that read the pipes write to it.
 type capture struct {
 	mu     sync.Mutex
 	all    tail

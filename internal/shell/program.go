@@ -40,9 +40,10 @@ type Answer struct {
 // ErrTooMuch means that a program was killed because it printed too much.
 var ErrTooMuch = errors.New("the program printed more than is allowed")
 
-// Call runs a program and waits until its whole process group has ended. A non-zero exit is an Answer, not an error. An
-// error means that the program could not start, that it printed too much, or that ctx ended first. Errors such as
-// exec.ErrNotFound and fs.ErrNotExist are wrapped. Like Run, Call may take some seconds longer than ctx.
+// Call runs a program, waits until it exits, and kills the remaining processes of its group. A non-zero exit is an
+// Answer, not an error. An error means that the program could not start, that it printed too much, or that ctx ended
+// first. Errors such as exec.ErrNotFound and fs.ErrNotExist are wrapped. Like Run, Call may take some seconds longer
+// than ctx.
 func Call(ctx context.Context, p Program) (Answer, error) {
 	path, err := exec.LookPath(p.Path)
 	if err != nil {
