@@ -16,11 +16,11 @@ import (
 func (c *Controller) broke(err error) {
 	select {
 	case c.faults <- err:
-	default: // only the first panic matters
+	default: // keep only the first panic
 	}
 }
 
-// whole runs the loop. It returns a panic of the loop as fault.
+// whole runs the loop. It returns a panic of the loop separately, as fault.
 func (l *loop) whole(run func() error) (err, fault error) {
 	fault = recovery.Catch(func() { err = run() })
 	return err, fault

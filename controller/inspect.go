@@ -243,7 +243,7 @@ func wanted(w *agent.Want, field string) string {
 }
 
 // bornWith returns the initial environment of a session's process, or nil if it is unknown. A process with another
-// session ID only has the same PID.
+// session ID has reused the PID.
 func bornWith(st *session.Status) []string {
 	if st.PID <= 0 {
 		return nil

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// stalled is the delay of a turn of the loop from which on the turn counts as a stall.
+	// stalled is the delay after which a late turn of the loop counts as a stall.
 	stalled = 5 * time.Second
 	// batch is the maximum number of inputs that one turn of the loop handles.
 	batch = 256
