@@ -42,7 +42,7 @@ type (
 	}
 	// Vet asks a provider whether it could run sessions. → Vetted
 	Vet struct{ Provider string }
-	// Kill kills the process tree of a session while a Stop is in flight. It has no result of its own.
+	// Kill kills the process tree of a session while a Stop is in flight. It returns no result.
 	Kill struct {
 		Agent, Session string
 		Force          bool
