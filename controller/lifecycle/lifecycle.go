@@ -22,7 +22,7 @@ const (
 // results of a list while a start or stop is in flight.
 type Phase struct {
 	state State
-	// Absent, Unready or Running: the last known state without a start, a stop or a doubt
+	// Absent, Unready or Running: the last known state, regardless of a start, a stop or a doubt
 	known    State
 	turn     uint64 // turn in which the newest start or stop began or ended
 	canceled bool   // the newest start was canceled
