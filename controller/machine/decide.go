@@ -184,7 +184,8 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 func (m *Machine) stop(now time.Time, a *record, c cause) {
 	a.phase.Stop(m.turn)
 	killed := c.kind == causeKill || a.act.intent.kind == causeKill
-	c.force = c.force || a.act.intent.force // also if an earlier cause precedes the kill
+	// the force of a requested kill applies even if another cause takes precedence
+	c.force = c.force || a.act.intent.force
 	a.act.stopping, a.act.intent = c, cause{}
 	grace := m.conf.Grace
 	if killed || m.cityStop.hurried {

@@ -102,7 +102,8 @@ func (df *drifts) vetting() bool {
 	return false
 }
 
-// unbarred returns the time at which a restart is checked again; zero = not before the configuration changes.
+// unbarred returns the time at which the check before a restart is repeated; zero = not before the configuration
+// changes.
 func (df *drifts) unbarred(a *record) time.Time {
 	v := df.vets[a.want.Spec.Provider]
 	if v == nil || v.busy || v.why == "" || a.want.Problem != "" {
@@ -127,8 +128,8 @@ func (df *drifts) vetted(now time.Time, in effect.Vetted) {
 	}
 }
 
-// silentWhy is the reason of the state of an agent with a holder that does not answer. Such an agent restarts only
-// if the holder exits.
+// silentWhy is the reason for the state of an agent if its holder does not answer. The agent then restarts only if
+// the holder exits.
 const silentWhy = "the session's holder does not answer (stopped by a signal?)"
 
 // running sets the state of an agent that runs and need not be stopped.

@@ -190,7 +190,7 @@ func (lk *looks) caughtUp(now time.Time, in effect.ListedLate) {
 	}
 }
 
-// miss handles agents that a list did not show. It considers only agents for which of returns true.
+// miss handles agents that a list did not show. The function of selects the agents to consider.
 func (lk *looks) miss(now time.Time, turn uint64, of func(*record) bool) {
 	for _, a := range lk.m.order {
 		if a.sess.seen == lk.m.turn || a.phase.InFlight() || a.phase.Turn() > turn || !of(a) {

@@ -31,7 +31,7 @@ func (m *Machine) start(now time.Time, a *record) {
 	a.phase.Start(m.turn)
 	a.act.early = nil
 	a.act.intent = cause{}
-	a.rest.clear() // a user may start an agent that was to stay stopped
+	a.rest.clear() // a user may start an agent that otherwise stays stopped
 	m.set(now, a, city.Starting, a.act.because, time.Time{})
 	if a.rest.missing.Why == "" {
 		m.decided(now, a, "start", a.act.because)
@@ -57,7 +57,7 @@ func (m *Machine) started(now time.Time, in effect.Started) {
 			m.died(now, a, *early)
 		}
 	case early != nil && early.ID != a.sess.lastEnd && !early.Asked:
-		// this exit has made the start fail, and it has the better reason
+		// this exit caused the failed start and explains it better
 		m.died(now, a, *early)
 	case a.phase.Canceled():
 		a.phase.Doubt()

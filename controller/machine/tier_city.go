@@ -110,7 +110,7 @@ func (c tierCity) TextReason(name string, id uint64) string {
 	return ""
 }
 
-// TakeBack takes back a queued text.
+// TakeBack cancels a queued text.
 func (c tierCity) TakeBack(now time.Time, name string, id uint64, why string) {
 	if a := c.m.agents[name]; a != nil {
 		if d := a.out.Text(id); d != nil {
