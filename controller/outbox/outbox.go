@@ -20,14 +20,14 @@ type Outbox struct {
 	Over    []*Delivery // finished texts, the newest last
 	// time of the next attempt to type texts; an urgent text waits for it only if the text was refused before
 	Again time.Time
-	// start of the time in which a draft or a user's typing delays texts; zero = no delay
+	// time since which a draft or a user's typing has delayed texts; zero = no delay
 	Disturbed time.Time
 }
 
 // Delivery is a text for an agent.
 type Delivery struct {
 	ID           uint64
-	Text         string // empty after the text was typed or given up
+	Text         string // empty after the text was typed or dropped
 	First        string // first line of the text, for display
 	Lines, Bytes int
 	Now          bool
@@ -43,7 +43,7 @@ type Delivery struct {
 	Tier     string  // the watchdog that sent the text; "" = a user sent it
 	Meant    string  // ID of the session that the watchdog's text is meant for
 	Obsolete string  // reason why the watchdog no longer needs the text; "" = the text is needed
-	Takers   []Taker // commands that try to take the text back while it is being typed
+	Takers   []Taker // commands that try to cancel the text while it is being typed
 	Life     string  // ID of the session that the text was typed into
 	Output   uint64  // number of bytes that the session had printed at that time
 	Looks    int     // number of checks for output since then
@@ -122,7 +122,7 @@ func (b *Outbox) Room(size int) string {
 	return ""
 }
 
-// Taker is a command that takes back N queued texts and also the text that is being typed.
+// Taker is a command that cancels N queued texts and also the text that is being typed.
 type Taker struct {
 	ID uint64
 	N  int
@@ -141,7 +141,7 @@ func (d *Delivery) MeantFor(life string) string {
 	return ""
 }
 
-// DraftEnd returns the time at which a text that drafts delay is given up.
+// DraftEnd returns the time at which a text that drafts delay is dropped.
 func (d *Delivery) DraftEnd(b *Outbox, limit time.Duration) time.Time {
 	if d.Came.After(b.Disturbed) {
 		return d.Came.Add(limit)

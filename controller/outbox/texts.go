@@ -25,7 +25,7 @@ type City interface {
 	Terminal(agent string) Terminal
 	Look() // requests a list of all sessions
 	Record(agent string, e events.Event, answers ...effect.Answer)
-	Typed(d *Delivery) // the text was typed or given up
+	Typed(d *Delivery) // the text was typed or dropped
 }
 
 // Terminal is the terminal of an agent's session.
@@ -67,7 +67,7 @@ const (
 // output is probably unrelated to the text.
 var outputChecks = [...]time.Duration{time.Second, 3 * time.Second, 8 * time.Second}
 
-// Nudge queues a text. Deliver later types it or gives it up.
+// Nudge queues a text. Deliver later types or drops it.
 func (tx *Texts) Nudge(now time.Time, id uint64, b *Outbox, c city.Nudge) {
 	if len(c.Text) > city.MaxSend {
 		tx.out.Refuse(id, city.Invalid, fmt.Sprintf("a text of %d bytes is too long (maximum "+
@@ -104,8 +104,8 @@ func (tx *Texts) Nudge(now time.Time, id uint64, b *Outbox, c city.Nudge) {
 	tx.out.Changed = true
 }
 
-// Deliver advances the texts of all agents: it types them, gives them up, and answers commands that have waited
-// long enough. It depends only on the current facts.
+// Deliver advances the texts of all agents: it types them, drops them, and answers commands that have waited long
+// enough. It depends only on the current facts.
 func (tx *Texts) Deliver(now time.Time) {
 	for _, b := range tx.mail {
 		tx.deliverTo(now, b)
@@ -156,7 +156,7 @@ func (tx *Texts) report(now time.Time, b *Outbox) {
 	}
 }
 
-// codeOf returns the error code for a text that is given up because of the agent, or because the city stops.
+// codeOf returns the error code for a text that is dropped because of the agent, or because the city stops.
 func (tx *Texts) codeOf() city.Code {
 	if !tx.city.Running() {
 		return city.Unavailable
@@ -188,7 +188,7 @@ func (tx *Texts) holdBack(b *Outbox, why string) {
 	}
 }
 
-// expire gives up texts that have waited too long.
+// expire drops texts that have waited too long.
 func (tx *Texts) expire(now time.Time, b *Outbox) {
 	for _, d := range slices.Clone(b.Waiting) {
 		switch {
@@ -294,7 +294,7 @@ func (tx *Texts) checkOutput(now time.Time, b *Outbox) {
 	}
 }
 
-// dropped is the reason why a text is given up, with the error code and the actor.
+// dropped is the reason why a text is dropped, with the error code and the actor.
 type dropped struct {
 	code  city.Code
 	why   string
@@ -333,7 +333,7 @@ func (tx *Texts) giveUpAll(now time.Time, b *Outbox, code city.Code, why string)
 	}
 }
 
-// GiveUpAll gives up all texts when the city stops.
+// GiveUpAll drops all texts when the city stops.
 func (tx *Texts) GiveUpAll(now time.Time) {
 	for _, b := range tx.mail {
 		tx.giveUpAll(now, b, city.Unavailable, "the controller has ended")

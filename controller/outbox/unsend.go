@@ -9,7 +9,7 @@ import (
 	"gcity/controller/effect"
 )
 
-// Unsend takes back queued texts. For a text that is being typed, the result is known when the typing ends.
+// Unsend cancels queued texts. For a text that is being typed, the result is known when the typing ends.
 func (tx *Texts) Unsend(now time.Time, id uint64, b *Outbox, c city.Unsend) {
 	var back []*Delivery
 	var going *Delivery
@@ -47,8 +47,8 @@ func (tx *Texts) Unsend(now time.Time, id uint64, b *Outbox, c city.Unsend) {
 	}
 }
 
-// TakeBack takes back a text that its watchdog no longer needs. A text that is being typed is taken back only if
-// the terminal does not accept it.
+// TakeBack cancels a text that its watchdog no longer needs. A text that is being typed is canceled only if the
+// terminal does not accept it.
 func (tx *Texts) TakeBack(now time.Time, b *Outbox, d *Delivery, why string) {
 	if d.Obsolete = why; b.Current != d {
 		tx.giveUp(now, b, d, dropped{city.Conflict, why, effect.ActorController})
@@ -59,7 +59,7 @@ func byHand() dropped {
 	return dropped{city.Conflict, "canceled by operator", effect.ActorOperator}
 }
 
-// tooLate answers the commands that tried to take back a text that has been typed in the meantime.
+// tooLate answers the commands that tried to cancel a text that has been typed in the meantime.
 func (tx *Texts) tooLate(b *Outbox, d *Delivery) {
 	for _, t := range d.Takers {
 		if t.N > 0 {
