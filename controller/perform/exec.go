@@ -110,7 +110,7 @@ func (au *automations) exec(ctx context.Context, f effect.Run, in *effect.RunEnd
 	return nil
 }
 
-// place returns the folder and the environment of an automation's commands in the configuration in.
+// place returns the folder and the environment of an automation's commands. It uses the configuration of the run.
 func (au *automations) place(in *config.City, d automation.Definition) (string, []string, error) {
 	return agent.Place(in, d.Rig, au.w.Host)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // giveBack returns the work of departed members to their pools, in all stores at the same time. It returns work in
-// progress last, because that work shows a next controller which members still have work.
+// progress last, because it shows the next controller which members still have work.
 func (wr *workRunner) giveBack(ctx context.Context, f effect.ReturnWork) effect.Input {
 	var in effect.WorkReturned
 	of := map[string]effect.Leaver{}

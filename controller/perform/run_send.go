@@ -16,7 +16,7 @@ import (
 // screen is expensive.
 const screenAgain = 5 * time.Second
 
-// whyScreen is the reason of a text that waits because the screen shows a draft.
+// whyScreen is the reason why a text waits if the screen shows a draft.
 const whyScreen = "the screen shows a draft after the prompt"
 
 // send types a text. It does not type a polite text while a user is typing.

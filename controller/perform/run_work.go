@@ -227,8 +227,8 @@ func (au *automations) sweepRuns(ctx context.Context, f effect.SweepRuns) effect
 	return in
 }
 
-// newestRuns returns the newest runs of all automations, the newest first. If they include no run of an automation
-// in of, newestRuns adds that automation's newest run.
+// newestRuns returns the newest runs of all automations, the newest first. If these include no run of a given
+// automation, newestRuns adds that automation's newest run.
 func newestRuns(ctx context.Context, store *guard.Store, of []string) (runs []city.Run, err error) {
 	newest, err := store.List(ctx, beads.Query{Type: city.RunType, Limit: runsShown})
 	if err != nil {
