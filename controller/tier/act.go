@@ -156,7 +156,7 @@ func (wd *Watchdogs) typeFor(now time.Time, t *tier, a *Agent, text string) (res
 	return "queued", true
 }
 
-// retract takes back a text of the watchdog that is still queued.
+// retract cancels a text of the watchdog that is still queued.
 func (wd *Watchdogs) retract(now time.Time, t *tier, why string) {
 	if t.typing != 0 {
 		wd.city.TakeBack(now, t.want.Watches, t.typing, why)
