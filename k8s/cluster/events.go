@@ -9,8 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 )
 
-// eventsFrom is the time after the beginning of a start from which on its events are watched. Most starts are
-// faster.
+// eventsFrom is the delay between the beginning of a start and the watch of its events. Most starts are faster.
 const eventsFrom = time.Second
 
 // followEvents watches the warnings about a new pod until ctx ends. The pod's status does not contain these
