@@ -95,7 +95,7 @@ func (h *History) Died(now time.Time, d Death, p Policy) Verdict {
 		}
 	}
 	if p.MaxRestarts == 0 {
-		h.Crashes = h.Crashes[:0] // without a limit, past crashes do not matter
+		h.Crashes = h.Crashes[:0] // without a limit, past crashes are not needed
 	}
 	return Verdict{Crash: true, Outcome: Restart, At: h.next(now, p), Reason: reason}
 }
@@ -135,7 +135,7 @@ func (p Policy) Again(now time.Time, tries int) time.Time {
 }
 
 // Paced returns when an agent restarts after an exit that does not count as a crash. The interval between two
-// starts is at least Backoff, so that a program that exits at once does not keep the machine busy.
+// starts is at least Backoff, so that a program that exits immediately does not keep the machine busy.
 func (p Policy) Paced(now time.Time, uptime time.Duration) time.Time {
 	return now.Add(max(0, p.Backoff-max(0, uptime)))
 }
