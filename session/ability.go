@@ -13,8 +13,8 @@ import (
 // Ability is an operation that only some providers support. Its text follows the word "cannot".
 type Ability string
 
-// The abilities that providers may lack. Each of the first group corresponds to an interface. The others correspond
-// to none: a provider without them must declare that with Limiter.
+// These are the abilities that providers may lack. Each ability of the first group corresponds to an interface. The
+// other abilities do not. A provider without one of them must declare that with Limiter.
 const (
 	Attaching    Ability = "attach"
 	Watching     Ability = "watch"

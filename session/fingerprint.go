@@ -36,7 +36,7 @@ func NewFingerprint(fields map[string]string) Fingerprint {
 	return f
 }
 
-// Known reports whether the fingerprint can be compared with others.
+// Known reports whether the fingerprint can be compared with other fingerprints.
 func (f Fingerprint) Known() bool { return f.Sum != "" }
 
 // Drift returns the fields that differ between f and want, sorted, for example "env FOO changed". It returns

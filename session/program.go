@@ -85,7 +85,8 @@ func (s *Spec) unusable(word string, err error) error {
 		"correct the start_command", word, err))
 }
 
-// runnable returns why a file cannot be executed. A relative path starts in the session's folder.
+// runnable returns an error that says why a file cannot be executed. A relative path is resolved in the session's
+// folder.
 func (s *Spec) runnable(path string) error {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(s.Dir, path)

@@ -51,7 +51,7 @@ type Spec struct {
 
 	// provider that must run the session; "" = the one that is called
 	Provider string `json:"provider,omitempty"`
-	// the agent has an idle timeout; a provider for which activity is expensive to get must get it
+	// the agent has an idle timeout, so the provider must report its activity even if that is expensive
 	Idle bool `json:"idle,omitempty"`
 
 	Fingerprint Fingerprint `json:"fingerprint"`
@@ -100,7 +100,7 @@ type Status struct {
 	Alive  bool // the agent's own process is alive
 	Ready  bool // setup, the wait for readiness and the first nudge are done; see Marker
 	Frozen bool // stopped by SIGSTOP
-	// start of the time in which the session's holder does not answer; zero = the holder answers
+	// time since which the session's holder has not answered; zero = the holder answers
 	Silent time.Time
 	// reason why a live session is silent or is being ended by its platform: "its pod is terminating …"; "" =
 	// neither
