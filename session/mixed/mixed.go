@@ -180,7 +180,7 @@ func (p *Provider) member(name string) *member {
 	return m
 }
 
-// opened returns a provider, or the error of opening it.
+// opened returns the provider of m, or the error with which it could not be opened.
 func (p *Provider) opened(m *member) (session.Provider, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
