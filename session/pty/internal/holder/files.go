@@ -200,7 +200,8 @@ func (h *holder) writeActivity(l *life) {
 // activityEvery is the minimum interval between two writes of the activity record if only times have changed.
 const activityEvery = 100 * time.Millisecond
 
-// touch schedules a write of the activity record after output or input. The caller must hold h.mu.
+// touch writes the activity record after output or input, but at most once per activityEvery: if the last write is
+// more recent, touch only schedules a write. The caller must hold h.mu.
 func (h *holder) touch(l *life, now time.Time) {
 	if l.activity.waiting {
 		return

@@ -53,9 +53,9 @@ func (d Drain) Mark(key string) string {
 	return ""
 }
 
-// Activity is a small record of fixed size that a holder rewrites in place, usually at most every 100 ms. A
-// controller reads the record instead of sending requests. Times are nanoseconds of CLOCK_MONOTONIC, which is the
-// same for all processes until the next boot. 0 means never.
+// Activity is a small record of fixed size that a holder rewrites in place, at most every 100 ms if only times
+// change. A controller reads the record instead of sending requests. Times are nanoseconds of CLOCK_MONOTONIC, which
+// is the same for all processes until the next boot. 0 means never.
 type Activity struct {
 	Alive, Ready, Frozen bool
 	// a viewer's draft is on the line; holders of earlier builds never set it

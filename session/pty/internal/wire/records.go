@@ -37,7 +37,7 @@ type Request struct {
 	// the agent is ready immediately
 	Ready bool          `json:"ready,omitempty"`
 	Grace time.Duration `json:"grace,omitempty"`
-	// maximum time for which the terminal may not accept input
+	// how long the terminal may take to accept input
 	Wait time.Duration `json:"wait,omitempty"`
 	Text string        `json:"text,omitempty"`
 	// if > 0: fail with Busy while a draft is on the line, or if a viewer has typed within this time; holders of
