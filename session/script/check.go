@@ -21,7 +21,7 @@ func (p *Provider) Check(ctx context.Context) error {
 	return err
 }
 
-// executable returns why a file cannot be used as the script of a provider.
+// executable returns an error if a file cannot be used as the script of a provider.
 func executable(path string) error {
 	info, err := os.Stat(path)
 	switch {

@@ -309,7 +309,7 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 	if _, err := p.living("send to", name); err != nil {
 		return err
 	}
-	e, release, err := p.turn(ctx, name) // prevents that two texts are mixed
+	e, release, err := p.turn(ctx, name) // so that two texts are not mixed
 	if err != nil {
 		return err
 	}
