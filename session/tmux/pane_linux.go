@@ -90,7 +90,7 @@ func (in *paneTask) follow() refusal {
 }
 
 // record returns the record of the agent that this process is about to become. The environment variable TMUX
-// contains the server's socket and pid.
+// contains the server's socket and PID.
 func (in *paneTask) record() (record, error) {
 	pid := os.Getpid()
 	st, err := proc.ReadStat(pid)

@@ -26,7 +26,7 @@ type record struct {
 	ID    string `json:"id"`
 
 	Boot   string `json:"boot"`
-	Server int    `json:"server"` // pid of the tmux server
+	Server int    `json:"server"` // PID of the tmux server
 	Pane   string `json:"pane"`   // ID of the pane: "%5"
 	TTY    string `json:"tty"`
 	PID    int    `json:"pid"`

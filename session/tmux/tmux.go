@@ -61,7 +61,7 @@ type Provider struct {
 
 	mu       sync.Mutex
 	sessions map[string]*entry
-	watched  int       // pid of the server that awaitServerEnd waits for; 0 = none
+	watched  int       // PID of the server that awaitServerEnd waits for; 0 = none
 	scanned  time.Time // modification time of files.dir at the last scan
 	closed   bool
 }
