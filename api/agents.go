@@ -12,14 +12,14 @@ import (
 
 const peekTime = 5 * time.Second // time limit for the output of all agents of a list
 
-// matching returns a function that compares a value with the query parameter of a name. A missing parameter matches
+// matching returns a function that compares a value with the query parameter named filter. A missing parameter matches
 // every value.
 func matching(r *http.Request) func(filter, value string) bool {
 	q := r.URL.Query()
 	return func(filter, value string) bool { return !q.Has(filter) || q.Get(filter) == value }
 }
 
-// listHandlers answer requests about agents, pools, rigs, automations and watchdogs.
+// listHandlers handle requests about agents, pools, rigs, automations and watchdogs.
 type listHandlers struct{ *server }
 
 func (h listHandlers) agents(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
@@ -30,7 +30,7 @@ func (h listHandlers) agents(w http.ResponseWriter, r *http.Request, _ wire.Rout
 	return h.listAgents(w, r, want)
 }
 
-// agentFilter returns a function that selects the agents that a request asks for.
+// agentFilter returns a function that selects the agents in a request's filters.
 func agentFilter(r *http.Request) (func(*city.Agent) bool, error) {
 	running, byRunning, err := flag(r, "running")
 	match := matching(r)
@@ -117,7 +117,7 @@ func (h listHandlers) inspect(w http.ResponseWriter, r *http.Request, rt wire.Ro
 }
 
 // missing returns the error for an unknown agent, pool or rig. The error names the path that lists the existing
-// ones.
+// objects.
 func missing(snap *city.Snapshot, noun wire.Kind, name string) error {
 	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf(
 		"no %s %s in %s; /v0/%[1]ss lists them", noun, name, snap.Name)}

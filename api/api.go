@@ -1,15 +1,15 @@
 // Package api offers a running city over HTTP: Serve and Handler offer a city.Control, and client.Client implements
-// one. Both behave alike, except for their speed.
+// one. Both behave in the same way, except for their speed.
 //
-// The format is JSON and server-sent events. An attached terminal is an HTTP upgrade to frames (see wire.Framer).
-// The API is served on the city's unix socket, only to the city's user, and optionally over TCP (Keep), behind a
-// Guard.
+// The format is JSON and server-sent events. An attached terminal is an HTTP upgrade to frames (see wire.Framer). The
+// API is served on the city's unix socket, only to the city's user. Optionally it is also served over TCP (Keep),
+// behind a Guard.
 //
 // # Concurrency
 //
-// Handlers run in net/http's goroutines. A stream has one more goroutine, which reads the city and buffers at most
-// one item, or eventsAhead events. An attached terminal has one more, which reads the terminal. Serve returns when
-// all of them have ended. So does Keep, which has one goroutine for its server. A Client has only those of
+// Handlers run in net/http's goroutines. A stream has one more goroutine, which reads the city and buffers at most one
+// item, or eventsAhead events. An attached terminal also has one, which reads the terminal. Serve returns when all
+// these goroutines have ended. So does Keep, which has one goroutine for its server. A Client uses only goroutines of
 // net/http; Close ends them.
 package api
 
@@ -29,17 +29,18 @@ import (
 	"gcity/internal/shutdown"
 )
 
-// Options adjust a server. The zero value is right for production.
+// Options configure a server. The zero value is suitable for production.
 type Options struct {
-	Log       *slog.Logger  // nil disables logging
+	Log       *slog.Logger  // nil = no logging
 	KeepAlive time.Duration // interval of comments on a quiet stream, 0 = 15 s
-	// deadline of the program's shutdown, which also limits Serve; nil: Serve uses its own time limit
+	// deadline for the shutdown of the whole program, which also limits Serve; nil = Serve uses its own time limit
 	Last *shutdown.Deadline
-	// timeout for a client that stops reading, which is then disconnected; 0 = 10 s
+	// a client that reads nothing for this time is disconnected; 0 = 10 s
 	WriteTimeout time.Duration
-	MaxStreams   int    // streams, attached terminals and long polls in all, 0 = 256
-	Version      string // version of the program, reported by a fleet
-	// for a listener that other users can reach; nil for a socket
+	// maximum total number of streams, attached terminals and long polls; 0 = 256
+	MaxStreams int
+	Version    string // version of the program, reported for a fleet
+	// for a listener that other users can reach; nil for a unix socket
 	Guard *Guard
 }
 
@@ -68,23 +69,23 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// server answers for one city.
+// server handles requests for one city.
 type server struct {
 	responder
 
 	city     city.Control
-	many     bool // the server serves one of several cities, or all of them
+	many     bool // the server handles one of several cities, or all of them
 	began    time.Time
 	life     context.Context // when this context ends, all streams and attached terminals end
 	streams  chan struct{}   // one token for each open stream
 	document func() []byte   // returns the OpenAPI document
-	// called when a connection that was hijacked from net/http is closed
+	// called when a connection that was taken over from net/http is closed
 	release func(net.Conn)
 	params  func() map[string][]string // query parameters by kind and method, see parametersOf
 }
 
-// Handler returns a handler for the requests of a city. Its streams end with their requests; Serve ends them with
-// the city.
+// Handler returns a handler for the requests of a city. A stream ends with its request; Serve also ends it with the
+// city.
 func Handler(c city.Control, o Options) http.Handler {
 	return newServer(context.Background(), c, o)
 }
@@ -103,7 +104,7 @@ func newServer(life context.Context, c city.Control, o Options) *server {
 	}
 }
 
-// handler answers one kind of request. Its error is sent unless the answer has started.
+// handler handles one kind of request. If it returns an error before the response has started, the error is sent.
 type handler func(w http.ResponseWriter, r *http.Request, rt wire.Route) error
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -111,7 +112,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *server) respond(w http.ResponseWriter, r *http.Request) {
-	// the deadline may be left from the previous request on this connection
+	// the previous request on this connection may have set a deadline
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	rt, err := wire.Parse(r.URL.EscapedPath())
 	if err != nil {
@@ -136,7 +137,7 @@ func (s *server) respond(w http.ResponseWriter, r *http.Request) {
 	s.dispatch(w, r, rt, s.methods(rt.Kind))
 }
 
-// dispatch calls the handler of a request's method.
+// dispatch calls the handler for a request's method.
 func (s *server) dispatch(w http.ResponseWriter, r *http.Request, rt wire.Route, can methods) {
 	handle := can.of(r.Method)
 	if handle == nil {
@@ -154,7 +155,7 @@ func (s *server) dispatch(w http.ResponseWriter, r *http.Request, rt wire.Route,
 	}
 }
 
-// checkCity returns an error if the path names another city.
+// checkCity returns an error if the path names a different city.
 func (s *server) checkCity(ctx context.Context, rt wire.Route) error {
 	if rt.City == "" {
 		return nil
@@ -171,7 +172,7 @@ func (s *server) checkCity(ctx context.Context, rt wire.Route) error {
 	return nil
 }
 
-// methods are the handlers of a kind, by method.
+// methods holds the handlers of a kind, by method.
 type methods struct{ get, post, patch, del handler }
 
 func (m methods) of(method string) handler {
@@ -227,7 +228,7 @@ func (s *server) methods(k wire.Kind) methods {
 	case wire.KindSlinging:
 		return methods{post: mail.sling}
 	case wire.KindEnrolling, wire.KindLeaving, wire.KindCitiesStream:
-		// only a supervisor serves these
+		// only a supervisor serves these kinds
 		return methods{}
 	}
 	if strings.HasPrefix(string(k), "/") {
@@ -241,7 +242,7 @@ func (s *server) methods(k wire.Kind) methods {
 	return methods{post: s.do}
 }
 
-// reader returns the handler of a kind that can only be read, nil for another kind.
+// reader returns the handler of a kind that supports only reading, or nil for any other kind.
 func (s *server) reader(k wire.Kind) handler {
 	list := listHandlers{s}
 	switch k {

@@ -16,10 +16,10 @@ import (
 	"gcity/internal/recovery"
 )
 
-// terminalHandler connects clients with terminals of agents.
+// terminalHandler connects clients to the terminals of agents.
 type terminalHandler struct{ *server }
 
-// attach opens an agent's terminal and connects it to the client until either ends.
+// attach opens an agent's terminal and connects it to the client until one of them closes.
 func (h terminalHandler) attach(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	if !strings.EqualFold(r.Header.Get("Upgrade"), wire.Protocol) {
 		return wire.Invalid("attach needs the headers Connection: Upgrade and Upgrade: %s",
@@ -66,8 +66,8 @@ func (h terminalHandler) attach(w http.ResponseWriter, r *http.Request, rt wire.
 	return nil
 }
 
-// join copies both ways until either end closes or ctx ends. If the session has ended, the client is notified. If
-// the client disconnects, the session continues.
+// join copies data in both directions until either end closes or ctx ends. If the session has ended, the client is
+// notified. If the client disconnects, the session continues.
 func (h terminalHandler) join(ctx context.Context, conn net.Conn, f *wire.Framer,
 	term city.Terminal) {
 	wg := recovery.Group{OnPanic: h.logPanic}
@@ -94,7 +94,7 @@ func (h terminalHandler) join(ctx context.Context, conn net.Conn, f *wire.Framer
 	h.enter(f, term)
 }
 
-// show sends the terminal's output, and finally the reason why it ended.
+// show sends the terminal's output, and finally the reason for its end.
 func (h terminalHandler) show(f *wire.Framer, term city.Terminal) {
 	buf := make([]byte, 32<<10)
 	for {
@@ -115,7 +115,7 @@ func (h terminalHandler) show(f *wire.Framer, term city.Terminal) {
 	}
 }
 
-// enter handles the client's frames until it detaches or sends an invalid one.
+// enter handles the client's frames until the client detaches or sends an invalid frame.
 func (h terminalHandler) enter(f *wire.Framer, term city.Terminal) {
 	var buf []byte
 	for {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// audit logs refused requests and changes over TCP: one line per address, kind and minute, with the number of
-// requests that were not logged.
+// audit logs refused requests, and changes over TCP. It logs at most one line per address, kind and minute, with the
+// number of skipped requests.
 type audit struct {
 	log *slog.Logger
 
@@ -19,10 +19,10 @@ type audit struct {
 
 type auditKey struct{ what, address string }
 
-// auditLine is the newest line of an address.
+// auditLine is the last log line for an address.
 type auditLine struct {
 	at   time.Time
-	more int // number of later requests that were not logged
+	more int // number of later requests that were skipped
 }
 
 const (
@@ -30,7 +30,7 @@ const (
 	auditMost  = 1024 // maximum number of addresses to remember
 )
 
-// note logs a request unless the newest line of its address is less than a minute old.
+// note logs a request, unless the last line for its address is less than a minute old.
 func (a *audit) note(what string, r *http.Request, status int, why string) {
 	address, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -50,7 +50,7 @@ func (a *audit) note(what string, r *http.Request, status int, why string) {
 	a.log.Info("the API over TCP: "+what, attrs...)
 }
 
-// due reports whether to log a line, and how many requests were not logged since the last one.
+// due reports whether to log a line, and how many requests were skipped since the last line.
 func (a *audit) due(key auditKey, now time.Time) (more int, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -65,13 +65,13 @@ func (a *audit) due(key auditKey, now time.Time) (more int, ok bool) {
 	if last != nil {
 		more = last.more
 	} else if len(a.seen) >= auditMost {
-		return 0, false // so many addresses within a minute mean an attack on the log
+		return 0, false // this number of addresses within a minute indicates an attack on the log
 	}
 	a.seen[key] = &auditLine{at: now}
 	return more, true
 }
 
-// forget removes addresses with an old newest line.
+// forget removes addresses that have no recent line.
 func (a *audit) forget(now time.Time) {
 	for key, line := range a.seen {
 		if now.Sub(line.at) >= auditEvery {

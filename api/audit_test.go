@@ -30,7 +30,7 @@ func TestAudit(t *testing.T) {
 		if got := strings.Count(out.String(), "\n"); got != 3 || !strings.Contains(out.String(), "address=192.0.2.7 method=POST path=/v0/stop status=401") {
 			t.Errorf("%d lines:\n%s", got, out.String())
 		}
-		time.Sleep(auditEvery) // fake time of the synctest bubble
+		time.Sleep(auditEvery) // fake time in the synctest bubble
 		out.Reset()
 		from("192.0.2.7:3000", "refused")
 		if !strings.Contains(out.String(), "not_logged_before=4") {
@@ -45,7 +45,7 @@ func TestAudit(t *testing.T) {
 	})
 }
 
-// A client does not use a socket on which another user's process answers.
+// A client does not use a socket if another user's process answers on it.
 func TestTrustedPeers(t *testing.T) {
 	if err := socket.Trusted(uint32(os.Getuid())); err != nil {
 		t.Error(err)

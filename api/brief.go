@@ -37,7 +37,7 @@ func briefAgent(g *city.Agent) city.Agent {
 	return out
 }
 
-// viewed applies ?view= to a snapshot.
+// viewed applies the query parameter view to a snapshot.
 func viewed(r *http.Request, snap *city.Snapshot) (*city.Snapshot, error) {
 	switch view := r.URL.Query().Get("view"); view {
 	case "":

@@ -31,7 +31,8 @@ func (screen) Read([]byte) (int, error) { panic("least of all of this") }
 
 func (screen) Close() error { return nil }
 
-// A request whose handler panics gets no response, and the log has the reason. Other requests are not affected.
+// If the handler of a request panics, the client gets no response, and the log has the reason. Other requests are not
+// affected.
 func TestPanicFailsOneRequest(t *testing.T) {
 	log := &journal{}
 	f := broken{town()}

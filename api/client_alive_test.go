@@ -15,7 +15,7 @@ import (
 	"gcity/city"
 )
 
-// A controller that accepts connections but answers nothing counts as silent: a read fails long before its own timeout.
+// A controller that accepts connections but does not answer counts as silent. A read fails long before its own timeout.
 func TestASilentController(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s")
@@ -23,7 +23,7 @@ func TestASilentController(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close() // connections stay in the queue: no goroutine accepts
+	defer l.Close() // connections stay in the queue, because no goroutine accepts them
 	c, err := client.Dial(path)
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +45,7 @@ func TestASilentController(t *testing.T) {
 	}
 }
 
-// A controller with a full queue of connections also counts as silent.
+// A controller with a full connection queue also counts as silent.
 func TestAFullQueueOfConnections(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s")

@@ -8,8 +8,7 @@ import (
 	"gcity/city"
 )
 
-// config returns the active configuration or, for an agent, a pool or a rig, its effective values and their
-// sources.
+// config returns the active configuration or, for an agent, a pool or a rig, the effective values and their sources.
 func (s *server) config(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	c, ok := s.city.(city.Configured)
 	if !ok {

@@ -6,20 +6,21 @@ import (
 	"strings"
 )
 
-// duplicateKey returns the first key that an object in valid JSON has twice, or "". Programs differ in which of the
-// two values they use. Keys of the outermost object are fields, which Go matches without case.
+// duplicateKey returns the first key that occurs twice in an object of valid JSON, or "". Programs differ in which of
+// the two values they use. In the outermost object the comparison ignores case, because Go matches field names in this
+// way.
 func duplicateKey(b []byte) string {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
 	type object struct {
-		keys   map[string]bool // nil: an array
+		keys   map[string]bool // nil = an array
 		isName bool            // the next string is a key
 	}
 	var open []object
 	for {
 		t, err := d.Token()
 		if err != nil {
-			return "" // at the end, because the JSON is valid
+			return "" // the end, because the JSON is valid
 		}
 		var in *object
 		if n := len(open); n > 0 {
@@ -42,7 +43,7 @@ func duplicateKey(b []byte) string {
 			continue
 		}
 		if in != nil {
-			in.isName = in.keys != nil // after a value comes a key
+			in.isName = in.keys != nil // a key follows a value
 		}
 		switch t {
 		case json.Delim('{'):

@@ -83,7 +83,7 @@ func curl(t *testing.T, path string) *http.Client {
 	}}
 }
 
-// The suite for city.Control passes over the socket as it does in process.
+// A city behind the socket passes the suite for city.Control, like a city in process.
 func TestFar(t *testing.T) {
 	t.Parallel()
 	citytest.Suite(t, controllertest.Harness(func(t *testing.T, c *controllertest.City) city.Control {
@@ -92,7 +92,7 @@ func TestFar(t *testing.T) {
 	}))
 }
 
-// Agent returns the same agent as the snapshot, for unusual names too.
+// Agent returns the same agent as the snapshot, even if its name is unusual.
 func TestAgent(t *testing.T) {
 	f := citytest.NewFake("town", city.Agent{Name: "web", Running: true, Usage: &city.Usage{CPU: 12.5, RSS: 4096, Procs: 3}},
 		city.Agent{Name: "rig/stop", Rig: "rig", Drain: &city.DrainInfo{By: "operator"}}, city.Agent{Name: "rig/output"})
@@ -136,7 +136,7 @@ func TestNotRunning(t *testing.T) {
 	}
 }
 
-// When the city ends, streams and terminals report the reason, and the stop does not wait for clients.
+// When the city ends, streams and terminals report the reason. The stop does not wait for clients.
 func TestServeEnds(t *testing.T) {
 	path, stop := serve(t, town(), api.Options{})
 	c := dial(t, path)
@@ -170,7 +170,7 @@ func TestServeEnds(t *testing.T) {
 	}
 }
 
-// The answer to a shutdown arrives although the shutdown ends the server.
+// The response to a shutdown request arrives although the shutdown ends the server.
 func TestShutdownIsAnswered(t *testing.T) {
 	f := town()
 	path := filepath.Join(t.TempDir(), "city.sock")
@@ -267,7 +267,7 @@ func TestEveryCommandTravels(t *testing.T) {
 	}
 }
 
-// A reader that stalls is disconnected. When it reconnects, it has missed no event.
+// A reader that stalls is disconnected. After it reconnects, it has missed no event.
 func TestSlowReaderResumes(t *testing.T) {
 	f := town()
 	counted := &countedEvents{Control: f, cut: make(chan struct{}, 1)}
@@ -301,7 +301,7 @@ func TestSlowReaderResumes(t *testing.T) {
 	}
 }
 
-// countedEvents counts the event streams that clients open, and reports when one has ended.
+// countedEvents counts the event streams that clients open, and reports the end of a stream.
 type countedEvents struct {
 	city.Control
 	n   atomic.Int32

@@ -15,22 +15,22 @@ import (
 )
 
 const (
-	lookTime = 2 * time.Second // time limit for one city in an answer about all cities
-	// time limit for a city's events, which may need a long read of the log
+	lookTime = 2 * time.Second // time limit for one city in a response about all cities
+	// time limit for a city's events, because reading the log may take long
 	pageTime   = 10 * time.Second
-	looksAtAll = 1024 // maximum number of cities with a pending request for their snapshots
+	looksAtAll = 1024 // maximum number of cities with a pending snapshot request
 )
 
-// fleet answers for the cities of a directory. It passes requests about one city to a server for that city.
+// fleet handles requests for the cities of a directory. It passes requests about one city to a server for that city.
 type fleet struct {
 	*server
 	dir   view
-	looks *deadline.Calls[glance] // pending requests for cities' snapshots, by name
-	// pending reads of logs and screens, for requests about all cities
+	looks *deadline.Calls[glance] // pending snapshot requests, by the name of the city
+	// pending reads of logs and screens for requests about all cities
 	calls      *pendingCalls
 	lets       map[string]*tenancy
-	cityParams func() map[string][]string // returns the parameters of requests to one city
-	let        *tenancy                   // the tenant of the request; nil = no tenant
+	cityParams func() map[string][]string // returns the query parameters of requests to one city
+	let        *tenancy                   // tenant of the request; nil = no tenant
 }
 
 func newFleet(s *server, d city.Directory) *fleet {
@@ -52,7 +52,7 @@ func (f *fleet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (f *fleet) respond(w http.ResponseWriter, r *http.Request) {
-	// the deadline may be left from the previous request on this connection
+	// the previous request on this connection may have set a deadline
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	path := r.URL.EscapedPath()
 	if who, rest, is := tenantPath(path); is {
@@ -88,7 +88,7 @@ func (f *fleet) route(w http.ResponseWriter, r *http.Request, rt wire.Route) {
 	one.dispatch(w, r, rt, one.methods(rt.Kind))
 }
 
-// methods returns the handlers for all cities. If alone is true, requests of this kind cannot be about one city.
+// methods returns the handlers for all cities. If alone is true, a request of this kind cannot be about one city.
 func (f *fleet) methods(rt wire.Route) (can methods, alone bool) {
 	if rt.City != "" {
 		switch rt.Kind {
@@ -120,7 +120,7 @@ func (f *fleet) methods(rt wire.Route) (can methods, alone bool) {
 	return can, false
 }
 
-// pick returns the running city with a name; "" selects the only city.
+// pick returns the running city with this name. The name "" selects the only city.
 func (f *fleet) pick(ctx context.Context, name string) (city.Control, error) {
 	all, err := f.dir.Cities(ctx)
 	if err != nil {
@@ -154,7 +154,8 @@ func (f *fleet) pick(ctx context.Context, name string) (city.Control, error) {
 	return ctl, err
 }
 
-// answers reports whether a city accepts requests. A stopping city does, for example to shorten its stop.
+// answers reports whether a city accepts requests. A stopping city also accepts them, for example a request that
+// shortens its stop.
 func answers(i *city.Info) bool { return i.Running || i.Status == city.CityStopping }
 
 // notRunning returns the error for a city that is not running.

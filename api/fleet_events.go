@@ -15,20 +15,21 @@ import (
 	"gcity/internal/recovery"
 )
 
-// atMostOfAll limits a page of events of all cities. The page requests up to this number from each city.
+// atMostOfAll is the maximum size of a page of events of all cities. Each city is asked for at most this number of
+// events.
 const atMostOfAll = 1000
 
-// eventsAnswer is a page of events of several cities.
+// eventsAnswer is a page of events from several cities.
 type eventsAnswer struct {
 	wire.List[city.Tagged]
-	// for the next page or a stream of later events
+	// cursor for the next page, or for a stream of later events
 	Cursor      string   `json:"cursor"`
 	Before      string   `json:"before,omitempty"` // cursor of the previous, older page
 	Unreachable []silent `json:"unreachable,omitempty"`
 }
 
-// cursorOf parses a cursor over cities: cityA:5,cityB:12, or "0" for the start of all logs. If there is only one
-// city, the number of an event is enough.
+// cursorOf parses a cursor over several cities, such as cityA:5,cityB:12. "0" means the start of all logs. For a single
+// city, the number of an event is sufficient.
 func cursorOf(text string, all []city.Info) (city.Cursor, error) {
 	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil || n > 0 && len(all) != 1 {
@@ -68,7 +69,7 @@ func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 		text = v.Get("cursor")
 	}
 	if q.Forward = v.Has("cursor") || asc; asc && limit == 0 && !q.Since.IsZero() {
-		q.Limit = atMostOfAll // select all of these events: the newest come last
+		q.Limit = atMostOfAll // all of these events are needed, because the newest come last
 	}
 	all := make([]city.Info, len(seen))
 	for i := range seen {
@@ -102,7 +103,7 @@ func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 	return nil
 }
 
-// endsOf returns the position in each city's log at which the pages end.
+// endsOf returns, for each city, the position in its log at which the pages end.
 func endsOf(seen []glance, pages [][]city.Tagged, forward bool) city.Cursor {
 	end := city.Cursor{}
 	for i := range seen {
@@ -117,7 +118,7 @@ func endsOf(seen []glance, pages [][]city.Tagged, forward bool) city.Cursor {
 	return end
 }
 
-// olderThan returns the cursor of the page before these items.
+// olderThan returns the cursor for the page before these items.
 func olderThan(from city.Cursor, items []city.Tagged, end city.Cursor) city.Cursor {
 	older := city.Cursor{}
 	for name, seq := range from {
@@ -134,7 +135,7 @@ func olderThan(from city.Cursor, items []city.Tagged, end city.Cursor) city.Curs
 	return older
 }
 
-// histories requests a page from each city that answers. It records a city that does not answer in time.
+// histories requests a page from each city that answers. It records the cities that do not answer in time.
 func (f *fleet) histories(ctx context.Context, seen []glance, q events.Query,
 	from city.Cursor) [][]city.Tagged {
 	ctx, cancel := context.WithTimeout(ctx, pageTime)
@@ -171,7 +172,7 @@ func (f *fleet) histories(ctx context.Context, seen []glance, q events.Query,
 	return pages
 }
 
-// beginAt adds cities to a cursor that it does not name, with the positions where their pages begin.
+// beginAt adds cities that are missing in a cursor, with the positions at which their pages begin.
 func beginAt(from city.Cursor, pages [][]city.Tagged) {
 	for _, p := range pages {
 		if len(p) == 0 {
@@ -200,8 +201,8 @@ func (f *fleet) history(ctx context.Context, name string, q events.Query) (p pas
 	return p
 }
 
-// mergePages merges pages by time, keeping the order of each, and reports whether there were more items than the
-// limit.
+// mergePages merges pages by time and keeps the order within each page. It reports whether the pages had more items
+// than the limit.
 func mergePages(pages [][]city.Tagged, limit int, forward bool) (items []city.Tagged, cut bool) {
 	for {
 		best := -1
@@ -223,14 +224,14 @@ func mergePages(pages [][]city.Tagged, limit int, forward bool) (items []city.Ta
 	}
 }
 
-// mergedEvent is an event of the merged stream, with the cursor after it. A mergedEvent without an event means that
-// a city was added.
+// mergedEvent is an event of the merged stream, with the cursor after it. Without an event it means that a city was
+// added.
 type mergedEvent struct {
 	event *city.Tagged
 	at    string
 }
 
-// eventStream streams the events of all cities after Last-Event-ID, or after the parameter "after".
+// eventStream streams the events of all cities after Last-Event-ID, or after the cursor in the query.
 func (f *fleet) eventStream(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	q, err := selection(r)
 	if err != nil {
@@ -267,8 +268,8 @@ func (f *fleet) eventStream(w http.ResponseWriter, r *http.Request, _ wire.Route
 	return nil
 }
 
-// copyCursors yields the events of all cities, each with its cursor as text, because the next step changes the
-// cursor. It logs panics.
+// copyCursors yields the events of all cities, each with its cursor as text. It copies the cursor, because the next
+// step changes it. It logs panics.
 func (f *fleet) copyCursors(ctx context.Context, d city.Directory,
 	from city.Cursor) iter.Seq2[mergedEvent,
 	error] {
@@ -285,7 +286,7 @@ func (f *fleet) copyCursors(ctx context.Context, d city.Directory,
 	}
 }
 
-// awaitAny returns when a city has an event after its cursor, or when ctx ends.
+// awaitAny returns when any city has an event after the cursor, or when ctx ends.
 func (f *fleet) awaitAny(ctx context.Context, dir view, from city.Cursor) error {
 	leave, err := f.takePlace()
 	if err != nil {

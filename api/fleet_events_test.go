@@ -82,7 +82,7 @@ func (st *sseStream) next() (sseItem, bool) {
 	return it, false
 }
 
-// events returns the next n events as "city:seq", and the ID of the last one.
+// events returns the next n events as "city:seq", and the ID of the last event.
 func (st *sseStream) events(n int) (got, id string) {
 	st.t.Helper()
 	var all []string
@@ -113,7 +113,7 @@ func happen(f *citytest.Fake, n int, kind string) {
 	}
 }
 
-// The merged stream has the events of all cities. It resumes exactly, even if cities joined or left in between.
+// The merged stream has the events of all cities. It resumes exactly, even if cities join or leave in between.
 func TestFleetStream(t *testing.T) {
 	a, b := named("a"), named("b")
 	m := citytest.NewMachine(a, b)
@@ -229,7 +229,7 @@ func TestStreamReportsGaps(t *testing.T) {
 	}
 }
 
-// The pages of all cities' events contain every event once, forwards and backwards.
+// The pages of the events of all cities contain every event exactly once, in both directions.
 func TestFleetEventPages(t *testing.T) {
 	a, b := named("a"), named("b")
 	want := ""
@@ -319,7 +319,7 @@ func (b behind) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return &old, nil
 }
 
-// The cursor of a page is after all events on the page, so that no event is read twice.
+// The cursor of a page comes after all events on the page, so that no event is read twice.
 func TestFleetPageThenStream(t *testing.T) {
 	a := named("a")
 	happen(a, 3, "x.y")
@@ -333,7 +333,7 @@ func TestFleetPageThenStream(t *testing.T) {
 	}
 }
 
-// A long poll about all cities returns when any of them has news.
+// A long poll about all cities returns when any city has news.
 func TestFleetWaits(t *testing.T) {
 	a, b := named("a"), named("b")
 	path, _ := serveFleet(t, citytest.NewMachine(a, b), api.Options{})

@@ -46,7 +46,8 @@ func (f faulty) Output(ctx context.Context, agent string, lines int) (string, er
 	return f.Control.Output(ctx, agent, lines)
 }
 
-// A panic in one city ends only the request to it. Answers about all cities report it and include the other cities.
+// A panic in one city ends only the request to this city. Responses about all cities report it and include the other
+// cities.
 func TestFaultyCity(t *testing.T) {
 	well := named("well")
 	happen(well, 1, "x.y")

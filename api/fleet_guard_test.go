@@ -14,7 +14,7 @@ import (
 	"gcity/events"
 )
 
-// The guard checks requests about all cities in the same way as those about one city (N1, N2, N5).
+// The guard checks requests about all cities in the same way as requests about one city (N1, N2, N5).
 func TestFleetGuard(t *testing.T) {
 	a, b := named("a"), named("b")
 	m := citytest.NewMachine(a, b)
@@ -60,7 +60,7 @@ func TestFleetGuard(t *testing.T) {
 	}
 }
 
-// Clients of the merged stream that read nothing are disconnected, and never block others (N7).
+// Clients of the merged stream that read nothing are disconnected. They never block other clients (N7).
 func TestStalledFleetReaders(t *testing.T) {
 	t.Parallel()
 	a, b := named("a"), named("b")
@@ -96,8 +96,7 @@ func TestStalledFleetReaders(t *testing.T) {
 	}
 }
 
-// Repeating a request has no further effect. Commands to a city that is starting are refused, but it can be
-// unregistered (N12).
+// Repeating a request has no further effect. A city that is starting refuses commands, but can be unregistered (N12).
 func TestTwice(t *testing.T) {
 	m := citytest.NewMachine(named("a"))
 	f := named("b")

@@ -7,8 +7,8 @@ import (
 	"gcity/city"
 )
 
-// fleetOperations are the operations of a supervisor. Those about all cities have the paths that a single city uses
-// for itself.
+// fleetOperations returns the operations of a supervisor. Operations about all cities have the same paths as in the API
+// of a single city.
 func fleetOperations() []openapi.Operation {
 	const get, post = "GET", "POST"
 	return append(operations(),

@@ -25,14 +25,14 @@ type glance struct {
 	err    error // why the snapshot is missing
 }
 
-// silent is a city that an answer does not include because the city did not answer.
+// silent is a city that is missing in an answer because it did not respond.
 type silent struct {
 	City  string `json:"city"`
 	Error string `json:"error"` // the reason and the next step
 }
 
 // glances requests the snapshots of all cities at the same time and sorts the results by name. A city that does not
-// answer in time delays only this request. It gets no other request before it has answered.
+// answer in time delays only this request. It gets no further request until it has answered.
 func (f *fleet) glances(ctx context.Context, all []city.Info) []glance {
 	seen := make([]glance, len(all))
 	now := time.Now()
@@ -85,7 +85,7 @@ func (f *fleet) glance(name string) (g glance) {
 	return g
 }
 
-// safely calls ask. A panic in it fails only this call.
+// safely calls ask. A panic in ask fails only this call.
 func (f *fleet) safely(name string, ask func() error) (err error) {
 	fault := recovery.Catch(func() { err = ask() })
 	if p, ok := errors.AsType[*recovery.Panic](fault); ok {
@@ -107,7 +107,7 @@ func silence(seen []glance) (out []silent) {
 	return out
 }
 
-// index returns the newest seen event of each city, as a cursor.
+// index returns the newest known event of each city, as a cursor.
 func index(seen []glance) string {
 	c := city.Cursor{}
 	for i := range seen {
@@ -179,7 +179,7 @@ func countRunning(all []city.Info) (n int) {
 	return n
 }
 
-// watchCities streams the list of cities, at once and after each change.
+// watchCities streams the list of cities, first immediately and then after each change.
 func (f *fleet) watchCities(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	st, done, err := f.open(w)
 	if err != nil {
@@ -206,15 +206,15 @@ type CityAgent struct {
 // agentsAnswer is a page of agents.
 type agentsAnswer struct {
 	wire.List[CityAgent]
-	Unreachable []silent `json:"unreachable,omitempty"` // cities without an answer
+	Unreachable []silent `json:"unreachable,omitempty"` // cities that did not answer
 }
 
-// between separates an agent's name from its city's name in cursors. Neither name can contain it.
+// between separates the name of an agent from the name of its city in cursors. Neither name can contain it.
 const between = "@"
 
 func placeOf(a *CityAgent) string { return a.Name + between + a.City }
 
-// byPlace orders agents by name, then by city.
+// byPlace orders agents by name, and then by city.
 func byPlace(a, b string) int {
 	agent, in, _ := strings.Cut(a, between)
 	other, there, _ := strings.Cut(b, between)
@@ -259,7 +259,7 @@ func (f *fleet) agents(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 	return nil
 }
 
-// peekAll adds the screens, for all cities at the same time.
+// peekAll adds the screens of agents, for all cities at the same time.
 func (f *fleet) peekAll(ctx context.Context, items []CityAgent) {
 	by := map[string][]int{}
 	for i := range items {
@@ -296,8 +296,8 @@ func (f *fleet) peekAll(ctx context.Context, items []CityAgent) {
 	wg.Wait()
 }
 
-// look returns glances of all cities, or of those that ?city= names. With ?index= it waits for a state newer than
-// that cursor.
+// look returns glances of all cities, or of the cities in the query parameter city. With the parameter index it waits
+// for a state that is newer than this cursor.
 func (f *fleet) look(r *http.Request) ([]glance, error) {
 	dir := f.chosen(r)
 	all, err := dir.Cities(r.Context())
@@ -326,7 +326,7 @@ func (f *fleet) look(r *http.Request) ([]glance, error) {
 	return f.glances(r.Context(), all), nil
 }
 
-// chosen returns the view of the cities that ?city= names, separated by commas.
+// chosen returns a view of the cities in the query parameter city, which are separated by commas.
 func (f *fleet) chosen(r *http.Request) view {
 	v := r.URL.Query()
 	if !v.Has("city") {

@@ -10,7 +10,7 @@ import (
 	"gcity/city"
 )
 
-// enrol registers the city in a folder. If the request's path names a city, the names must match.
+// enrol registers the city in a folder. If the request's path names a city, that must be the city's name.
 func (f *fleet) enrol(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	var e wire.Enrolment
 	if err := decode(w, r, &e); err != nil {
@@ -49,8 +49,8 @@ func (f *fleet) enrol(w http.ResponseWriter, r *http.Request, rt wire.Route) err
 	return nil
 }
 
-// checkName returns an error if the city in a folder has another name. It returns nil if that is not known in
-// advance.
+// checkName returns an error if the city in a folder has a different name. If the name is not known in advance, it
+// returns nil.
 func checkName(ctx context.Context, reg city.Registrar, name, path string) error {
 	s, ok := reg.(city.Surveyor)
 	if !ok {
@@ -68,8 +68,8 @@ func otherName(path, is, asked string) error {
 		"not %s: /v0/city/%[2]s/register registers it", path, is, asked)}
 }
 
-// register registers a folder. If the city turns out to have another name, it is unregistered again, unless it was
-// registered before.
+// register registers a folder. If the city has a different name after all, the registration is reverted, unless the
+// city was registered before.
 func (f *fleet) register(ctx context.Context, reg city.Registrar, name, path string) (city.Info,
 	error) {
 	before, err := f.dir.root().Cities(ctx)

@@ -26,7 +26,7 @@ type follower struct {
 	cuts int
 }
 
-// follow reads until it has received the last event of every city. It calls pause between messages.
+// follow reads until it has received the last event of every city. It calls pause after each message.
 func (f *follower) follow(t testing.TB, hc *http.Client, cities int, pause func(n int)) error {
 	ended, n := map[string]bool{}, 0
 	for len(ended) < cities {
@@ -80,8 +80,8 @@ func unixClient(path string) *http.Client {
 	}}}
 }
 
-// A hundred clients read the events of all cities at a thousand events a second, and one of them pauses. No client
-// misses an event (N7).
+// A hundred clients read the events of all cities at a rate of a thousand events per second, and one client pauses. No
+// client misses an event (N7).
 func TestHundredStreams(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes some seconds")
@@ -122,7 +122,7 @@ func TestHundredStreams(t *testing.T) {
 	long := strings.Repeat("x", 6<<10)
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	for i := range 60 { // more than the connection's buffers hold
+	for i := range 60 { // more data than the connection's buffers can hold
 		<-tick.C
 		fakes[i%len(fakes)].Record(events.Event{Type: "x.y", Message: long})
 	}
@@ -135,8 +135,8 @@ func TestHundredStreams(t *testing.T) {
 	t.Logf("the one that stood still was connected %d times", late.cuts)
 }
 
-// BenchmarkHundredStreams measures the throughput of a hundred clients (N7), and the memory of these clients and of one
-// that reads nothing.
+// BenchmarkHundredStreams measures the throughput of a hundred clients (N7). It also measures the memory of these
+// clients, and of a client that reads nothing.
 func BenchmarkHundredStreams(b *testing.B) {
 	names := []string{"a", "b", "c", "d", "e"}
 	m, fakes := citytest.NewMachine(), []*citytest.Fake{}
@@ -179,6 +179,6 @@ func BenchmarkHundredStreams(b *testing.B) {
 	}
 	began := time.Now()
 	wg.Wait()
-	b.ReportMetric((heap()-before)/float64(n), "B/event") // includes the log, which the fake keeps in memory
+	b.ReportMetric((heap()-before)/float64(n), "B/event") // includes the fake's log, which is in memory
 	b.ReportMetric(time.Since(began).Seconds(), "s-behind")
 }

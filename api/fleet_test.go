@@ -148,7 +148,7 @@ func TestFleetShapes(t *testing.T) {
 	}
 }
 
-// If there is only one city, paths need not name it.
+// If there is only one city, paths need not contain its name.
 func TestOnlyCity(t *testing.T) {
 	m := citytest.NewMachine(named("town"))
 	path, _ := serveFleet(t, m, api.Options{})
@@ -168,7 +168,7 @@ func TestOnlyCity(t *testing.T) {
 	}
 }
 
-// Cities are registered and unregistered over HTTP. A name in the path must be the city's own name.
+// Cities are registered and unregistered over HTTP. A city name in the path must be the city's own name.
 func TestRegister(t *testing.T) {
 	m := citytest.NewMachine(named("old"))
 	m.Folder("/home/new", named("new"))
@@ -187,7 +187,7 @@ func TestRegister(t *testing.T) {
 		{"/v0/city/new/register", `{"path":"/home/none"}`, 400, "city.toml"},
 		{"/v0/city/old/register", `{"path":"/home/other"}`, 409, "/old has the same name, old"},
 		{"/v0/city/new/register", `{"path":"/home/new"}`, 200, `"name":"new"`},
-		{"/v0/city/new/register", `{"path":"/home/new"}`, 200, `"name":"new"`}, // N12
+		{"/v0/city/new/register", `{"path":"/home/new"}`, 200, `"name":"new"`}, // repeated (N12)
 		{"/v0/cities", `{"path":"/home/new"}`, 200, `"name":"new"`},
 		{"/v0/city/new/unregister", `{"path":"/home/new"}`, 400, "no body"},
 		{"/v0/city/new/unregister", ``, 200, "forgot new"},
@@ -223,7 +223,7 @@ type plain struct {
 	city.Registrar
 }
 
-// A registration is reverted if the city turns out to have another name, unless the city was registered before.
+// A registration is reverted if the city has a different name after all, unless the city was registered before.
 func TestRegisterUnseen(t *testing.T) {
 	m := citytest.NewMachine(named("old"))
 	m.Folder("/old", named("old"))
@@ -270,7 +270,7 @@ func (s stopping) Cities(ctx context.Context) ([]city.Info, error) {
 	return all, err
 }
 
-// The client follows the list of cities, and its Control of a city stays valid across restarts of that city.
+// The client follows the list of cities. Its Control of a city stays valid across restarts of the city.
 func TestFleetClient(t *testing.T) {
 	if _, err := client.DialFleet(filepath.Join(t.TempDir(), "none.sock")); !errors.Is(err, client.ErrNotRunning) {
 		t.Errorf("nobody listens: %v", err)
@@ -335,7 +335,7 @@ func (h *hung) Snapshot(context.Context) (*city.Snapshot, error) {
 	return h.Control.Snapshot(context.Background())
 }
 
-// A city that hangs does not block requests to others, and answers report it as missing.
+// A city that hangs does not block requests to other cities, and responses report it as missing.
 func TestHungCity(t *testing.T) {
 	t.Parallel()
 	m := citytest.NewMachine(named("well"))

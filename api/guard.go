@@ -17,32 +17,33 @@ import (
 )
 
 // Guard checks requests over TCP before they are handled. Requests over the unix socket need no Guard, because the
-// kernel identifies the client.
+// kernel identifies their clients.
 type Guard struct {
-	// host names that are accepted besides loopback names and the address of the connection
+	// accepted host names, in addition to loopback names and the address of the connection
 	Hosts []string
-	Token string // token required in every request; "" = none is required, if there are no tenants
-	// ReadToken is a second token that only allows reading; "" = none. It has no effect without Token.
+	// token required in every request; "" = no token is required, unless there are tenants
+	Token string
+	// ReadToken is a second token that permits only reading; "" = none. It has no effect without Token.
 	ReadToken string
 	Fleet     bool // the guard is for all cities of a machine
 
-	// for a fleet, by name; the token of each opens /v0/tenant/NAME
+	// for a fleet, by name; the token of a tenant opens /v0/tenant/NAME
 	Tenants map[string]Tenant
 
-	keys *atomic.Pointer[keyring] // replaces the tokens above unless nil
+	keys *atomic.Pointer[keyring] // replaces the tokens above unless it is nil
 }
 
-// requestHeader marks a request of a program. A page of another site cannot set it without a preflight, which the
-// guard refuses.
+// requestHeader marks a request from a program. A page of another site cannot set it without a preflight request, which
+// the guard refuses.
 const requestHeader = openapi.RequestHeader
 
-// allMethods lists the methods that some path accepts, in the format of the Allow header.
+// allMethods lists all methods of the API, in the format of the Allow header.
 const allMethods = "GET, POST, PATCH, DELETE"
 
-// lingerTime is how long the body of a refused request is read, so that the refusal is not lost.
+// lingerTime is how long the body of a refused request is read, so that the client receives the refusal.
 const lingerTime = time.Second
 
-// guarded passes permitted requests to next.
+// guarded returns a handler that passes permitted requests to next.
 func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 	if g.keys == nil {
 		g.keys = &atomic.Pointer[keyring]{}
@@ -51,10 +52,10 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 	log := &audit{log: s.o.Log, seen: map[auditKey]*auditLine{}}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rc := http.NewResponseController(w)
-		// the deadline may be left from the previous request on this connection
+		// the previous request on this connection may have set a deadline
 		_ = rc.SetWriteDeadline(time.Time{})
 		if r.ContentLength != 0 {
-			// also if the handler does not read the body
+			// applies even if the handler does not read the body
 			_ = rc.SetReadDeadline(time.Now().Add(bodyTimeout))
 		}
 		r = r.WithContext(city.WithPeer(r.Context(),
@@ -76,7 +77,7 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 			defer by.onRevoke(func() {
 				cancel()
 				if r.ContentLength != 0 {
-					_ = rc.SetReadDeadline(time.Now()) // stops reading the body
+					_ = rc.SetReadDeadline(time.Now()) // stop reading the body
 				}
 			})()
 			r = r.WithContext(ctx)
@@ -103,8 +104,8 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 	})
 }
 
-// refuse returns why a request is not permitted. Status 0 means that it is permitted; by is then the key that
-// permits it, or nil if no key is required.
+// refuse returns why a request is not permitted. If the status is 0, the request is permitted by the key by, or without
+// a key if by is nil.
 func (g Guard) refuse(r *http.Request) (by *key, status int, msg string) {
 	this, file, shows := "city", "[api] hosts of city.toml", "gcity status"
 	if g.Fleet {
@@ -156,8 +157,8 @@ func (g Guard) refuse(r *http.Request) (by *key, status int, msg string) {
 	return by, 0, ""
 }
 
-// knownHost reports whether a request uses a host name of this city. A foreign name is refused even if it resolves to
-// this machine, so that no page of another site can use it.
+// knownHost reports whether a request uses a host name of this city. Any other name is refused, even if it resolves to
+// this machine. Otherwise a page of another site could send requests under its own name.
 func (g Guard) knownHost(r *http.Request) bool {
 	host, ok := hostOf(r.Host)
 	if !ok {
@@ -189,7 +190,7 @@ func localAddr(r *http.Request) netip.Addr {
 	return netip.Addr{}
 }
 
-// hostOf removes the port. Any port is accepted, because users forward ports.
+// hostOf returns the host without the port. Any port is accepted, because users may forward ports.
 func hostOf(hostport string) (string, bool) {
 	host := hostport
 	if strings.Contains(strings.TrimPrefix(hostport, "["), ":") {
@@ -208,7 +209,7 @@ func hostOf(hostport string) (string, bool) {
 	return host, host != "" && len(host) <= 255
 }
 
-// sameOrigin reports whether a request comes from this city's own page or from no page.
+// sameOrigin reports whether a request comes from a page of this city, or does not come from a page.
 func sameOrigin(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "none", "same-origin":
@@ -225,8 +226,8 @@ func sameOrigin(r *http.Request) bool {
 	return true
 }
 
-// keyOf returns the key for a request's token if the key permits the path. The time that it takes reveals nothing
-// about any token.
+// keyOf returns the key for a request's token if the key permits the path. Its duration reveals nothing about any
+// token.
 func keyOf(r *http.Request, keys *keyring) *key {
 	given := r.Header.Values("Authorization")
 	if len(given) != 1 {

@@ -15,8 +15,8 @@ import (
 	"gcity/city/citytest"
 )
 
-// No request with a foreign host name, from a foreign page, or without the token learns anything about the city.
-// Without the header, a request changes nothing. Clients can parse every answer.
+// A request with a foreign host name, from a foreign page, or without the token learns nothing about the city. A
+// request without the header changes nothing. Clients can parse every response.
 func FuzzGuard(f *testing.F) {
 	for _, seed := range [][5]string{
 		{"GET", "/v0/agents", "localhost", "", ""}, {"GET", "/v0/agents", "evil.example", "", ""}, {"POST", "/v0/agent/worker/restart", "127.0.0.1:80", "1", ""},
@@ -33,7 +33,7 @@ func FuzzGuard(f *testing.F) {
 	f.Fuzz(func(t *testing.T, method, path, host, asks, body, origin, auth string) {
 		u, err := url.ParseRequestURI(path)
 		if err != nil || !word(method) || strings.Contains(path, "stream") || strings.Contains(path, "attach") || strings.Contains(path, "index") {
-			return // net/http refuses these requests, or they block
+			return // net/http refuses these requests, or the requests block
 		}
 		fake := citytest.NewFake("town", city.Agent{Name: citytest.Worker, Running: true})
 		s := newServer(t.Context(), fake, Options{Guard: &Guard{Hosts: []string{"city.example"}, Token: "0123456789abcdef"}})
@@ -70,7 +70,7 @@ func word(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
-// ours reports whether a host name is accepted, independently of the guard's code.
+// ours reports whether a host name should be accepted, without using the guard's code.
 func ours(host string) bool {
 	u, err := url.Parse("http://" + host)
 	if err != nil || u.User != nil || u.Path != "" {

@@ -110,7 +110,7 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// GET changes nothing, and crafted paths find nothing (N2, N5).
+// GET requests change nothing, and crafted paths find nothing (N2, N5).
 func TestRefusals(t *testing.T) {
 	f := town()
 	path, _ := serve(t, f, api.Options{})
@@ -195,7 +195,7 @@ func TestRefusals(t *testing.T) {
 	for _, c := range f.Commands() {
 		switch c.(type) {
 		case city.Restart, city.Nudge, city.Emit:
-			// the city itself refuses these: an unknown agent, a suspended agent, the type "x y"
+			// the city itself refuses these commands: an unknown agent, a suspended agent, the type "x y"
 		default:
 			t.Errorf("%#v was carried out", c)
 		}
@@ -370,7 +370,7 @@ func TestWatchByCurl(t *testing.T) {
 	}
 }
 
-// The number of streams is limited, and one more is refused instead of queued (N7).
+// The number of streams is limited. A request for another stream is refused, not queued (N7).
 func TestStreamsAreBounded(t *testing.T) {
 	path, _ := serve(t, town(), api.Options{MaxStreams: 2})
 	hc := curl(t, path)
@@ -413,8 +413,8 @@ func TestHostileConnections(t *testing.T) {
 		if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
 			t.Fatal(err)
 		}
-		_, _ = io.WriteString(c, garbage) // the server may close in the middle
-		answer, _ := io.ReadAll(c)        // ends because the server closes
+		_, _ = io.WriteString(c, garbage) // the server may close the connection before everything is written
+		answer, _ := io.ReadAll(c)        // ends when the server closes the connection
 		if len(answer) > 0 && !bytes.HasPrefix(answer, []byte("HTTP/1.1 4")) &&
 			!bytes.HasPrefix(answer, []byte("HTTP/1.1 5")) {
 			t.Errorf("%.30q was answered by %.80q", garbage, answer)
@@ -431,7 +431,7 @@ func TestHostileConnections(t *testing.T) {
 	}
 }
 
-// An invalid frame ends the connection of a terminal, and nothing else.
+// An invalid frame ends only the connection of a terminal.
 func TestHostileTerminal(t *testing.T) {
 	f := town()
 	path, _ := serve(t, f, api.Options{})
@@ -466,7 +466,7 @@ func TestHostileTerminal(t *testing.T) {
 	}
 }
 
-// Agents and rigs are suspended and resumed by PATCH, as clients of Gas City do it.
+// Agents and rigs are suspended and resumed by PATCH, like clients of Gas City do it.
 func TestPatchSuspends(t *testing.T) {
 	f := town()
 	path, _ := serve(t, f, api.Options{})

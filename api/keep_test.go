@@ -17,7 +17,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// door is a running call of Keep, with the listeners that the test requests and those that Keep reports.
+// door is a running call of Keep, with the settings that the test requests and the listeners that Keep reports.
 type door struct {
 	t     *testing.T
 	wants chan api.TCP
@@ -49,7 +49,7 @@ func kept(t *testing.T, keep func(context.Context, *door)) *door {
 	return d
 }
 
-// until waits until Keep reports this address and a problem that contains this text.
+// until waits until Keep reports this address, and a problem that contains this text.
 func (d *door) until(address, problem string) {
 	d.t.Helper()
 	late := time.After(patience)
@@ -122,7 +122,7 @@ func TestKeep(t *testing.T) {
 	if code, _, _ := call(t, "GET", "http://"+two+"/v0/agents", "", "Host: city.example.org"); code != 403 {
 		t.Errorf("an unknown name: %d", code)
 	}
-	d.wants <- api.TCP{Addr: two, Hosts: []string{"city.example.org"}} // not reported: the address is unchanged
+	d.wants <- api.TCP{Addr: two, Hosts: []string{"city.example.org"}} // not reported, because the address is unchanged
 	d.wants <- api.TCP{Addr: two, Hosts: []string{"city.example.org"}}
 	if code, _, body := call(t, "GET", "http://"+two+"/v0/agents", "", "Host: city.example.org"); code != 200 {
 		t.Errorf("a name that is known now: %d %s", code, body)
@@ -141,7 +141,7 @@ func TestKeepBadAddress(t *testing.T) {
 	d.until("", "no such address")
 }
 
-// The port stays closed while the token cannot be used. A changed token is valid at once (N3, N4).
+// The port stays closed while the token cannot be used. A changed token is valid immediately (N3, N4).
 func TestKeepToken(t *testing.T) {
 	t.Parallel()
 	d := keep(t)
@@ -200,7 +200,7 @@ func TestKeepToken(t *testing.T) {
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Mkfifo(file, 0o600); err != nil { // no process ever writes to it
+	if err := syscall.Mkfifo(file, 0o600); err != nil { // no process writes to the pipe
 		t.Fatal(err)
 	}
 	d.until("", "not a regular file with a token")
@@ -211,8 +211,8 @@ func waitUntil(t *testing.T, done func() bool) {
 	eventually.True(t, "it is done", done)
 }
 
-// A tenant whose token cannot be read has no access, while other tenants do. Access returns as soon as the token can be
-// read.
+// If the token of a tenant cannot be read, this tenant has no access, but other tenants do. The tenant has access again
+// as soon as the token can be read.
 func TestKeepTenants(t *testing.T) {
 	t.Parallel()
 	m := citytest.NewMachine(named("prod"), named("other"))
@@ -254,7 +254,7 @@ func TestKeepTenants(t *testing.T) {
 	}
 	file("thief", "a-token-of-its-own-012345")
 	d.until(addr, "")
-	if code := ask("thief", token); code != 200 { // the supervisor's token opens everything
+	if code := ask("thief", token); code != 200 { // the supervisor's token permits everything
 		t.Error(code)
 	}
 }

@@ -8,14 +8,14 @@ import (
 	"io"
 )
 
-// keyring is the set of tokens that a guard accepts.
+// keyring holds the tokens that a guard accepts.
 type keyring struct {
-	all     *key // the key that permits everything; nil = none
-	read    *key // the key that permits reading everything; nil = none
+	all     *key // key that permits everything; nil = none
+	read    *key // key that permits reading everything; nil = none
 	tenants map[string]*key
 }
 
-// key is an accepted token. When the key is revoked, the requests that it permitted end.
+// key is an accepted token. When a key is revoked, the requests that it permitted end.
 type key struct {
 	sum   [sha256.Size]byte
 	reads bool // the key permits only reading
@@ -29,7 +29,7 @@ func newKey(token string) *key {
 	return k
 }
 
-// onRevoke calls cut when the key is revoked. back cancels this, and waits if cut is running.
+// onRevoke calls cut when the key is revoked. back cancels this. If cut is already running, back waits for it.
 func (k *key) onRevoke(cut func()) (back func()) {
 	done := make(chan struct{})
 	stop := context.AfterFunc(k.life, func() { defer close(done); cut() })
@@ -40,7 +40,7 @@ func (k *key) onRevoke(cut func()) (back func()) {
 	}
 }
 
-// revocableBody is the body of a request. It ends when the key is revoked, so that later data is not read.
+// revocableBody is the body of a request. It ends when the key is revoked, so data that arrives later is not read.
 type revocableBody struct {
 	io.ReadCloser
 	by *key
@@ -76,7 +76,7 @@ func (g Guard) keyring() *keyring {
 	return k
 }
 
-// replace keeps those keys of before that have not changed, and returns the revoked ones.
+// replace keeps the unchanged keys of before, and returns the revoked keys.
 func (k *keyring) replace(before *keyring) (gone []*key) {
 	keep := func(now, was *key) *key {
 		switch {
@@ -98,7 +98,7 @@ func (k *keyring) replace(before *keyring) (gone []*key) {
 	return gone
 }
 
-// opens returns the key with this digest if it permits a path. It takes equally long whether or not the tenant
+// opens returns the key with this digest if the key permits a path. Its duration does not depend on whether the tenant
 // exists.
 func (k *keyring) opens(path string, given [sha256.Size]byte) *key {
 	none := &key{} // a key that no token matches

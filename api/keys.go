@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// keys are the required tokens.
+// keys holds the required tokens.
 type keys struct {
 	token   string
 	read    string
 	tenants map[string]Tenant
-	problem string // the tenants or users that have no access, and why; "" = all have access
+	problem string // the tenants or users without access, and the reason; "" = all have access
 }
 
 func (k keys) same(l keys) bool {
@@ -29,8 +29,8 @@ type secret struct {
 	err   error
 }
 
-// readKeys reads all tokens. An unusable token is refused while the others stay valid. Without tenants, it is an
-// error if the token that opens everything is unusable.
+// readKeys reads all tokens. It rejects an unusable token and keeps the other tokens. Without tenants, an unusable main
+// token is an error.
 func (k *keeper) readKeys(ctx context.Context) (now keys, err error) {
 	var problems []string
 	if now.token, err = k.readToken(ctx, k.want.TokenFile, k.want.MakeToken); err != nil {
@@ -61,7 +61,7 @@ func (k *keeper) readKeys(ctx context.Context) (now keys, err error) {
 	return now, nil
 }
 
-// readTenants reads the tokens of tenants. It returns a problem for each tenant that has no access.
+// readTenants reads the tokens of tenants. It returns a problem for each tenant without access.
 func (k *keeper) readTenants(ctx context.Context, now *keys,
 	whose map[string]string) (problems []string) {
 	now.tenants = map[string]Tenant{}

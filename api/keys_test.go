@@ -30,7 +30,7 @@ func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// A token that changes or becomes unusable disconnects the clients that used it. The port and the streams of all
+// If a token changes or becomes unusable, the clients that used it are disconnected. The port and the streams of all
 // other clients stay open.
 func TestKeysChange(t *testing.T) {
 	t.Parallel()
@@ -115,7 +115,7 @@ func TestKeysChange(t *testing.T) {
 
 	next := "next-" + acmeToken
 	write("acme", next, 0o600)
-	waitUntil(t, func() bool { return with(next, "/v0/tenant/acme/cities") == 200 }) // the port never closes
+	waitUntil(t, func() bool { return with(next, "/v0/tenant/acme/cities") == 200 }) // the port stays open
 	over(its)
 	if _, err := io.Copy(io.Discard, mine); errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Error("a terminal that was opened with the old token is open still")
@@ -162,7 +162,7 @@ func TestKeysChange(t *testing.T) {
 	}
 }
 
-// If a token changes while the body of a request is being sent, the server does not execute the request or wait for it.
+// If a token changes while the body of a request arrives, the server neither executes the request nor waits for it.
 func TestKeysChangeAmidARequest(t *testing.T) {
 	t.Parallel()
 	town := named("town")

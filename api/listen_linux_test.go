@@ -22,9 +22,9 @@ import (
 	"gcity/internal/eventually"
 )
 
-// Removing the socket of a running city disconnects no client, and new clients can soon connect again.
+// If the socket of a running city is removed, no client is disconnected. New clients can soon connect again.
 func TestRemovedSocketIsThereAgain(t *testing.T) {
-	// too long for a socket: it is bound under a short path, which a file next to it contains
+	// too long for a socket, which is bound under a short path; a file next to the socket's path contains that path
 	path := filepath.Join(t.TempDir(), strings.Repeat("long/", 30), "s")
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -124,7 +124,7 @@ func TestListen(t *testing.T) {
 }
 
 func TestListenLongPath(t *testing.T) {
-	run, err := os.MkdirTemp("", "run") // t.TempDir is too long for a socket's path
+	run, err := os.MkdirTemp("", "run") // t.TempDir is too long for the path of a socket
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func TestListenLongPath(t *testing.T) {
 	c.Close()
 }
 
-// A file that is not a socket is moved aside, at the start and while the socket is in use. It is never removed or
+// A file that is not a socket is moved aside, both at the start and while the socket is in use. It is never removed or
 // followed.
 func TestListenMovesAsideWhatIsNoSocket(t *testing.T) {
 	for kind, put := range map[string]func(path, file string) error{
@@ -195,7 +195,7 @@ func TestListenMovesAsideWhatIsNoSocket(t *testing.T) {
 	}
 }
 
-// Another user's process is refused even if the mode of the socket would permit it (N10).
+// A process of another user is refused, even if the mode of the socket would permit it (N10).
 func TestAnotherUser(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can be somebody else")
@@ -229,7 +229,7 @@ func TestAnotherUser(t *testing.T) {
 	}()
 	stranger := make(chan error, 1)
 	go func() {
-		runtime.LockOSThread() // never unlocked, so the thread ends with this goroutine
+		runtime.LockOSThread() // not unlocked, so the thread ends with this goroutine
 		if _, _, e := syscall.RawSyscall(syscall.SYS_SETRESUID, 65534, 65534, 65534); e != 0 {
 			stranger <- e
 			return
@@ -252,7 +252,7 @@ func TestAnotherUser(t *testing.T) {
 	}
 }
 
-// connectAndRead connects on the current thread and returns nil if the other side closes.
+// connectAndRead connects in the current thread. It returns nil if the other side closes the connection.
 func connectAndRead(path string) error {
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	if err != nil {
@@ -272,7 +272,7 @@ func connectAndRead(path string) error {
 	return err
 }
 
-// Read of an attached terminal distinguishes the end of the session from that of the connection.
+// Read of an attached terminal distinguishes the end of the session from the end of the connection.
 func TestTerminalEnds(t *testing.T) {
 	for _, c := range []struct {
 		name, sent string

@@ -14,11 +14,11 @@ import (
 	"gcity/mail"
 )
 
-// mailHandlers answer requests about messages and slings.
+// mailHandlers handle requests about messages and about assigning work.
 type mailHandlers struct{ *server }
 
-// mail lists the messages to an address, or to all addresses: the unread ones or, with all, those that are not
-// archived.
+// mail lists the messages to an address, or to all addresses. It lists unread messages or, with the parameter all,
+// every message that is not archived.
 func (h mailHandlers) mail(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	v := r.URL.Query()
 	all, _, err := flag(r, "all")
@@ -58,12 +58,12 @@ func (h mailHandlers) mail(w http.ResponseWriter, r *http.Request, _ wire.Route)
 	return nil
 }
 
-// sentAs returns a key that orders messages by time.
+// sentAs returns a sort key that orders messages by time.
 func sentAs(m *mail.Message) string {
 	return fmt.Sprintf("%019d-%s", max(0, m.Sent.UnixNano()), m.ID)
 }
 
-// newer orders keys, newest first.
+// newer compares sort keys, so that the newest message comes first.
 func newer(a, b string) int { return strings.Compare(b, a) }
 
 // letter shows a message without marking it as read.
@@ -86,8 +86,8 @@ type draft struct {
 	To      string `json:"to"`
 	Subject string `json:"subject"`
 	Body    string `json:"body"`
-	ReplyTo string `json:"reply_to"` // ID of the message that it replies to, in the same thread
-	// accepted without effect: all messages are in the city's store
+	ReplyTo string `json:"reply_to"` // ID of the message to reply to, in the same thread
+	// accepted, but without effect, because all messages are in the city's store
 	Rig string `json:"rig"`
 }
 
@@ -141,8 +141,8 @@ type marking struct {
 	By string `json:"by"`
 }
 
-// markMail marks a message as read and returns it, or archives it. For a message to a pool, "by" names the agent
-// that read it.
+// markMail marks a message as read and returns it, or archives it. For a message to a pool, "by" is the agent that read
+// it.
 func (h mailHandlers) markMail(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	var in marking
 	if err := decode(w, r, &in); err != nil {

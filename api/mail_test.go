@@ -10,7 +10,7 @@ import (
 	"gcity/mail"
 )
 
-// Mail over plain HTTP is sent, listed, read, replied to and archived; errors explain the problem.
+// Mail is sent, listed, read, answered and archived over plain HTTP. Errors explain the problem.
 func TestMailByCurl(t *testing.T) {
 	f := shop(t)
 	path, _ := serve(t, f, api.Options{})
@@ -56,7 +56,7 @@ func TestMailByCurl(t *testing.T) {
 		{"PATCH", "/v0/mail", `{}`, 405, []string{"GET, POST"}},
 		{"GET", "/v0/mail/tw-4/read", "", 405, []string{"POST"}},
 	} {
-		if c.path == "/v0/status" { // the controller counts mail after it has answered
+		if c.path == "/v0/status" { // the controller counts the mail after its response
 			f.Await(t, func(s *city.Snapshot) bool { return s.Mail.Total == 1 })
 		}
 		status, _, body := send(t, hc, c.method, c.path, c.body)
@@ -71,7 +71,7 @@ func TestMailByCurl(t *testing.T) {
 	}
 }
 
-// Assigning work over plain HTTP, and with a Client, notifies the recipient once.
+// If work is assigned over plain HTTP or with a Client, the recipient is notified once.
 func TestSlingNudgesOnce(t *testing.T) {
 	f := shop(t)
 	path, _ := serve(t, f, api.Options{})

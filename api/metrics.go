@@ -31,8 +31,8 @@ func (s *server) metrics(w http.ResponseWriter, r *http.Request, _ wire.Route) e
 // figures is a page of metrics. Samples with the same name are grouped, regardless of their city.
 type figures struct {
 	city   string
-	name   string                      // name of the metric to which samples are added
-	names  []string                    // names of the metrics in the order of the page
+	name   string                      // name of the current metric, to which samples are added
+	names  []string                    // names of the metrics, in page order
 	groups map[string]*strings.Builder // samples by name
 }
 
@@ -44,7 +44,7 @@ func (p *figures) text() string {
 	return b.String()
 }
 
-// begin starts a metric.
+// begin starts a metric, to which put adds samples.
 func (p *figures) begin(name, kind, help string) {
 	p.name = "gcity_" + name
 	if p.groups[p.name] != nil {
@@ -58,7 +58,7 @@ func (p *figures) begin(name, kind, help string) {
 	fmt.Fprintf(p.groups[p.name], "# HELP %s %s\n# TYPE %s %s\n", p.name, help, p.name, kind)
 }
 
-// put adds a sample. labels alternates between names and values.
+// put adds a sample. labels holds names and values alternately.
 func (p *figures) put(suffix string, v float64, labels ...string) {
 	b := p.groups[p.name]
 	b.WriteString(p.name + suffix + `{city="` + label(p.city) + `"`)
@@ -78,7 +78,7 @@ func (p *figures) gauge(name, help string, v float64, labels ...string) {
 	p.put("", v, labels...)
 }
 
-// draw adds the metrics of a city's snapshot.
+// draw adds the metrics from a city's snapshot.
 func (p *figures) draw(snap *city.Snapshot, now time.Time) {
 	p.gauge("info", "Version of gcity.", 1, "version", snap.Version)
 	p.gauge("uptime_seconds", "Uptime of the controller.", float64(uptime(snap, now)))
@@ -135,7 +135,7 @@ func truth(b bool) float64 {
 	return 0
 }
 
-// measured adds the counters that the controller has kept since its start.
+// measured adds the counters that the controller has collected since its start.
 func (p *figures) measured(g city.Gauges) {
 	for _, c := range []struct {
 		name, help string

@@ -20,7 +20,7 @@ import (
 	"gcity/city/verb"
 )
 
-// sample returns a path with names in the place of placeholders.
+// sample returns a path with names instead of placeholders.
 func sample(path string) string {
 	for name, value := range map[string]string{"city": "town", "agent": "rig%2Fworker",
 		"pool": "crew", "rig": "yard", "watchdog": "chain", "automation": "sweep:rig:yard",
@@ -30,7 +30,7 @@ func sample(path string) string {
 	return path
 }
 
-// Every operation in the document is a route with this method; every route and every verb is in the document.
+// Every operation in the document is a route with this method. Every route and every verb is in the document.
 func TestDocumentIsTheAPI(t *testing.T) {
 	s := newServer(t.Context(), nil, Options{})
 	have, verbs := map[string]bool{}, map[string]bool{}
@@ -58,7 +58,7 @@ func TestDocumentIsTheAPI(t *testing.T) {
 		}
 	}
 	for _, k := range kinds(t) {
-		// the profiler is on the socket only; a run is part of an automation
+		// the profiler is available only on the socket, and a run is part of an automation
 		if k == wire.KindDebug || k == wire.KindRun {
 			continue
 		}
@@ -69,7 +69,7 @@ func TestDocumentIsTheAPI(t *testing.T) {
 			}
 		}
 	}
-	// requests without a verb in the path have a kind of their own
+	// requests without a verb in the path have their own kinds
 	other := []string{"emit", "create-bead", "update-bead", "sling"}
 	source, err := filepath.Glob("../city/*.go")
 	if err != nil {
@@ -93,7 +93,7 @@ func TestDocumentIsTheAPI(t *testing.T) {
 	}
 }
 
-// The document of a supervisor has the operations of a city and all of its own.
+// The document of a supervisor contains the operations of a city and the supervisor's own operations.
 func TestFleetDocumentIsTheAPI(t *testing.T) {
 	f := newFleet(newServer(t.Context(), nil, Options{}), nil)
 	have := map[string]bool{}
@@ -151,14 +151,14 @@ func kinds(t *testing.T) (out []wire.Kind) {
 	return out
 }
 
-// The document describes exactly the query parameters that handlers read.
+// The document describes exactly the query parameters that the handlers read.
 func TestDocumentedParameters(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	files = append(files, "gascity/mail.go", "gascity/events.go")
-	// the search below misses these: the cursor is in a variable, and the others have no effect
+	// the search below does not find these: the cursor is in a variable, and the others have no effect
 	read := map[string]bool{"after_seq": true, "git": true, "tail": true}
 	for _, file := range files {
 		// the profiler is not in the document

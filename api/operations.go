@@ -17,7 +17,7 @@ import (
 
 const news = "index wait"
 
-// operations are all operations of a city.
+// operations returns all operations of a city.
 func operations() []openapi.Operation {
 	all := slices.Concat(reads(), verbs(), writes())
 	for _, o := range gascity.Operations() {
@@ -26,7 +26,7 @@ func operations() []openapi.Operation {
 	return all
 }
 
-// reads are the operations that change nothing.
+// reads returns the operations that change nothing.
 func reads() []openapi.Operation {
 	return slices.Concat(cityReads(), listReads(), workReads())
 }
@@ -126,7 +126,7 @@ func workReads() []openapi.Operation {
 	}
 }
 
-// verbs are the operations of the table of verbs.
+// verbs returns the operations in the table of verbs.
 func verbs() []openapi.Operation {
 	out := []openapi.Operation{{Method: "POST", Path: "/v0/agent/{agent}/attach",
 		Summary: "Upgrade the connection to the agent's terminal",
@@ -177,7 +177,7 @@ func writes() []openapi.Operation {
 	}
 }
 
-// typeNames are the names of types in the document that differ from those in the code.
+// typeNames returns the names of types that differ between the document and the code.
 func typeNames() openapi.Names {
 	return openapi.Names{
 		reflect.TypeFor[wire.Cities](): "CitiesAnswer",

@@ -16,12 +16,12 @@ import (
 // maxAncestors limits the walk from a process up to its session.
 const maxAncestors = 64
 
-// signed returns the command with its actor set to the process that sent the request.
+// signed returns the command with the process that sent the request as its actor.
 func (s *server) signed(r *http.Request, c city.Command) (context.Context, city.Command, error) {
 	p := city.PeerOf(r.Context())
 	if p == (city.Peer{}) {
 		switch c.(type) {
-		case city.Emit, city.Fire, city.EndRun, city.Acknowledge: // commands with an actor
+		case city.Emit, city.Fire, city.EndRun, city.Acknowledge: // these commands have an actor
 			p = s.local(r)
 		default:
 			return r.Context(), c, nil
@@ -56,9 +56,9 @@ func (s *server) local(r *http.Request) city.Peer {
 	return city.Peer{Actor: actor, From: fmt.Sprintf("pid %d", cred.Pid), Agent: agent}
 }
 
-// actorOf returns the actor of a process. If the process or one of its ancestors belongs to a session, the actor is
-// the agent of that session; the oldest such ancestor decides. Otherwise it is the name in the process's
-// environment, or else the operator. actorOf returns "" if the process cannot be read.
+// actorOf returns the actor of a process. If the process or an ancestor belongs to a session, the actor is the agent of
+// that session. If several ancestors do, the oldest one decides. Otherwise the actor is the name in the process's
+// environment, or the operator. actorOf returns "" if the process cannot be read.
 func actorOf(pid int, sessions map[string]string) (name string, isAgent bool) {
 	agent, own := "", ""
 	for at, n := pid, 0; at > 1 && n < maxAncestors; n++ {
@@ -80,7 +80,7 @@ func actorOf(pid int, sessions map[string]string) (name string, isAgent bool) {
 	return cmp.Or(agent, own), agent != ""
 }
 
-// variable returns the value of a variable in an environment, "" if it is not set.
+// variable returns the value of a variable in an environment, or "" if the variable is not set.
 func variable(environ []byte, name string) string {
 	for kv := range bytes.SplitSeq(environ, []byte{0}) {
 		if value, ok := bytes.CutPrefix(kv, []byte(name+"=")); ok {

@@ -10,17 +10,16 @@ import (
 	"gcity/events"
 )
 
-// pendingCalls are the calls to cities that have not returned yet. If a call was abandoned some time ago, the city
-// may never answer. That city is not called again until the call returns, so the number of hanging calls is
-// limited.
+// pendingCalls holds the calls to cities that have not returned yet. If a call was abandoned some time ago, the city
+// may never answer. Such a city is not called again until the call returns, so the number of hanging calls is limited.
 type pendingCalls struct {
 	mu sync.Mutex
-	of map[string]map[*waiting]bool // by the name of the city
+	of map[string]map[*waiting]bool // by city name
 }
 
 // waiting is a pending call.
 type waiting struct {
-	left time.Time // time at which its caller gave up; zero while the caller waits
+	left time.Time // when the caller gave up; zero while the caller waits
 }
 
 func (c *pendingCalls) begin(ctx context.Context, name string) (end func(), err error) {
@@ -55,7 +54,7 @@ func (c *pendingCalls) begin(ctx context.Context, name string) (end func(), err 
 	}, nil
 }
 
-// limitedDirectory is a directory of cities that limits pending reads of their logs and screens.
+// limitedDirectory is a directory of cities that limits the pending reads of the cities' logs and screens.
 type limitedDirectory struct {
 	city.Directory
 	calls *pendingCalls
@@ -106,7 +105,7 @@ func (a *asked) Events(ctx context.Context, after uint64) iter.Seq2[events.Event
 	}
 }
 
-// inTime calls a function that must not panic, and returns without its result when ctx ends.
+// inTime calls ask, which must not panic. If ctx ends first, inTime returns without the result.
 func inTime[T any](ctx context.Context, ask func() T) (answer T, ok bool) {
 	answers := make(chan T, 1)
 	go func() { answers <- ask() }()

@@ -12,7 +12,7 @@ import (
 	"gcity/events"
 )
 
-// late is a city that answers only when the test lets it.
+// late is a city that answers only when the test allows it.
 type late struct {
 	city.Control
 	free  chan struct{}

@@ -67,7 +67,7 @@ func TestPoolAndRigShapes(t *testing.T) {
 	}
 }
 
-// In answers, the usage of an agent has flat fields. They are null instead of 0 if the usage was not measured.
+// In responses, the usage of an agent has flat fields. They are null instead of 0 if the usage was not measured.
 func TestUsageIsFlat(t *testing.T) {
 	path, _ := serve(t, yard(), api.Options{})
 	hc := curl(t, path)
@@ -99,7 +99,7 @@ func TestUsageIsFlat(t *testing.T) {
 	}
 }
 
-// item finds an item of a list by name, or reads a single one.
+// item finds an item of a list by name. Without a name, it decodes a single item.
 func item(t *testing.T, body, name string) map[string]any {
 	t.Helper()
 	var one map[string]any
@@ -162,7 +162,7 @@ func TestPoolVerbsByCurl(t *testing.T) {
 		want       city.Command
 	}{
 		{"/v0/pool/crew/scale", `{"size":2}`, city.Scale{Pool: "crew", Size: 2}},
-		{"/v0/pool/crew/scale", `{"size":2}`, city.Scale{Pool: "crew", Size: 2}}, // N12: repeated
+		{"/v0/pool/crew/scale", `{"size":2}`, city.Scale{Pool: "crew", Size: 2}}, // repeated (N12)
 		{"/v0/city/town/pool/yard%2Fscale/scale", `{"size":0}`, city.Scale{Pool: "yard/scale"}},
 		{"/v0/pool/yard/scale/scale", `{"auto":true}`, city.Scale{Pool: "yard/scale", Auto: true}},
 		{"/v0/rig/yard/suspend", "", city.SuspendRig{Rig: "yard"}},
@@ -263,7 +263,7 @@ func (s still) Snapshots(context.Context) iter.Seq2[*city.Snapshot, error] {
 	return func(yield func(*city.Snapshot, error) bool) { yield(s.snap, nil) }
 }
 
-// Every field of a snapshot arrives at the client, whether the snapshot is requested or streamed.
+// Every field of a snapshot arrives at the client, both in a response and in a stream.
 func TestSnapshotTravelsWhole(t *testing.T) {
 	for name, want := range map[string]*city.Snapshot{"full": new(city.Snapshot), "empty": new(city.Snapshot), "bare": {
 		Agents: []city.Agent{}, Pools: []city.Pool{{Name: "crew"}}, Rigs: []city.Rig{}, Automations: []city.Automation{{Name: "sweep"}}, Degraded: []string{},

@@ -19,8 +19,8 @@ const (
 	maxWait     = 5 * time.Minute
 )
 
-// patience parses ?index=N&wait=30s. It returns whether to wait for an event after N, and a context that ends after
-// the waiting time.
+// patience parses ?index=N&wait=30s. It reports whether to wait for an event after N, and returns a context that ends
+// after the waiting time.
 func (s *server) patience(r *http.Request) (ctx context.Context, cancel func(), index uint64,
 	asked bool, err error) {
 	q := r.URL.Query()
@@ -34,7 +34,7 @@ func (s *server) patience(r *http.Request) (ctx context.Context, cancel func(), 
 	return ctx, func() { unhook(); end() }, index, q.Has("index"), err
 }
 
-// waitOf returns how long a request waits for something newer.
+// waitOf returns how long a request waits for a newer state.
 func waitOf(r *http.Request) (time.Duration, error) {
 	v := r.URL.Query().Get("wait")
 	if v == "" {
@@ -47,7 +47,7 @@ func waitOf(r *http.Request) (time.Duration, error) {
 	return wait, nil
 }
 
-// look returns the city's state. With ?index=N it waits for a state newer than event N.
+// look returns the city's state. With ?index=N it waits for a state that is newer than event N.
 func (s *server) look(r *http.Request) (*city.Snapshot, error) {
 	ctx, cancel, index, asked, err := s.patience(r)
 	defer cancel()
@@ -62,7 +62,7 @@ func (s *server) look(r *http.Request) (*city.Snapshot, error) {
 		return nil, err
 	}
 	defer leave()
-	// An event is logged shortly before the snapshot that contains its effect, so any later snapshot is new enough.
+	// An event is logged shortly before the snapshot with its effect, so any later snapshot is new enough.
 	first := true
 	for snap, err := range s.city.Snapshots(ctx) {
 		if err != nil && ctx.Err() == nil {
@@ -140,7 +140,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request, _ wire.Route) er
 	return nil
 }
 
-// await returns when there is an event after index, or when ctx ends.
+// await returns when the log has an event after index, or when ctx ends.
 func (s *server) await(ctx context.Context, index uint64) error {
 	leave, err := s.takePlace()
 	if err != nil {
@@ -156,7 +156,8 @@ func (s *server) await(ctx context.Context, index uint64) error {
 	return nil
 }
 
-// query parses the selection of events. The parameter "cursor" means "after_seq" with the oldest events first.
+// query parses a selection of events and a position in the log. The parameter "cursor" is like "after_seq", but lists
+// the oldest events first.
 func query(r *http.Request) (events.Query, error) {
 	v := r.URL.Query()
 	q, err := selection(r)
@@ -185,12 +186,12 @@ func query(r *http.Request) (events.Query, error) {
 	q.Forward = q.Forward || forward || asc
 	limit, err := number(r, "limit", wire.MaxLines)
 	if q.Limit = int(limit); limit == 0 && asc && !q.Since.IsZero() {
-		q.Limit = wire.MaxLines // select all of these events: the newest come last
+		q.Limit = wire.MaxLines // all of these events are needed, because the newest come last
 	}
 	return q, err
 }
 
-// selection parses the filters for events, but not the position in the log.
+// selection parses the filters for events, without the position in the log.
 func selection(r *http.Request) (events.Query, error) {
 	v := r.URL.Query()
 	q := events.Query{Actor: v.Get("actor"), Subject: v.Get("subject")}

@@ -16,13 +16,13 @@ import (
 	"gcity/internal/recovery"
 )
 
-// page returns the part of a list that a request selects with ?limit=N and ?cursor=NAME. The list is ordered by
-// name. The total in the result counts the whole list.
+// page returns the part of a list that a request selects with ?limit=N and ?cursor=NAME. The list is sorted by name.
+// The total in the result is that of the whole list.
 func page[T any](r *http.Request, items []T, name func(*T) string) (wire.List[T], error) {
 	return pageBy(r, items, name, strings.Compare)
 }
 
-// pageBy is page for a list with another order.
+// pageBy is like page, but for a list with any order.
 func pageBy[T any](r *http.Request, items []T, name func(*T) string,
 	order func(a, b string) int) (wire.List[T], error) {
 	limit, err := number(r, "limit", wire.MaxLines)
@@ -44,7 +44,7 @@ func pageBy[T any](r *http.Request, items []T, name func(*T) string,
 	return all, nil
 }
 
-// listing is a list from a snapshot, ordered by name.
+// listing is a list from a snapshot, sorted by name.
 type listing[T any] struct {
 	snap  *city.Snapshot
 	items []T
@@ -60,10 +60,10 @@ func okPage[T any](s *server, w http.ResponseWriter, r *http.Request, l listing[
 	return err
 }
 
-// responder writes answers.
+// responder writes responses.
 type responder struct{ o Options }
 
-// reply sends an answer and flushes it, so that it is not lost if the server ends.
+// reply sends a response and flushes it, so that it is not lost if the server ends.
 func (s *responder) reply(w http.ResponseWriter, code int, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {
@@ -75,7 +75,7 @@ func (s *responder) reply(w http.ResponseWriter, code int, v any) {
 	s.write(w, code, "application/json", append(body, '\n'))
 }
 
-// write sends an encoded answer.
+// write sends an encoded response.
 func (s *responder) write(w http.ResponseWriter, code int, kind string, body []byte) {
 	h := w.Header()
 	h.Set("Content-Type", kind)
@@ -83,10 +83,10 @@ func (s *responder) write(w http.ResponseWriter, code int, kind string, body []b
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(code)
-	_ = writePieces(w, body, s.o.WriteTimeout) // the client may be gone
+	_ = writePieces(w, body, s.o.WriteTimeout) // the client may have disconnected
 }
 
-// pieceSize is how much a client must read within the timeout of one write. It is small enough for a slow
+// pieceSize is how many bytes a client must read within the timeout of one write. It is small enough for a slow
 // connection.
 const pieceSize = 32 << 10
 
@@ -102,7 +102,7 @@ func writePieces(w http.ResponseWriter, b []byte, timeout time.Duration) error {
 	return rc.Flush()
 }
 
-// ok sends an answer that was derived from a snapshot, with the snapshot's position in the log.
+// ok sends a response derived from a snapshot, with the snapshot's position in the log.
 func (s *responder) ok(w http.ResponseWriter, snap *city.Snapshot, v any) {
 	w.Header().Set("X-GC-Index", strconv.FormatUint(snap.Seq, 10))
 	s.reply(w, http.StatusOK, v)
@@ -128,7 +128,7 @@ func (s *responder) fail(w http.ResponseWriter, err error) {
 	s.reply(w, code, e)
 }
 
-// body reads a request's body within the limits: one JSON value, or nothing.
+// body reads a request's body, which must be one JSON value or empty, within the limits.
 func body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Now().Add(bodyTimeout))
@@ -148,7 +148,7 @@ func body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return b, rc.SetReadDeadline(time.Time{})
 }
 
-// number parses a parameter that is a number from 0 to limit; "" is 0.
+// number parses a parameter as a number from 0 to limit. An empty parameter is 0.
 func number(r *http.Request, name string, limit uint64) (uint64, error) {
 	v := r.URL.Query().Get(name)
 	if v == "" {
@@ -173,7 +173,8 @@ func flag(r *http.Request, name string) (value, set bool, err error) {
 	return value, true, nil
 }
 
-// catchPanic runs the handler of a request. After a panic it closes the connection, because an answer may have started.
+// catchPanic runs the handler of a request. After a panic it closes the connection, because the response may have
+// started.
 func (s *responder) catchPanic(answer func()) {
 	if fault := recovery.Catch(answer); fault != nil {
 		s.logPanic(fault)
@@ -181,7 +182,7 @@ func (s *responder) catchPanic(answer func()) {
 	}
 }
 
-// logPanic logs a panic in a request. Only that request ends.
+// logPanic logs a panic in a request. The panic ends only this request.
 func (s *responder) logPanic(fault error) {
 	if p, ok := errors.AsType[*recovery.Panic](fault); ok && p.Value != http.ErrAbortHandler {
 		s.o.Log.Error("the handler of a request panicked", "err", fault, "stack", string(p.Stack()))

@@ -12,8 +12,8 @@ import (
 	"gcity/events"
 )
 
-// readFrames reads frames until the end of the last city, or n frames. It returns the seqs of the events by city, and
-// the ID of the last frame.
+// readFrames reads n frames, or fewer if the last city ends earlier. It returns the seqs of the events by city, and the
+// ID of the last frame.
 func readFrames(t *testing.T, st *sseStream, n int, got map[string][]uint64) (id string, over bool) {
 	t.Helper()
 	for range n {
@@ -39,8 +39,8 @@ func readFrames(t *testing.T, st *sseStream, n int, got map[string][]uint64) (id
 	return id, over
 }
 
-// A client that is disconnected after any frame of the merged stream and resumes with the last ID gets every event
-// since its first connection, once and in order. Every ID names all cities.
+// A client disconnects after any frame of the merged stream and resumes with the last ID. It gets every event since its
+// first connection once and in order. Every ID contains all cities.
 func TestCutAtEveryFrame(t *testing.T) {
 	for _, cursor := range []string{"Last-Event-ID", "after_cursor", "after", "after_seq", "cursor"} {
 		t.Run(cursor, func(t *testing.T) { testCutAtEveryFrame(t, cursor) })
@@ -71,7 +71,7 @@ func testCutAtEveryFrame(t *testing.T, cursor string) {
 			id, _ = readFrames(t, st, min(cut-1, 3*each), got)
 		}
 		st.end()
-		a.Record(events.Event{Type: "x.y"}) // while the client is away
+		a.Record(events.Event{Type: "x.y"}) // while the client is disconnected
 		c.Record(events.Event{Type: "x.y"})
 		resume, last := "/v0/events/stream", id
 		if cursor != "Last-Event-ID" {
@@ -137,7 +137,8 @@ func TestCutAtEveryFrameOfOneCity(t *testing.T) {
 	}
 }
 
-// The IDs include a city that is not running when a client connects. After a resume the client gets all of its events.
+// The IDs include a city that is not running when a client connects. After resuming, the client gets all events of this
+// city.
 func TestCutBeforeACityRuns(t *testing.T) {
 	a, b := named("a"), named("b")
 	m := citytest.NewMachine(a, b)
@@ -162,7 +163,8 @@ func TestCutBeforeACityRuns(t *testing.T) {
 	}
 }
 
-// With since, events are listed oldest first, or newest first on request, for one city and for all.
+// With the parameter since, events are listed oldest first, or newest first on request. This holds for one city and for
+// all cities.
 func TestSinceIsOldestFirst(t *testing.T) {
 	a, b := named("a"), named("b")
 	path, _ := serveFleet(t, citytest.NewMachine(a, b), api.Options{})
@@ -213,7 +215,7 @@ func TestSinceIsOldestFirst(t *testing.T) {
 	}
 }
 
-// An unknown query parameter is refused, and the answer lists the known ones.
+// An unknown query parameter is refused, and the response lists the known parameters.
 func TestUnknownParameters(t *testing.T) {
 	path, _ := serveFleet(t, citytest.NewMachine(named("a"), named("b")), api.Options{})
 	hc := curl(t, path)

@@ -137,8 +137,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// For any path, the names in its route are valid (N5), and the server parses the paths that Client builds with such
-// names.
+// For any path, the names in its route are valid (N5). The server parses the paths that Client builds with these names.
 func FuzzParse(f *testing.F) {
 	for _, p := range []string{"/v0/agents", "/v0/agent/rig%2Fworker/stop", "/v0/city/town/agent/a/b/stream", "/v0/agent/%2e%2e",
 		"/v0/agent/a%00", "/v0/agent/%", "//v0//agent", "/v0/city/%2f/agents", "/debug/pprof/../x", "/v0/agent/a%2f%2fb",
@@ -188,7 +187,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// about returns the kind of thing that a route's target names.
+// about returns the kind of object to which a route's target refers.
 func about(rt wire.Route) wire.Kind {
 	switch {
 	case rt.Kind == wire.KindAutomated, rt.Kind == wire.KindHistory, rt.Verb == "run":
@@ -201,13 +200,13 @@ func about(rt wire.Route) wire.Kind {
 	if strings.Contains(string(rt.Kind), "{bead}") || strings.Contains(string(rt.Kind), "{message}") {
 		return wire.KindBead
 	}
-	return wire.KindAgent // or a pool or a rig: an agent may have the same name
+	return wire.KindAgent // or a pool or a rig, because an agent may have the same name
 }
 
-// part describes the last part of a path, and the kind that the path parses to.
+// part holds the last part of a path, and the kind to which the path is parsed.
 type part struct{ noun, part, kind wire.Kind }
 
-// partsOf returns the last parts of the paths that can be read, or written without a verb, for a route's target.
+// partsOf returns the last parts of the paths for a route's target that can be read, or written without a verb.
 func partsOf(rt wire.Route) []part {
 	switch noun := about(rt); noun {
 	case wire.KindAutomated:
@@ -225,7 +224,7 @@ func must(path string, err error) string {
 	return path
 }
 
-// roundTrip parses a path as it arrives in a request.
+// roundTrip parses a path in the form in which it arrives in a request.
 func roundTrip(t *testing.T, path string) wire.Route {
 	u, err := url.Parse("http://city" + path)
 	if err != nil {

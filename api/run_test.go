@@ -15,7 +15,7 @@ import (
 	"gcity/city/citytest"
 )
 
-// printing is a city whose runs print the output of a script.
+// printing is a city with runs that print the output of a script.
 type printing struct {
 	*citytest.Fake
 	script func(ctx context.Context, yield func(city.Piece, error) bool)
@@ -44,7 +44,7 @@ func aRun(t *testing.T, f *citytest.Fake, of string) string {
 	return b.ID
 }
 
-// A reader that stalls is not disconnected. Some output is left out, and the stream reports how much.
+// A reader that stalls is not disconnected. Some output is omitted, and the stream reports how much.
 func TestSlowReaderOfARun(t *testing.T) {
 	f := withRuns()
 	const n, size = 3000, 1000

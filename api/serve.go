@@ -15,14 +15,14 @@ import (
 	"gcity/city"
 )
 
-// Serve answers requests for a city until ctx ends. It then gives requests in flight 5 s, or what is left of
-// o.Last, closes l and returns nil when all goroutines have ended. It returns an error if it ends otherwise, or if
-// the city does not finish a request within another 5 s.
+// Serve handles requests for a city until ctx ends. It then waits for requests in flight, for 5 s or until the deadline
+// o.Last. It closes l and returns nil when all goroutines have ended. It returns an error if it ends for another
+// reason, or if the city does not finish a request within another 5 s.
 func Serve(ctx context.Context, l net.Listener, c city.Control, o Options) error {
 	return serve(ctx, l, o, func(s *server) http.Handler { s.city = c; return s })
 }
 
-// ServeFleet is Serve for all cities of a directory.
+// ServeFleet is like Serve, for all cities of a directory.
 func ServeFleet(ctx context.Context, l net.Listener, d city.Directory, o Options) error {
 	return serve(ctx, l, o, func(s *server) http.Handler { return newFleet(s, d) })
 }
@@ -45,7 +45,7 @@ func serve(ctx context.Context, l net.Listener, o Options,
 		ReadHeaderTimeout: headTimeout,
 		IdleTimeout:       wire.IdleTimeout,
 		MaxHeaderBytes:    maxHeader,
-		// the general handler would answer requests that the guard has not checked
+		// the general handler would answer requests without a check by the guard
 		DisableGeneralOptionsHandler: true,
 
 		BaseContext: func(net.Listener) context.Context { return requests },
@@ -74,7 +74,7 @@ func serve(ctx context.Context, l net.Listener, o Options,
 		select {
 		case <-o.Last.Begun():
 			o.Last.GiveUp("answering %d requests", busy)
-		default: // the program continues, and only this listener closes
+		default: // the program continues; only this listener closes
 		}
 	}
 	cancel()
@@ -88,7 +88,8 @@ func serve(ctx context.Context, l net.Listener, o Options,
 	return err
 }
 
-// conns tracks the connections of a server. Server.Shutdown would wait for those that have sent nothing yet.
+// conns tracks the connections of a server. Server.Shutdown would wait for connections that have not sent a request
+// yet.
 type conns struct {
 	mu      sync.Mutex
 	open    map[net.Conn]*connection
@@ -98,10 +99,10 @@ type conns struct {
 
 // connection is an open connection.
 type connection struct {
-	number uint64 // connections are numbered in the order of arrival
+	number uint64 // connections are numbered in the order in which they are accepted
 	state  http.ConnState
-	asks   bool // a complete request has arrived and is being answered
-	closed bool // closed by the server and about to end
+	asks   bool // a complete request has arrived and is being handled
+	closed bool // the server has closed the connection, and its end is not processed yet
 }
 
 // connKey is the context key of a request's connection.
@@ -111,7 +112,7 @@ func newConns() *conns {
 	return &conns{open: map[net.Conn]*connection{}, changes: make(chan struct{})}
 }
 
-// counted records which connections have sent a complete request.
+// counted returns a handler that records which connections have sent a complete request.
 func (c *conns) counted(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn, _ := r.Context().Value(connKey{}).(net.Conn)
@@ -165,8 +166,9 @@ func (c *conns) changed(conn net.Conn, state http.ConnState) {
 	c.changes = make(chan struct{})
 }
 
-// makeRoom closes one connection if there are too many: the oldest one that has not sent a complete request, or
-// else the new one. Therefore a client cannot lock others out by keeping connections open.
+// makeRoom closes one connection if there are too many. It closes the oldest connection without a complete request. If
+// every connection has one, it closes the new connection. Therefore a client cannot lock out other clients by keeping
+// connections open.
 func (c *conns) makeRoom(latest net.Conn) {
 	if len(c.open) < maxConns {
 		return
@@ -195,13 +197,14 @@ func (c *conns) count() (active, all int, change <-chan struct{}) {
 	return active, len(c.open), c.changes
 }
 
-// drain waits, at most atMost, until all requests have been answered. It returns how many are still in progress.
+// drain waits until all requests have been answered, but at most atMost. It returns the number of requests that are
+// still in progress.
 func (c *conns) drain(atMost time.Duration) (busy int) {
 	return c.until(atMost, func() int { active, _, _ := c.count(); return active })
 }
 
-// wait waits until all connections are closed, and returns the number of those that are still open. The caller must
-// arrange that they close.
+// wait waits until all connections are closed, but at most atMost. It returns the number of connections that are still
+// open. The caller must cause the connections to close.
 func (c *conns) wait(atMost time.Duration) (left int) {
 	return c.until(atMost, func() int { _, all, _ := c.count(); return all })
 }

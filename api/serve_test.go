@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// If there are too many connections, the oldest one without a request is closed; if all have one, the new connection
-// is (N6).
+// If there are too many connections, the oldest connection without a request is closed. If all connections have a
+// request, the new connection is closed (N6).
 func TestTooManyConnections(t *testing.T) {
 	c := newConns()
 	open := func() (server, client net.Conn) {
@@ -32,7 +32,7 @@ func TestTooManyConnections(t *testing.T) {
 	}
 	c.changed(servers[0], http.StateActive)
 	c.asks(servers[0], true)
-	c.changed(servers[1], http.StateActive) // it has sent only a part of a request
+	c.changed(servers[1], http.StateActive) // the connection has sent only a part of a request
 	extra, client := open()
 	if closed(clients[0]) || !closed(clients[1]) || closed(clients[2]) || closed(client) {
 		t.Error("not the oldest that asks nothing was closed")

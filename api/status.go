@@ -42,7 +42,7 @@ func uptime(snap *city.Snapshot, now time.Time) int64 {
 	return int64(max(0, now.Sub(snap.Started)).Seconds())
 }
 
-// loopAge returns how long ago the loop's last pass was, in milliseconds, 0 if there was none.
+// loopAge returns the time since the loop's last pass in milliseconds, or 0 before the first pass.
 func loopAge(snap *city.Snapshot, now time.Time) int64 {
 	if snap.Patrol.Last.IsZero() {
 		return 0
@@ -50,7 +50,7 @@ func loopAge(snap *city.Snapshot, now time.Time) int64 {
 	return snap.Patrol.Age(now).Milliseconds()
 }
 
-// degraded returns a list that is never null.
+// degraded returns the city's problems as a list that is never null in JSON.
 func degraded(snap *city.Snapshot) []string { return append([]string{}, snap.Degraded...) }
 
 func (s *server) cities(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
@@ -73,7 +73,7 @@ func (s *server) cities(w http.ResponseWriter, r *http.Request, _ wire.Route) er
 	return nil
 }
 
-// Status is the city in numbers: the answer to GET /v0/status.
+// Status is a summary of the city in numbers: the answer to GET /v0/status.
 type Status struct {
 	Name      string           `json:"name"`
 	Path      string           `json:"path"`
@@ -91,7 +91,7 @@ type Status struct {
 	AutoCount AutomationCounts `json:"automations"`
 	Work      city.Work        `json:"work"`
 	Mail      city.MailCount   `json:"mail"` // mail for people
-	// CPU usage of all measured agents, in percent of one processor
+	// CPU usage of all measured agents in percent of one processor
 	CPU      float64         `json:"cpu"`
 	RSS      int64           `json:"rss"`  // memory of all measured agents, in bytes
 	PID      int             `json:"pid"`  // process ID of the controller; 0 = not running
@@ -107,7 +107,7 @@ type Status struct {
 // AgentCounts counts the agents of a city.
 type AgentCounts struct {
 	Total       int                `json:"total"`
-	Running     int                `json:"running"` // in any state, with a running process
+	Running     int                `json:"running"` // agents with a running process, in any state
 	Suspended   int                `json:"suspended"`
 	Quarantined int                `json:"quarantined"`
 	Draining    int                `json:"draining"`
@@ -119,13 +119,13 @@ type AgentCounts struct {
 type PoolCounts struct {
 	Total      int `json:"total"`
 	Suspended  int `json:"suspended"`
-	Overridden int `json:"overridden"` // pools with a size that was set by hand
+	Overridden int `json:"overridden"` // pools with a manually set size
 }
 
 // AutomationCounts counts the automations of a city.
 type AutomationCounts struct {
 	Total int `json:"total"`
-	// automations that are broken or that failed in their newest run
+	// automations that are broken, or with a failed last run
 	Failing int                          `json:"failing"`
 	States  map[city.AutomationState]int `json:"states"`
 }
@@ -145,8 +145,8 @@ func (s *server) status(w http.ResponseWriter, r *http.Request, _ wire.Route) er
 	return nil
 }
 
-// StatusOf derives the status from a snapshot. The uptime and the age of the loop end at now; both are 0 if no
-// controller made the snapshot.
+// StatusOf derives the status from a snapshot. The uptime and the age of the loop are measured at now. Both are 0 if no
+// controller created the snapshot.
 func StatusOf(snap *city.Snapshot, now time.Time) Status {
 	a := Status{
 		Name: snap.Name, Path: snap.Path, Version: snap.Version, Uptime: uptime(snap, now),

@@ -18,17 +18,17 @@ import (
 	"gcity/internal/recovery"
 )
 
-// stream is an answer of server-sent events.
+// stream is a response with server-sent events.
 type stream struct {
 	w       http.ResponseWriter
 	timeout time.Duration
-	ahead   int // number of items that may be read before they are sent
+	ahead   int // number of items that may be read in advance
 
 	gathers  bool // writes are buffered until flush
 	gathered []byte
 }
 
-// open begins a stream, or refuses it if there are too many.
+// open starts a stream, or refuses it if there are too many streams.
 func (s *server) open(w http.ResponseWriter) (st *stream, done func(), err error) {
 	done, err = s.takePlace()
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *server) open(w http.ResponseWriter) (st *stream, done func(), err error
 	return st, done, nil
 }
 
-// takePlace reserves a place for a request that keeps its connection open.
+// takePlace reserves one of the limited places for requests that keep their connections open.
 func (s *server) takePlace() (leave func(), err error) {
 	select {
 	case s.streams <- struct{}{}:
@@ -58,7 +58,7 @@ func (s *server) takePlace() (leave func(), err error) {
 	}
 }
 
-// write fails if the client has read nothing for the timeout. The client is then disconnected and resumes by
+// write fails if the client reads nothing for the timeout. The client is then disconnected, and can resume with a
 // cursor.
 func (st *stream) write(s string) error {
 	if st.gathers {
@@ -68,7 +68,7 @@ func (st *stream) write(s string) error {
 	return writePieces(st.w, []byte(s), st.timeout)
 }
 
-// flush writes the buffer, and ends buffering.
+// flush writes the buffer and ends buffering.
 func (st *stream) flush() error {
 	st.gathers = false
 	if len(st.gathered) == 0 {
@@ -79,7 +79,7 @@ func (st *stream) flush() error {
 	return err
 }
 
-// send writes one event. The name and the ID may be "".
+// send writes one event. Its name and its ID may be "".
 func (st *stream) send(event, id string, v any) error {
 	data, err := json.Marshal(v) // json.Marshal writes no line breaks, as an event requires
 	if err != nil {
@@ -108,10 +108,10 @@ func (s *server) errStopped() error {
 
 var errCut = errors.New("the client is gone or too slow")
 
-// eventsAhead is how many events a stream reads in advance, so that it can write several at once.
+// eventsAhead is how many events a stream reads in advance, so that it can write several events in one call.
 const eventsAhead = 64
 
-// pump sends the items of a sequence until either side ends, and comments while it is quiet.
+// pump sends the items of a sequence until either side ends. While the sequence has no items, it sends comments.
 func pump[T any](s *server, st *stream, r *http.Request,
 	from func(context.Context) iter.Seq2[T, error], send func(T) error) {
 	err := pumpItems(s, st, r, from, send)
@@ -221,8 +221,8 @@ func (s *server) watch(w http.ResponseWriter, r *http.Request, rt wire.Route) er
 	return nil
 }
 
-// eventStream continues after Last-Event-ID, or else after the cursor of the query, or else starts with the next
-// event. An invalid cursor, a future one, and missing parts of the log are reported by a gap event.
+// eventStream streams events after Last-Event-ID, or after the cursor in the query. Without either, it starts with the
+// next event. A gap event reports an invalid or future cursor, and missing parts of the log.
 func (s *server) eventStream(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	q, err := selection(r)
 	if err != nil {
@@ -275,7 +275,7 @@ func (st *stream) sendEvent(e events.Event) error {
 	return st.send(eventName(e.Type), strconv.FormatUint(e.Seq, 10), e)
 }
 
-// eventName returns the name of an event in a stream. Names that streams use themselves are omitted.
+// eventName returns the name of an event in a stream, or "" for a name that streams use for their own messages.
 func eventName(kind string) string {
 	if strings.HasPrefix(kind, "!") {
 		return ""
@@ -283,7 +283,7 @@ func eventName(kind string) string {
 	return kind
 }
 
-// ownCursor reads a city's position from a cursor: a seq, or a cursor over several cities.
+// ownCursor reads a city's position from a cursor, which is a seq or a cursor over several cities.
 func ownCursor(ctx context.Context, c city.Control, text string) (seq uint64, ok bool) {
 	if n, err := strconv.ParseUint(text, 10, 64); err == nil {
 		return n, true
@@ -300,7 +300,7 @@ func ownCursor(ctx context.Context, c city.Control, text string) (seq uint64, ok
 	return seq, ok
 }
 
-// outputStream streams the last lines of an agent, first at once and then after each change. It continues across
+// outputStream streams the last lines of an agent, first immediately and then after each change. It continues across
 // restarts of the agent.
 func outputStream(s *server) handler {
 	return func(w http.ResponseWriter, r *http.Request, rt wire.Route) error {

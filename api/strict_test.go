@@ -15,7 +15,7 @@ import (
 	"gcity/api"
 )
 
-// A request with an ambiguous length is refused, and its connection closed.
+// A request with an ambiguous length is refused, and its connection is closed.
 func TestLengthAndChunks(t *testing.T) {
 	f := town()
 	addr := overTCP(t, f, api.Guard{}, api.Options{})
@@ -65,7 +65,7 @@ func TestDuplicateKeys(t *testing.T) {
 	}
 }
 
-// Refused requests and changes over TCP are logged with their address; reads are not.
+// Refused requests, and changes over TCP, are logged with their address. Reads are not logged.
 func TestRefusalsAndChangesAreLogged(t *testing.T) {
 	var out syncBuffer
 	addr := overTCP(t, town(), api.Guard{Token: token}, api.Options{Log: slog.New(slog.NewTextHandler(&out, nil))})

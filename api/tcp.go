@@ -17,13 +17,13 @@ import (
 	"gcity/internal/deadline"
 )
 
-// TCP has the settings of the API over TCP.
+// TCP holds the settings of the API over TCP.
 type TCP struct {
-	Addr      string // "127.0.0.1:8080"; "" disables it
+	Addr      string // "127.0.0.1:8080"; "" = no listener
 	Hosts     []string
 	TokenFile string // "" = no token is required
-	MakeToken bool   // a TokenFile that does not exist is created with a random token
-	ReadFile  string // contains a second token that only allows reading; "" = none
+	MakeToken bool   // create a missing TokenFile with a random token
+	ReadFile  string // file with a second token that permits only reading; "" = none
 
 	Tenants map[string]TenantOf // tenants of a fleet, by name
 }
@@ -38,17 +38,17 @@ func (t TCP) same(u TCP) bool {
 func (t TCP) secrets() bool { return t.TokenFile != "" || len(t.Tenants) > 0 }
 
 const (
-	// pause after a failed listen, and between two reads of a token
+	// delay after a failed listen, and between two reads of a token
 	tryAgain  = 2 * time.Second
 	tokenTime = time.Second // timeout for reading a file
 
-	// limits the pending reads, so that a file that never answers does not block another one
+	// limit of pending reads, so that a file that never answers does not block other files
 	tokensAtOnce = 8
 )
 
 // Keep serves the API over TCP until ctx ends, with the newest settings from wants. It reports every change of the
-// address, or why it does not listen. It retries after failures. A change of the address closes all connections. A
-// change of a token closes the connections that used it.
+// address, and the reason if it does not listen. It retries after failures. A change of the address closes all
+// connections. A change of a token closes the connections that used the old token.
 func Keep(ctx context.Context, wants <-chan TCP, tell func(city.Listener), c city.Control,
 	o Options) {
 	k := &keeper{section: "[api]", o: o, tell: tell}
@@ -58,8 +58,8 @@ func Keep(ctx context.Context, wants <-chan TCP, tell func(city.Listener), c cit
 	k.run(ctx, wants)
 }
 
-// KeepFleet is Keep for all cities of a directory. A tenant with an unreadable token has no access, and the reports
-// say so.
+// KeepFleet is like Keep, for all cities of a directory. A tenant with an unreadable token has no access, and the
+// reports mention that.
 func KeepFleet(ctx context.Context, wants <-chan TCP, tell func(city.Listener), d city.Directory,
 	o Options) {
 	k := &keeper{section: "[supervisor]", fleet: true, o: o, tell: tell}
@@ -112,14 +112,14 @@ type keeper struct {
 
 	want TCP
 	told city.Listener
-	keys keys                     // the current tokens
-	ring *atomic.Pointer[keyring] // the current tokens, as the guard reads them
+	keys keys                     // current tokens
+	ring *atomic.Pointer[keyring] // current tokens in the form for the guard
 	// stops the server and waits for it; nil = the server is not running
 	serving func()
 	failed  chan error
 }
 
-// update applies the wanted settings to the server, as far as possible.
+// update applies the wanted settings to the server. It reports settings that cannot be applied.
 func (k *keeper) update(ctx context.Context) {
 	if k.want.Addr == "" {
 		k.report(city.Listener{})
@@ -169,7 +169,7 @@ func (k *keeper) begin(ctx context.Context, l net.Listener, now keys) {
 	k.serving = func() { end(); wg.Wait() }
 }
 
-// swapTokens replaces the tokens. It only closes connections with a revoked token.
+// swapTokens replaces the tokens. It closes only the connections with a revoked token.
 func (k *keeper) swapTokens(now keys) {
 	if now.same(k.keys) {
 		return
@@ -222,7 +222,7 @@ func (k *keeper) listenProblem(err error) string {
 	return err.Error()
 }
 
-// TCPAddr returns the address of [api] in the form that Keep takes.
+// TCPAddr returns the address of an [api] table in the form for Keep.
 func TCPAddr(bind string, port int) string {
 	if port == 0 {
 		return ""

@@ -27,7 +27,7 @@ import (
 
 const (
 	token    = "nobody-else-knows-this-0123456789"
-	patience = eventually.Timeout // the timeout of every wait; no test measures it
+	patience = eventually.Timeout // timeout of every wait; no test measures it
 )
 
 // overTCP serves a city on a port until the test ends, and checks that Serve then returns.
@@ -55,7 +55,7 @@ func overTCP(t *testing.T, c city.Control, g api.Guard, o api.Options) (addr str
 	return l.Addr().String()
 }
 
-// everyDoor runs an attack against a city's listener, and against the listener of all cities.
+// everyDoor runs an attack against the listener of a city, and against the listener of all cities.
 func everyDoor(t *testing.T, g api.Guard, attack func(t *testing.T, addr string)) {
 	t.Helper()
 	t.Run("a city", func(t *testing.T) { attack(t, overTCP(t, town(), g, api.Options{})) })
@@ -63,7 +63,7 @@ func everyDoor(t *testing.T, g api.Guard, attack func(t *testing.T, addr string)
 	t.Run("all cities", func(t *testing.T) { attack(t, fleetOverTCP(t, citytest.NewMachine(town()), g, api.Options{})) })
 }
 
-// call sends a request without using this package. Headers are "Name: value"; Host is one of them.
+// call sends a request without this package. Headers have the form "Name: value", and may include Host.
 func call(t *testing.T, method, url, body string, headers ...string) (int, http.Header, string) {
 	t.Helper()
 	tr := &http.Transport{DisableKeepAlives: true}
@@ -92,15 +92,15 @@ func call(t *testing.T, method, url, body string, headers ...string) (int, http.
 	return resp.StatusCode, resp.Header, string(b)
 }
 
-// answers reports whether a GET request is answered with 200. While the server writes to readers that stall, an answer to
-// another client can exceed the server's WriteTimeout.
+// answers reports whether the response to a GET request has status 200. While the server writes to readers that stall,
+// a response to another client can take longer than the server's WriteTimeout.
 func answers(url string) bool {
 	c := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}
 	resp, err := c.Get(url)
 	return err == nil && resp.Body.Close() == nil && resp.StatusCode == http.StatusOK
 }
 
-// raw sends bytes and returns everything that arrives until the server closes.
+// raw sends bytes and returns everything that arrives until the server closes the connection.
 func raw(t *testing.T, addr, text string) string {
 	t.Helper()
 	c, err := net.Dial("tcp", addr)
@@ -111,14 +111,14 @@ func raw(t *testing.T, addr, text string) string {
 	if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
 	}
-	_, _ = io.WriteString(c, text) // the server may close in the middle
+	_, _ = io.WriteString(c, text) // the server may close the connection before everything is written
 	b, _ := io.ReadAll(c)
 	return string(b)
 }
 
 const byProgram, inJSON = "X-GC-Request: 1", "Content-Type: application/json"
 
-// A request from a page whose host name was rebound to this machine still has that name, and is refused (N1).
+// A page with a host name that was rebound to this machine sends requests with that name. They are refused (N1).
 func TestForeignHosts(t *testing.T) {
 	f := town()
 	addr := overTCP(t, f, api.Guard{Hosts: []string{"City.example.org", "192.0.2.7", "fd00::7"}}, api.Options{})
@@ -151,7 +151,7 @@ func TestForeignHosts(t *testing.T) {
 	}
 }
 
-// Pages of other sites get no data, and requests that a page could make a browser send change nothing (N1, N2).
+// Pages of other sites get no data. Requests that a page could make a browser send change nothing (N1, N2).
 func TestForeignPages(t *testing.T) {
 	f := town()
 	addr := overTCP(t, f, api.Guard{}, api.Options{})
@@ -219,7 +219,7 @@ func TestForeignPages(t *testing.T) {
 	}
 }
 
-// If there is a token, no request is answered without it, and the token is not logged or shown (N3).
+// If a token is set, no request is answered without it. The token is not logged or shown (N3).
 func TestToken(t *testing.T) {
 	one, all := town(), town()
 	var log journal
@@ -280,7 +280,7 @@ func (l *journal) String() string {
 	return l.b.String()
 }
 
-// The guard checks every request before it is answered, even OPTIONS *, and does not wait for its body (N1, N6).
+// The guard checks every request before it is answered, even OPTIONS *. It does not wait for the body (N1, N6).
 func TestStarInNames(t *testing.T) {
 	t.Parallel()
 	everyDoor(t, api.Guard{Token: token}, func(t *testing.T, addr string) {
@@ -296,7 +296,7 @@ func TestStarInNames(t *testing.T) {
 	})
 }
 
-// Names are checked over TCP too (N5).
+// Names are also checked over TCP (N5).
 func TestPathTricks(t *testing.T) {
 	everyDoor(t, api.Guard{}, func(t *testing.T, addr string) {
 		for _, path := range []string{"/v0/agent/..", "/v0/agent/%2e%2e", "/v0/agent/%2e%2e/output", "/v0/agent/..%2f..%2fetc%2fpasswd", "/v0/agent/wor%00ker", "/v0/agent/../../etc/passwd",
@@ -310,7 +310,7 @@ func TestPathTricks(t *testing.T) {
 }
 
 // Clients that send too little, too much, half a request or nothing are disconnected. Meanwhile other clients get
-// answers (N6, N9).
+// responses (N6, N9).
 func TestHostileClients(t *testing.T) {
 	t.Parallel()
 	everyDoor(t, api.Guard{}, func(t *testing.T, addr string) {
@@ -350,7 +350,7 @@ func TestHostileClients(t *testing.T) {
 			"two lengths":                     begun + "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
 			"a length and chunks":             begun + "Connection: close\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /v0/agents HTTP/1.1\r\nHost: localhost\r\n\r\n",
 		} {
-			got := raw(t, addr, request) // returns because the server closes
+			got := raw(t, addr, request) // returns when the server closes the connection
 			if got != "" && !strings.HasPrefix(got, "HTTP/1.1 4") && !strings.HasPrefix(got, "HTTP/1.1 505") {
 				t.Errorf("%s: %.200s", name, got)
 			}
@@ -359,8 +359,8 @@ func TestHostileClients(t *testing.T) {
 	})
 }
 
-// Clients of streams that read nothing are disconnected. The number of streams is limited, and streams at the limit do
-// not block other requests (N6, N7).
+// Clients of streams that read nothing are disconnected. The number of streams is limited. Streams at the limit do not
+// block other requests (N6, N7).
 func TestStalledReaders(t *testing.T) {
 	t.Parallel()
 	f := town()
@@ -395,7 +395,7 @@ func TestStalledReaders(t *testing.T) {
 	}
 }
 
-// A cursor resumes exactly, or a gap event reports that it cannot (N8).
+// A cursor resumes exactly, or a gap event reports that this is impossible (N8).
 func TestCursorsOverTCP(t *testing.T) {
 	f := town()
 	for range 3 {

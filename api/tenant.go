@@ -14,20 +14,20 @@ import (
 	"gcity/city"
 )
 
-// Tenant is a user who can use only some cities of a machine and cannot see the others.
+// Tenant is a user who can see and use only some cities of a machine.
 type Tenant struct {
 	Cities []string // names of the cities, registered or not
-	// required in every request of the tenant; "" = the tenant has no access over TCP
+	// required in every request of the tenant; "" = no access over TCP
 	Token     string
-	MaxAgents int // maximum number of agents of all its cities together; 0 = no limit
+	MaxAgents int // maximum number of agents in all cities of the tenant together; 0 = no limit
 	MaxCities int // maximum number of registered cities; 0 = all of Cities
 }
 
-// TenantOf is a Tenant in the configuration.
+// TenantOf is the configuration of a Tenant.
 type TenantOf struct {
 	Name      string
 	Cities    []string
-	Token     string // token; "" = it is in TokenFile
+	Token     string // token; "" = the token is in TokenFile
 	TokenFile string
 	Socket    string // socket on which the tenant needs no token; "" = none
 	MaxAgents int
@@ -43,7 +43,7 @@ func (t TenantOf) Same(u TenantOf) bool {
 
 const tenantPrefix = "/v0/tenant/"
 
-// tenantPath splits the escaped path of a tenant: the tenant's name, or "", and the rest.
+// tenantPath splits the escaped path of a tenant into the tenant's name, or "" if it is invalid, and the rest.
 func tenantPath(path string) (who, rest string, ok bool) {
 	rest, ok = strings.CutPrefix(path, tenantPrefix)
 	if !ok {
@@ -56,7 +56,7 @@ func tenantPath(path string) (who, rest string, ok bool) {
 	return "", "/v0/" + rest, true
 }
 
-// asTenant handles a request below a tenant's path, which the guard has permitted.
+// asTenant handles a request below a tenant's path. The guard has permitted the request.
 func (f *fleet) asTenant(w http.ResponseWriter, r *http.Request, who, path string) {
 	l := f.lets[who]
 	if l == nil {
@@ -76,7 +76,7 @@ func (f *fleet) asTenant(w http.ResponseWriter, r *http.Request, who, path strin
 	rt, err := wire.Parse(path)
 	if err == nil {
 		switch rt.Kind {
-		// these concern the whole machine
+		// these requests affect the whole machine
 		case wire.KindHealth, wire.KindFigured, wire.KindDescribed, wire.KindDebug:
 			err = wire.UnknownPath()
 		}
@@ -94,7 +94,7 @@ func (f *fleet) asTenant(w http.ResponseWriter, r *http.Request, who, path strin
 	own.route(w, r, rt)
 }
 
-// ServeTenant is ServeFleet for one tenant, without a token: every client that can connect acts as the tenant.
+// ServeTenant is like ServeFleet for one tenant, without a token. Every client that can connect acts as the tenant.
 // Paths may begin with /v0/tenant/NAME.
 func ServeTenant(ctx context.Context, l net.Listener, t TenantOf, d city.Directory,
 	o Options) error {
@@ -105,7 +105,7 @@ func ServeTenant(ctx context.Context, l net.Listener, t TenantOf, d city.Directo
 		f.lets = tenanciesOf(with)
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			f.catchPanic(func() {
-				// the deadline may be left from the previous request on this connection
+				// the previous request on this connection may have set a deadline
 				_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 				path := r.URL.EscapedPath()
 				to, rest, is := tenantPath(path)
@@ -132,7 +132,8 @@ type tenancy struct {
 
 func (t *tenancy) has(name string) bool { return slices.Contains(t.Cities, name) }
 
-// tenanciesOf returns the tenants of a guard. No tenant can use up all connections or streams.
+// tenanciesOf returns the tenants of a guard. Each has its own limits, so that it cannot use up all connections or
+// streams.
 func tenanciesOf(o Options) map[string]*tenancy {
 	all := map[string]*tenancy{}
 	if o.Guard == nil {
@@ -145,7 +146,7 @@ func tenanciesOf(o Options) map[string]*tenancy {
 	return all
 }
 
-// fits refuses a city that declares more agents than its tenant may have.
+// fits returns an error for a city that declares more agents than the tenant may have.
 func (t *tenancy) fits(ctx context.Context, name string, c city.Control) error {
 	if t == nil || t.MaxAgents == 0 {
 		return nil
@@ -162,8 +163,8 @@ func (t *tenancy) fits(ctx context.Context, name string, c city.Control) error {
 	return nil
 }
 
-// mayEnrol returns the name of the city in a folder. It returns an error if a registration would exceed the
-// tenant's limit, or if the folder does not belong to the tenant.
+// mayEnrol returns the name of the city in a folder. It returns an error if the registration would exceed the tenant's
+// limit, or if the folder does not belong to the tenant.
 func (f *fleet) mayEnrol(ctx context.Context, reg city.Registrar, name, path string) (string,
 	error) {
 	t := f.let
@@ -180,7 +181,7 @@ func (f *fleet) mayEnrol(ctx context.Context, reg city.Registrar, name, path str
 	if err != nil {
 		return "", err
 	}
-	// the name belongs to another owner, whatever the configuration says now
+	// the registered name belongs to another owner, so the current configuration is irrelevant
 	for i := range known {
 		if known[i].Path == about.Path && !t.has(known[i].Name) {
 			return "", f.refuseForeign(path, known[i].Name, nil)
@@ -216,8 +217,8 @@ func (f *fleet) mayEnrol(ctx context.Context, reg city.Registrar, name, path str
 	return about.Name, nil
 }
 
-// refuseForeign returns the error for a folder that does not belong to the tenant. The error does not contain the
-// reason, which is only logged.
+// refuseForeign returns the error for a folder that does not belong to the tenant. The reason is only logged, and not
+// part of the error.
 func (f *fleet) refuseForeign(path, is string, why error) error {
 	f.o.Log.Info("a tenant may not register a folder", "tenant", f.let.name, "path", path, "why",
 		why, "called", is)
@@ -226,8 +227,8 @@ func (f *fleet) refuseForeign(path, is string, why error) error {
 		path, f.let.name)}
 }
 
-// redact returns the text of a machine-level error that is safe to show a tenant. The original may contain names of
-// other tenants' files.
+// redact returns an error that is safe to show a tenant, for an error of the whole machine. The original may contain
+// the names of other tenants' files.
 func (f *fleet) redact(err error) error {
 	e, ok := errors.AsType[*city.Error](err)
 	if f.let == nil || err == nil || ok && e.Code != city.Invalid {

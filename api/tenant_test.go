@@ -50,7 +50,7 @@ func (h *hotel) ask(method, path, body, token string) (int, string) {
 	return code, text
 }
 
-// For any path, a tenant's token opens only the tenant's own cities. No answer reveals that other cities exist.
+// For any path, a tenant's token opens only the cities of the tenant. No response reveals that other cities exist.
 func TestTenants(t *testing.T) {
 	h := newHotel(t)
 	for _, c := range []struct {
@@ -64,7 +64,7 @@ func TestTenants(t *testing.T) {
 		{acmeToken, "GET", "/v0/tenant/acme/city/prod/agents", 200},
 		{acmeToken, "GET", "/v0/tenant/acme/city/prod/agent/worker/output", 200},
 		{acmeToken, "POST", "/v0/tenant/acme/city/prod/agent/worker/restart", 200},
-		{acmeToken, "GET", "/v0/tenant/acme/status", 200}, // of its only city
+		{acmeToken, "GET", "/v0/tenant/acme/status", 200}, // the status of the tenant's only city
 		{acmeToken, "GET", "/v0/tenant/%61cme/cities", 200},
 
 		{acmeToken, "DELETE", "/v0/tenant/acme/city/prod/rig/yard", 403},
@@ -123,7 +123,7 @@ func TestTenants(t *testing.T) {
 		if code != c.want {
 			t.Errorf("%s %s: %d, want %d: %.300s", c.method, c.path, code, c.want, body)
 		}
-		// repeating the name in the request reveals nothing
+		// repeating the name from the request reveals nothing
 		foreign := strings.NewReplacer("no city secretproject", "", "no city nobodys", "").Replace(body)
 		if c.path == "/v0/tenant/acme/events?cursor=secretproject:0" {
 			foreign = ""
@@ -135,7 +135,7 @@ func TestTenants(t *testing.T) {
 	if done := h.big.Commands(); len(done) != 0 {
 		t.Errorf("%#v was done to another tenant's city", done)
 	}
-	// an unknown tenant and another tenant get the same answers
+	// an unknown tenant and another tenant get the same response
 	_, other := h.ask("GET", "/v0/tenant/bigcorp/cities", "", acmeToken)
 	_, none := h.ask("GET", "/v0/tenant/none/cities", "", acmeToken)
 	_, locked := h.ask("GET", "/v0/tenant/locked/cities", "", acmeToken)
@@ -147,7 +147,7 @@ func TestTenants(t *testing.T) {
 	if strings.ReplaceAll(foreign, "secretproject", "x") != strings.ReplaceAll(nowhere, "nosuchproject", "x") {
 		t.Errorf("%s and %s", foreign, nowhere)
 	}
-	// the supervisor's token opens everything
+	// the supervisor's token permits everything
 	for path, want := range map[string]int{"/v0/cities": 200, "/v0/tenant/acme/cities": 200, "/v0/tenant/bigcorp/city/secretproject": 200, "/v0/tenant/none/cities": 404, "/v0/tenant/%2e%2e/cities": 404, "/metrics": 200} {
 		if code, body := h.ask("GET", path, "", token); code != want {
 			t.Errorf("%s: %d %s", path, code, body)
@@ -158,7 +158,7 @@ func TestTenants(t *testing.T) {
 	}
 }
 
-// If there are tenants and the supervisor has no token, only the cities of tenants are open.
+// If there are tenants and the supervisor has no token, only the cities of the tenants are accessible.
 func TestTenantsWithoutSupervisor(t *testing.T) {
 	addr := fleetOverTCP(t, citytest.NewMachine(named("prod")), api.Guard{Fleet: true, Tenants: map[string]api.Tenant{"acme": {Cities: []string{"prod"}, Token: acmeToken}}}, api.Options{})
 	for path, want := range map[string]int{"/v0/cities": 401, "/health": 401, "/v0/tenant/acme/cities": 200} {
@@ -175,7 +175,7 @@ func TestTenantsWithoutSupervisor(t *testing.T) {
 	}
 }
 
-// A tenant's stream has the events of the tenant's cities, including cities that are added later.
+// A tenant's stream contains the events of the tenant's cities, including cities that are added later.
 func TestTenantStream(t *testing.T) {
 	h := newHotel(t)
 	tr := &http.Transport{DisableKeepAlives: true}
@@ -192,13 +192,13 @@ func TestTenantStream(t *testing.T) {
 	h.m.Put("staging", "/staging", staging)
 	h.big.Record(events.Event{Type: "x.y"})
 	staging.Record(events.Event{Type: "x.y"})
-	// the position in secretproject is the client's own, and never advances
+	// the position in secretproject comes from the client, and never advances
 	if got, id := st.events(1); got != "staging:1" || id != "prod:1,secretproject:0,staging:1" {
 		t.Error(got, id)
 	}
 }
 
-// withToken sends requests for any host to one address.
+// withToken sends requests for any host to one address, with a token.
 type withToken struct {
 	next        http.RoundTripper
 	addr, token string
@@ -210,7 +210,7 @@ func (w withToken) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.next.RoundTrip(r)
 }
 
-// A tenant can register its own cities, up to its limits of cities and agents.
+// A tenant can register its own cities, up to its limits on cities and agents.
 func TestTenantRegisters(t *testing.T) {
 	h := newHotel(t)
 	agents := func(n int) (all []city.Agent) {
@@ -293,8 +293,8 @@ func (s shifty) Survey(_ context.Context, path string) (city.Declared, error) {
 	return city.Declared{Name: "prod", Path: path}, nil
 }
 
-// A folder that is registered under the name of another owner's city does not belong to the tenant, whatever its
-// configuration says.
+// A folder that is registered under the name of another owner's city does not belong to the tenant, regardless of its
+// configuration.
 func TestTenantRegistersATakenName(t *testing.T) {
 	h := newHotel(t)
 	h.m.Remove("prod")
@@ -314,7 +314,7 @@ var errTorn = &city.Error{Code: city.Invalid, Message: "the registry of cities i
 func (torn) Register(context.Context, string) (city.Info, error)      { return city.Info{}, errTorn }
 func (torn) Unregister(context.Context, string) (city.Receipt, error) { return city.Receipt{}, errTorn }
 
-// Errors in the machine's files are not shown to tenants, but are in the log.
+// Errors in the machine's files are logged, but not shown to tenants.
 func TestTenantAndTornRegistry(t *testing.T) {
 	h := &hotel{t: t}
 	m := citytest.NewMachine(named("prod"))
@@ -334,7 +334,8 @@ func TestTenantAndTornRegistry(t *testing.T) {
 	}
 }
 
-// A registration is reverted if the city turns out not to be the tenant's, unless the city was registered before.
+// A registration is reverted if the city does not belong to the tenant after all, unless the city was registered
+// before.
 func TestTenantRegistersAnother(t *testing.T) {
 	m := citytest.NewMachine(named("nobodys"))
 	m.Folder("/nobodys", named("nobodys"))
@@ -353,7 +354,7 @@ func TestTenantRegistersAnother(t *testing.T) {
 	}
 }
 
-// Two registrations at the same time are handled one after the other, so together they cannot exceed the limit.
+// Simultaneous registrations are handled one after the other, so together they cannot exceed the limit.
 func TestTenantRegistersAtOnce(t *testing.T) {
 	h := newHotel(t)
 	h.m.Remove("prod")

@@ -44,7 +44,7 @@ func TestKeepMakesToken(t *testing.T) {
 	}
 }
 
-// Keep does not replace files or links at the token file's path, and the port stays closed.
+// Keep does not replace files or links at the path of the token file, and the port stays closed.
 func TestKeepReplacesNoToken(t *testing.T) {
 	dir := t.TempDir()
 	d := keep(t)
@@ -59,8 +59,8 @@ func TestKeepReplacesNoToken(t *testing.T) {
 	}
 }
 
-// A read-only token permits only GET and streams. It must differ from other tokens, and does not affect requests with
-// other tokens.
+// A read-only token permits only GET requests and streams. It must differ from other tokens, and does not affect
+// requests with other tokens.
 func TestReadOnlyToken(t *testing.T) {
 	t.Parallel()
 	d := keep(t)
@@ -93,7 +93,7 @@ func TestReadOnlyToken(t *testing.T) {
 			t.Errorf("%s %s with %s: %d %s", c.method, c.path, c.token, code, body)
 		}
 	}
-	write("read", token) // the token of token_file
+	write("read", token) // the token in token_file
 	d.until(addr, "read_token_file cannot be used, so its token is refused: the file has the token of token_file")
 	if code, body := as("POST", "/v0/resume", token); code != 200 {
 		t.Errorf("the other token: %d %s", code, body)

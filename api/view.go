@@ -8,13 +8,13 @@ import (
 	"gcity/city"
 )
 
-// view is a directory with only some of the cities.
+// view is a directory that contains only some of the cities.
 type view struct {
 	city.Directory
-	sees func(name string) bool // nil: all are visible
+	sees func(name string) bool // nil = all cities are visible
 }
 
-// of returns a view of those cities that sees accepts.
+// of returns a view of the cities that sees accepts.
 func (v view) of(sees func(name string) bool) view { return view{v, sees} }
 
 // root returns the underlying directory.
@@ -28,7 +28,7 @@ func (v view) root() city.Directory {
 	}
 }
 
-// keeper returns the Keeper of the cities, or nil if it is unknown or only some cities are visible.
+// keeper returns the Keeper of the cities. It returns nil if there is none, or if only some cities are visible.
 func (v view) keeper() city.Keeper {
 	for {
 		inner, ok := v.Directory.(view)

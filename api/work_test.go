@@ -19,7 +19,7 @@ import (
 	"gcity/controller/controllertest"
 )
 
-// noted is a city that records the commands that it receives.
+// noted is a city that records the commands it receives.
 type noted struct {
 	*controllertest.City
 	mu       sync.Mutex
@@ -129,7 +129,7 @@ func TestWorkShapes(t *testing.T) {
 	}
 }
 
-// The history of an automation stays available after its file is removed.
+// The history of an automation remains available after its file is removed.
 func TestHistoryOutlivesItsAutomation(t *testing.T) {
 	f := shop(t)
 	path, _ := serve(t, f, api.Options{})
@@ -170,7 +170,7 @@ func TestWorkByCurl(t *testing.T) {
 		{"PATCH", "/v0/city/town/bead/tw-4", `{"description":"","parent_id":"","remove_labels":["x"],"if_rev":2}`,
 			city.UpdateBead{ID: "tw-4", Patch: beads.Patch{Description: new(""), ParentID: new(""), RemoveLabels: []string{"x"}, IfRev: new(uint64(2))}}, `"labels":["z","y"]`},
 		{"POST", "/v0/bead/tw-4/close", "", city.UpdateBead{ID: "tw-4", Patch: beads.Closing()}, `"message":"closed tw-4","bead":{"id":"tw-4"`},
-		{"POST", "/v0/city/town/bead/tw-4/close", " {} ", city.UpdateBead{ID: "tw-4", Patch: beads.Closing()}, `"status":"closed"`}, // N12
+		{"POST", "/v0/city/town/bead/tw-4/close", " {} ", city.UpdateBead{ID: "tw-4", Patch: beads.Closing()}, `"status":"closed"`}, // repeated (N12)
 		{"POST", "/v0/automation/brew/run", "", city.Fire{Automation: "brew"}, `"bead":{`},
 		{"POST", "/v0/city/town/automation/chore/run", `{"by":"cron elsewhere"}`, city.Fire{Automation: "chore", By: "cron elsewhere"}, `"by":"cron elsewhere"`},
 	} {
@@ -265,7 +265,7 @@ func TestWorkRefusals(t *testing.T) {
 	}
 }
 
-// A store that fails never looks like an empty store (S14).
+// A failing store never looks like an empty store (S14).
 func TestStoreInTrouble(t *testing.T) {
 	f := shop(t)
 	path, _ := serve(t, f, api.Options{})
@@ -302,7 +302,7 @@ func TestStoreInTrouble(t *testing.T) {
 	}
 }
 
-// asked is a city that records the queries for work that reach it.
+// asked is a city that records the queries for work it receives.
 type asked struct {
 	city.Control
 	queries []beads.Query

@@ -24,8 +24,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// ErrNotRunning means that no process listens on a city's socket. Errors of a Client also wrap it when its city has
-// stopped.
+// ErrNotRunning means that no process listens on a city's socket. After a city has stopped, errors of its Client also
+// wrap it.
 var ErrNotRunning = errors.New("not running")
 
 // ErrEnded means that a controller exited, or closed the connection, before it answered a request.
@@ -33,19 +33,19 @@ var ErrEnded = errors.New("the controller exited before it answered")
 
 const (
 	dialTimeout = 2 * time.Second
-	// timeout of a request that changes nothing, if the context has a later deadline
+	// timeout of a read-only request, if the context has a later deadline
 	readTimeout = 30 * time.Second
 	doTimeout   = 10 * time.Minute // timeout of a command
 	maxAnswer   = 256 << 20
 )
 
-// Client is a running city, reached through its socket.
+// Client is the client of a running city, over the city's socket.
 type Client struct {
 	path  string
-	whose string // the kind of program that listens: "controller", "supervisor"
+	whose string // the program that listens on the socket: "controller" or "supervisor"
 	below string // the path of the city on that socket: "/v0", "/v0/city/NAME"
 	http  *http.Transport
-	spare disk.Spare      // the connection that Dial has opened, or that the last exchange has kept
+	spare disk.Spare      // the connection that Dial opened, or the last exchange kept
 	life  context.Context // ends with Close
 	end   context.CancelFunc
 }
@@ -79,19 +79,19 @@ func dialFor(whose, path string) (*Client, error) {
 	return c, nil
 }
 
-// connect returns the connection that Dial opened, or a new one. It returns no connection of an earlier exchange,
-// because the transport would not repeat a request on it.
+// connect returns the connection that Dial opened, or a new connection. It does not return the connection of an earlier
+// exchange, because the transport would not repeat a request on it.
 func (c *Client) connect(ctx context.Context) (net.Conn, error) {
 	if conn := c.spare.Take(); conn != nil {
 		if _, used := conn.(reused); !used {
 			return conn, nil
 		}
-		_ = conn.Close() // nothing was written
+		_ = conn.Close() // nothing was written to it
 	}
 	return c.dial(ctx)
 }
 
-// Close ends every stream and terminal of the client. Later calls fail.
+// Close ends all streams and terminals of the client. Later calls fail.
 func (c *Client) Close() error {
 	c.end()
 	c.spare.Close()
@@ -130,13 +130,13 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 	return nil, fmt.Errorf("cannot reach the city: %w", err)
 }
 
-// target returns the URL of a path of the city's own API.
+// target returns the URL for a path of the city's own API.
 func (c *Client) target(path string) string {
 	return "http://city" + c.below + strings.TrimPrefix(path, "/v0")
 }
 
-// request sends a request. It returns an answer with status 200, which the caller closes, or the error in the
-// answer. ctx also limits the reading of the answer.
+// request sends a request. It returns a response with status 200, which the caller must close, or the error in the
+// response. ctx also limits the reading of the response.
 func (c *Client) request(ctx context.Context, what request) (*http.Response, error) {
 	if c.life.Err() != nil {
 		return nil, &city.Error{Code: city.Unavailable,
@@ -168,7 +168,7 @@ func (c *Client) request(ctx context.Context, what request) (*http.Response, err
 	return resp, nil
 }
 
-// failed explains a request that got no answer.
+// failed returns the error for a request without a response.
 func (c *Client) failed(ctx context.Context, err error) error {
 	if _, ok := errors.AsType[*city.Error](err); ok {
 		return err
@@ -189,8 +189,8 @@ func (c *Client) failed(ctx context.Context, err error) error {
 	return e
 }
 
-// closedIdle is the error of net/http for a connection that the other side closed before a request was sent on it.
-// The package does not export it.
+// closedIdle is the text of a net/http error. It means that the other side closed a connection before a request was
+// sent on it. net/http does not export the error.
 const closedIdle = "server closed idle connection"
 
 func refusal(resp *http.Response) error {
@@ -208,15 +208,15 @@ type request struct {
 	method, path string
 	query        url.Values
 	body         []byte
-	stream       bool // the answer is a stream
+	stream       bool // the response is a stream
 }
 
-// get requests a path.
+// get sends a GET request for a path.
 func (c *Client) get(ctx context.Context, path string, q url.Values, into any) error {
 	return c.call(ctx, request{method: http.MethodGet, path: path, query: q}, into)
 }
 
-// call sends a request and decodes the JSON answer into into, unless that is nil.
+// call sends a request and decodes the JSON response into into, unless that is nil.
 func (c *Client) call(ctx context.Context, what request, into any) error {
 	timeout := readTimeout
 	if what.method != http.MethodGet {
@@ -253,7 +253,7 @@ func (c *Client) snapshot(ctx context.Context, q url.Values) (*city.Snapshot, er
 	return snap, nil
 }
 
-// Agent returns one agent by its qualified name. It is cheaper than a snapshot, which has every agent.
+// Agent returns one agent by its qualified name. This costs less than a snapshot, which contains every agent.
 func (c *Client) Agent(ctx context.Context, name string) (*city.Agent, error) {
 	path, err := wire.Path(wire.KindAgent, name, "")
 	if err != nil {

@@ -10,20 +10,20 @@ import (
 	"gcity/city"
 )
 
-// ErrSilent means that a controller accepts connections but answers nothing: its process is stopped or hangs.
+// ErrSilent means that a controller accepts connections but does not answer. Its process is stopped or hangs.
 var ErrSilent = errors.New("the controller does not answer")
 
 const (
-	// A request waits as long as the other end answers pings. A ping is sent after each pingAfter, and pingLimit is
-	// its timeout.
+	// A request waits as long as the other end answers pings. A ping is sent after each pingAfter, and its timeout is
+	// pingLimit.
 	pingAfter = time.Second
 	pingLimit = 2 * time.Second
-	// A request fails after this number of consecutive pings without an answer. On a busy machine, a single ping may
-	// take longer than its timeout.
+	// A request fails after this number of consecutive unanswered pings. On a busy machine, a single ping may take
+	// longer than its timeout.
 	missedPings = 2
 )
 
-// silentError returns the error of a request if the process answers no pings either.
+// silentError returns the error for a request if the process does not answer pings either.
 func (c *Client) silentError(method string) error {
 	next := "`gcity status` shows the state from files, `gcity doctor` shows what to do"
 	if method != http.MethodGet {
@@ -35,7 +35,7 @@ func (c *Client) silentError(method string) error {
 
 // roundTrip sends a request. It fails with ErrSilent as soon as the other end no longer answers pings.
 func (c *Client) roundTrip(r *http.Request) (*http.Response, error) {
-	// the context does not end with this function, because the body is read later
+	// the context outlives this function, because the body is read later
 	ctx, cancel := context.WithCancelCause(r.Context())
 	pings, stop := context.WithCancel(ctx)
 	var watch sync.WaitGroup
@@ -58,7 +58,7 @@ func (c *Client) roundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// ping reports whether the other end answers. Any answer counts, so it requests a path that does not exist.
+// ping reports whether the other end answers. It requests a path that does not exist, because any answer is sufficient.
 func (c *Client) ping(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, pingLimit)
 	defer cancel()
@@ -68,7 +68,7 @@ func (c *Client) ping(ctx context.Context) bool {
 	}
 	resp, err := c.http.RoundTrip(r)
 	if err != nil {
-		return ctx.Err() == nil // the request ended, which roundTrip itself notices
+		return ctx.Err() == nil // the request has ended, which roundTrip itself detects
 	}
 	return resp.Body.Close() == nil
 }

@@ -15,7 +15,7 @@ import (
 	"gcity/city"
 )
 
-// Attach implements city.Control. ctx only limits the opening.
+// Attach implements city.Control. ctx limits only the opening of the terminal.
 func (c *Client) Attach(ctx context.Context, name string, v city.Viewer) (city.Terminal, error) {
 	path, err := wire.Path(wire.KindAgent, name, wire.KindAttach)
 	if err != nil {
@@ -49,7 +49,7 @@ func (c *Client) Attach(ctx context.Context, name string, v city.Viewer) (city.T
 	return t, nil
 }
 
-// upgrade requests the terminal and returns the reader of its frames.
+// upgrade requests the terminal and returns a reader for its frames.
 func upgrade(conn net.Conn, target string) (io.Reader, error) {
 	req, err := http.NewRequest(http.MethodPost, target, http.NoBody)
 	if err != nil {
@@ -81,11 +81,11 @@ type Terminal struct {
 
 	mu   sync.Mutex // guards Read
 	buf  []byte
-	rest []byte // unread part of the newest frame
-	err  error  // result of reads after the end
+	rest []byte // unread part of the last frame
+	err  error  // result of reads after the end of the frames
 }
 
-// Read returns io.EOF when the session has ended, and io.ErrUnexpectedEOF when the connection was lost.
+// Read returns io.EOF when the session has ended, and io.ErrUnexpectedEOF when the connection is lost.
 func (t *Terminal) Read(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -129,7 +129,7 @@ func (t *Terminal) Resize(cols, rows int) error {
 	return t.F.Resize(cols, rows)
 }
 
-// Close detaches. The session continues.
+// Close detaches the terminal. The session continues.
 func (t *Terminal) Close() error {
 	err := net.ErrClosed
 	t.once.Do(func() {

@@ -24,7 +24,7 @@ func (c *Client) Do(ctx context.Context, cmd city.Command) (city.Receipt, error)
 	}
 	method := http.MethodPost
 	var body []byte
-	switch cmd := cmd.(type) { // commands that are sent in the body
+	switch cmd := cmd.(type) { // these commands are sent in the body
 	case city.Emit:
 		body, err = json.Marshal(cmd.Event)
 	case city.CreateBead:
@@ -89,13 +89,13 @@ func (c *Client) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	return b, c.get(ctx, path, nil, &b)
 }
 
-// BriefSnapshot returns the part of a snapshot that Brief keeps. A controller of an earlier build sends the whole
+// BriefSnapshot returns the part of a snapshot that Brief keeps. A controller of an earlier version sends the whole
 // snapshot.
 func (c *Client) BriefSnapshot(ctx context.Context) (*city.Snapshot, error) {
 	return c.snapshot(ctx, url.Values{"view": {wire.StatusView}})
 }
 
-// Explain returns the effective values of an agent, a pool or a rig, as city.Configured does.
+// Explain returns the effective values of an agent, a pool or a rig, like city.Configured.
 func (c *Client) Explain(ctx context.Context, name string) (string, error) {
 	path, err := wire.Path(wire.KindExplained, name, "")
 	if err != nil {

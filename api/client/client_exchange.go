@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// exchange sends a GET request, but not one for a stream. It uses the connection that Dial or the previous exchange
-// left, in the caller's goroutine. The goroutines of http.Transport, and the threads that the runtime starts for
-// them, would cost a command with a single request more than the request itself. Without such a connection,
-// exchange uses the transport.
+// exchange sends a GET request that does not request a stream. It uses the connection that Dial opened or the previous
+// exchange kept, in the caller's goroutine. This avoids the goroutines of http.Transport, and the threads that the
+// runtime starts for them. For a command with a single request, they would cost more than the request itself. Without a
+// kept connection, exchange uses the transport.
 func (c *Client) exchange(r *http.Request) (*http.Response, error) {
 	conn := c.spare.Take()
 	if conn == nil {
@@ -31,17 +31,17 @@ func (c *Client) exchange(r *http.Request) (*http.Response, error) {
 // reused is a connection on which an earlier request was answered.
 type reused struct{ net.Conn }
 
-// closedByPeer reports whether err means that the other side has closed a connection.
+// closedByPeer reports whether err means that the other side has closed the connection.
 func closedByPeer(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) ||
 		errors.Is(err, syscall.EPIPE)
 }
 
-// exchangeOn sends a request on conn and reads the head of the answer. The caller closes the body, which then keeps
+// exchangeOn sends a request on conn and reads the head of the response. The caller closes the body, which then keeps
 // or closes conn.
 func (c *Client) exchangeOn(conn net.Conn, r *http.Request) (*http.Response, error) {
 	ctx := r.Context()
-	// the deadline in the past ends a blocked read or write
+	// a deadline in the past ends a blocked read or write
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	in := bufio.NewReader(conn)
 	err := r.Write(conn)
@@ -62,12 +62,12 @@ func (c *Client) exchangeOn(conn net.Conn, r *http.Request) (*http.Response, err
 			c.keep(conn)
 			return
 		}
-		_ = conn.Close() // everything was read, or is not needed
+		_ = conn.Close() // everything was read, or the rest is not needed
 	}}
 	return resp, nil
 }
 
-// keep stores a connection for the next request.
+// keep keeps a connection for the next request.
 func (c *Client) keep(conn net.Conn) {
 	if _, used := conn.(reused); !used {
 		conn = reused{conn}
@@ -78,7 +78,7 @@ func (c *Client) keep(conn net.Conn) {
 	}
 }
 
-// awaitAnswer waits for the first byte of an answer. It fails with ErrSilent as soon as the other end no longer
+// awaitAnswer waits for the first byte of a response. It fails with ErrSilent as soon as the other end no longer
 // answers pings.
 func (c *Client) awaitAnswer(ctx context.Context, conn net.Conn, in *bufio.Reader) error {
 	for missed := 0; ; {
@@ -107,7 +107,7 @@ func (c *Client) awaitAnswer(ctx context.Context, conn net.Conn, in *bufio.Reade
 	}
 }
 
-// answer is the body of an answer. Close passes to keep whether the body was read to its end.
+// answer is the body of a response. Close calls keep with the information whether the body was read to its end.
 type answer struct {
 	io.Reader
 	keep  func(whole bool)

@@ -12,8 +12,8 @@ import (
 	"gcity/city"
 )
 
-// serve runs a server on a new socket until the test ends. It returns the socket's path, the connections that have
-// become idle, and the number of connections that the server has accepted.
+// serve runs a server on a new socket until the test ends. It returns the socket's path, the connections that became
+// idle, and the number of accepted connections.
 func serve(t *testing.T, h http.Handler) (path string, idle chan net.Conn, accepted *atomic.Int32) {
 	t.Helper()
 	path, idle, accepted = filepath.Join(t.TempDir(), "s"), make(chan net.Conn, 16), new(atomic.Int32)
@@ -45,7 +45,7 @@ func dialed(t *testing.T, path string) *Client {
 	return c
 }
 
-// Consecutive requests share the connection that Dial opened, even after an error response.
+// Consecutive requests use the connection that Dial opened, even after an error response.
 func TestExchangesShareAConnection(t *testing.T) {
 	path, _, accepted := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/v0/snapshot" {
@@ -70,7 +70,7 @@ func TestExchangesShareAConnection(t *testing.T) {
 	}
 }
 
-// A request succeeds on a new connection if the server has closed the idle one.
+// A request succeeds on a new connection if the server has closed the idle connection.
 func TestAnExchangeAfterTheServerClosed(t *testing.T) {
 	path, idle, accepted := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("{}"))
@@ -87,8 +87,8 @@ func TestAnExchangeAfterTheServerClosed(t *testing.T) {
 	}
 }
 
-// If the controller closes a connection without an answer, the client reports that the controller has ended. It does
-// not repeat the request.
+// If the controller closes a connection without a response, the client reports that the controller has ended. The
+// client does not repeat the request.
 func TestAnExchangeWithoutAnAnswer(t *testing.T) {
 	path, _, accepted := serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		panic(http.ErrAbortHandler)

@@ -12,11 +12,11 @@ import (
 	"gcity/city"
 )
 
-// maxHeard limits the buffered output of a run, in bytes of text. The newest piece is always kept.
+// maxHeard is the maximum size of the buffered output of a run, in bytes of text. The newest piece is always kept.
 const maxHeard = 128 << 10
 
-// RunOutput implements city.Control. It reads the stream at once, so that the city does not disconnect it as too
-// slow. If the caller is too slow, pieces are dropped here.
+// RunOutput implements city.Control. It reads the stream immediately, so that the city does not disconnect it. If the
+// caller is too slow, RunOutput drops pieces.
 func (c *Client) RunOutput(ctx context.Context, id string) iter.Seq2[city.Piece, error] {
 	return func(yield func(city.Piece, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -55,7 +55,7 @@ func (c *Client) RunOutput(ctx context.Context, id string) iter.Seq2[city.Piece,
 	}
 }
 
-// hearing buffers the pieces of a run's output between a stream and its reader.
+// hearing is a buffer for the pieces of a run's output, between a stream and its reader.
 type hearing struct {
 	mu     sync.Mutex
 	pieces []city.Piece
@@ -66,7 +66,7 @@ type hearing struct {
 	news   chan struct{}
 }
 
-// put adds a piece and drops the oldest ones over the limit.
+// put adds a piece, and drops the oldest pieces that exceed the limit.
 func (h *hearing) put(p city.Piece) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -100,7 +100,7 @@ func (h *hearing) stir() {
 	}
 }
 
-// take waits for the next piece. ok is false at the end.
+// take waits for the next piece. ok is false after the last piece.
 func (h *hearing) take(ctx context.Context) (p city.Piece, ok bool, err error) {
 	for {
 		p, ok, over, err := h.next()

@@ -14,10 +14,10 @@ import (
 	"gcity/city"
 )
 
-// findTime limits the lookup of a name.
+// findTime is the timeout for looking up a city by name.
 const findTime = 5 * time.Second
 
-// Fleet is the client of all cities of a machine, over their supervisor's socket.
+// Fleet is the client of all cities on a machine, over the supervisor's socket.
 type Fleet struct {
 	c *Client
 
@@ -39,7 +39,7 @@ func DialFleet(path string) (*Fleet, error) {
 	return &Fleet{c: c, cities: map[string]*Client{}}, nil
 }
 
-// Close ends every stream and terminal of the fleet and of its cities.
+// Close ends all streams and terminals of the fleet and its cities.
 func (f *Fleet) Close() error { return f.c.Close() }
 
 // Cities implements city.Directory.
@@ -70,7 +70,7 @@ func (f *Fleet) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 	}
 }
 
-// City implements city.Directory. It returns a *Client. Its Close ends that city's streams and terminals.
+// City implements city.Directory. It returns a *Client. Its Close ends only the streams and terminals of this city.
 func (f *Fleet) City(name string) (city.Control, error) {
 	if !wire.ValidPart(name) {
 		return nil, &city.Error{Code: city.NotFound,

@@ -28,7 +28,7 @@ func configurationOperations() []Operation {
 	}
 }
 
-// catalogue returns the city if it can list and check its files.
+// catalogue returns the city as a Catalogued, or an error if the city does not support that.
 func (r *Request) catalogue() (city.Catalogued, error) {
 	if c, ok := r.City.(city.Catalogued); ok {
 		return c, nil
@@ -46,20 +46,20 @@ func validateConfig(ctx context.Context, r *Request) (any, error) {
 	return c.Validate(ctx)
 }
 
-// explanations are the effective values of the agents, pools and rigs of a city.
+// explanations holds the effective values of the agents, pools and rigs of a city.
 type explanations struct {
 	Revision string        `json:"revision"` // revision of the active configuration
 	Agents   []explanation `json:"agents"`   // agents and pools
 	Rigs     []explanation `json:"rigs"`
 }
 
-// explanation is the effective values of one agent, pool or rig, as text for people. Secrets are shown as ***.
+// explanation holds the effective values of one agent, pool or rig, as text for people. Secrets are shown as ***.
 type explanation struct {
 	Name string `json:"name"`
 	Text string `json:"text"`
 }
 
-// explainConfig explains each agent without a pool, each pool and each rig.
+// explainConfig explains each rig, each pool, and each agent outside pools.
 func explainConfig(ctx context.Context, r *Request) (any, error) {
 	c, ok := r.City.(city.Configured)
 	if !ok {
@@ -86,7 +86,7 @@ func explainConfig(ctx context.Context, r *Request) (any, error) {
 	return a, err
 }
 
-// explain explains the given names. It omits names that do not exist in a newer configuration.
+// explain explains the objects with these names. It omits names that no longer exist in the current configuration.
 func explain(ctx context.Context, c city.Configured, names []string) ([]explanation, error) {
 	out := []explanation{}
 	slices.Sort(names)

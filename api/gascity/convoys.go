@@ -35,7 +35,7 @@ func convoyOperations() []Operation {
 	}
 }
 
-// convoy is the answer about a convoy: the convoy, its beads, and how many of them are closed.
+// convoy is the answer about a convoy: the convoy, its beads, and the number of closed beads.
 type convoy struct {
 	Convoy   beads.Bead    `json:"convoy"`
 	Children []beads.Bead  `json:"children"`
@@ -45,12 +45,12 @@ type convoy struct {
 // newConvoy is the body of a request to create a convoy.
 type newConvoy struct {
 	Title string `json:"title"`
-	// rig of the store; "" = the store of the first item, else the city's
+	// rig of the store; "" = the store of the first item or, without items, the city's store
 	Rig   string   `json:"rig"`
-	Items []string `json:"items"` // ids of beads
+	Items []string `json:"items"` // IDs of beads
 }
 
-// convoyItems is the body of a request to add beads.
+// convoyItems is the body of a request to add beads to a convoy.
 type convoyItems struct {
 	Items []string `json:"items"`
 }
@@ -65,7 +65,7 @@ func convoys(ctx context.Context, r *Request) (any, error) {
 	return r.list(ctx, q)
 }
 
-// showConvoy returns one convoy and its progress.
+// showConvoy returns a convoy and its progress.
 func showConvoy(ctx context.Context, r *Request) (any, error) {
 	b, err := r.convoy(ctx)
 	if err != nil {
@@ -78,7 +78,7 @@ func showConvoy(ctx context.Context, r *Request) (any, error) {
 	return convoy{Convoy: b, Children: all, Progress: city.ProgressOf(all)}, nil
 }
 
-// convoy returns the bead that the request names, which must be a convoy.
+// convoy returns the bead with the ID in the request. It returns an error if the bead is not a convoy.
 func (r *Request) convoy(ctx context.Context) (beads.Bead, error) {
 	b, err := city.GetBead(ctx, r.City, r.Target)
 	if err == nil && b.Type != city.ConvoyType {
@@ -88,7 +88,7 @@ func (r *Request) convoy(ctx context.Context) (beads.Bead, error) {
 	return b, err
 }
 
-// createConvoy makes a convoy of beads.
+// createConvoy creates a convoy of beads.
 func createConvoy(ctx context.Context, r *Request) (any, error) {
 	var in newConvoy
 	if err := r.decode(&in); err != nil {
@@ -121,7 +121,7 @@ func createConvoy(ctx context.Context, r *Request) (any, error) {
 	return Made{Receipt: made, Bead: *made.Bead}, nil
 }
 
-// keeper returns the rig of the store for a convoy of these beads, "" for the city's.
+// keeper returns the rig of the store for a convoy of these beads, or "" for the city's store.
 func (r *Request) keeper(named string, items []beads.Bead) (string, error) {
 	rig := named
 	if len(items) > 0 {
@@ -168,8 +168,7 @@ func addToConvoy(ctx context.Context, r *Request) (any, error) {
 	return showConvoy(ctx, r)
 }
 
-// joinable returns the beads with these IDs. It returns an error if one of them cannot become a child of the
-// convoy.
+// joinable returns the beads with these IDs, or an error if one of them cannot become a child of the convoy.
 func (r *Request) joinable(ctx context.Context, convoy string, ids []string) ([]beads.Bead, error) {
 	var out []beads.Bead
 	for _, id := range ids {
@@ -199,8 +198,7 @@ func (r *Request) joinable(ctx context.Context, convoy string, ids []string) ([]
 	return out, nil
 }
 
-// join makes beads children of a convoy. Closed beads come last, because a convoy closes when its last open bead
-// does.
+// join makes beads children of a convoy. Closed beads are added last, because a convoy closes when it has no open bead.
 func (r *Request) join(ctx context.Context, convoy string, items []beads.Bead) error {
 	for _, closed := range []bool{false, true} {
 		for _, b := range items {
@@ -218,7 +216,7 @@ func (r *Request) join(ctx context.Context, convoy string, items []beads.Bead) e
 	return nil
 }
 
-// closeConvoy closes a convoy. Its beads stay as they are.
+// closeConvoy closes a convoy. Its beads do not change.
 func closeConvoy(ctx context.Context, r *Request) (any, error) {
 	if err := r.refuseBody(); err != nil {
 		return nil, err

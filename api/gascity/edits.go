@@ -11,8 +11,9 @@ import (
 	"gcity/city"
 )
 
-// editOperations are the changes of the configuration that Gas City's clients request. gcity can suspend agents and
-// rigs, and add and remove rigs. For all other changes it returns an error that says what to do instead.
+// editOperations returns the operations by which Gas City's clients change the configuration. gcity supports suspending
+// agents and rigs, and adding and removing rigs. For all other changes it returns an error that explains what to do
+// instead.
 func editOperations() []Operation {
 	ops := []Operation{
 		{openapi.Operation{
@@ -49,8 +50,8 @@ func editOperations() []Operation {
 	return ops
 }
 
-// suspended reads whether a client wants to suspend or resume. Other changes are not implemented: for them it
-// returns an error that names place, the table to edit.
+// suspended returns whether a client wants to suspend or to resume. For any other change it returns an error that names
+// place, which is the table to edit.
 func (r *Request) suspended(place string) (bool, error) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(r.Body, &fields) == nil {
@@ -96,7 +97,8 @@ func patchRig(ctx context.Context, r *Request) (any, error) {
 	return r.Do(ctx, city.ResumeRig{Rig: r.Target})
 }
 
-// rigEditor returns the city if it can declare rigs for this client.
+// rigEditor returns the city as a RigEditor. It returns an error if the city does not support that, or if the client is
+// a tenant.
 func (r *Request) rigEditor(ctx context.Context) (city.RigEditor, error) {
 	if city.PeerOf(ctx).Tenant {
 		return nil, refused(city.Forbidden, "a tenant cannot add or remove rigs: a folder could "+
@@ -109,7 +111,7 @@ func (r *Request) rigEditor(ctx context.Context) (city.RigEditor, error) {
 		"run `gcity rig add DIR` or `gcity rig remove NAME`")
 }
 
-// addRig declares a rig.
+// addRig adds a rig to the configuration.
 func addRig(ctx context.Context, r *Request) (any, error) {
 	var in city.NewRig
 	if err := r.decode(&in); err != nil {

@@ -10,18 +10,19 @@ import (
 	"gcity/city"
 )
 
-// Resumes are the names of the parameters for the cursor after which a stream of events continues.
+// Resumes lists the names of the query parameters for the cursor of an event stream.
 const Resumes = " after_seq after_cursor after cursor"
 
-// Cursor returns the cursor after which a client's stream of events continues: that of the last event it received,
-// else that of the query. Several parameters have this meaning, for clients of one city and of several.
+// Cursor returns the cursor after which a client's event stream continues: the ID of the last event that the client
+// received, or the cursor in the query. Several parameters have this meaning, because clients use different names.
 func Cursor(r *http.Request) string {
 	v := r.URL.Query()
 	named := cmp.Or(v.Get("after_cursor"), v.Get("after_seq"), v.Get("after"), v.Get("cursor"))
 	return cmp.Or(r.Header.Get("Last-Event-ID"), named)
 }
 
-// OldestFirst reads ?order=. Without it, events since a time come oldest first and others newest first.
+// OldestFirst parses the parameter order. Without it, events since a time are listed oldest first, and other events
+// newest first.
 func OldestFirst(v url.Values) (bool, error) {
 	switch order := v.Get("order"); order {
 	case "":
@@ -37,8 +38,8 @@ func OldestFirst(v url.Values) (bool, error) {
 	}
 }
 
-// CheckQuery refuses unknown query parameters. If a misspelt cursor or filter were ignored, the answer would look
-// right.
+// CheckQuery returns an error for an unknown query parameter. If gcity ignored a misspelt cursor or filter, the answer
+// would look correct.
 func CheckQuery(v url.Values, known []string) error {
 	for name := range v {
 		switch {

@@ -1,6 +1,6 @@
-// Package gascity implements further requests of Gas City's dashboards and scripts with a city.Control: convoys,
-// mail threads, orders, and other names and formats for functions of gcity. Package api routes and documents these
-// requests.
+// Package gascity implements additional requests of Gas City's dashboards and scripts on top of a city.Control. These
+// are convoys, mail threads, orders, and other names and formats for functions of gcity. Package api routes and
+// documents these requests.
 package gascity
 
 import (
@@ -16,27 +16,28 @@ import (
 	"gcity/city"
 )
 
-// Request is a request to answer.
+// Request is a request that this package handles.
 type Request struct {
 	City     city.Control
 	Snapshot *city.Snapshot // a snapshot that is at least as new as the request requires
-	Target   string         // the name or ID in the path
+	Target   string         // name or ID in the path
 	Query    url.Values
 	Body     []byte
 
-	// Do carries out a command on behalf of the client.
+	// Do executes a command on behalf of the client.
 	Do func(context.Context, city.Command) (city.Receipt, error)
-	// Select reads a selection of work from the query.
+	// Select parses a selection of work from the query.
 	Select func() (beads.Query, error)
-	// Page returns the part of a list that limit and cursor select. The names of its items are sorted.
+	// Page returns the part of a list that the parameters limit and cursor select. names are the sorted names of the
+	// list's items.
 	Page func(names []string) (from, to int, next string, err error)
 }
 
-// Operation is an operation that this package answers.
+// Operation is an operation that this package handles.
 type Operation struct {
 	openapi.Operation
 	Answer func(context.Context, *Request) (any, error)
-	shared bool // package api handles the other methods of this path
+	shared bool // package api handles the other methods of the path
 }
 
 // Operations returns all operations of this package.
@@ -45,8 +46,8 @@ func Operations() []Operation {
 		configurationOperations(), editOperations())
 }
 
-// Match finds the pattern of a path, given its parts after "/v0". It returns the pattern, the kind of the name in
-// the path, and the name, still escaped.
+// Match finds the pattern for a path, given the parts of the path after "/v0". It returns the pattern, the kind of the
+// name in the path, and the name in escaped form.
 func Match(parts []string) (pattern, kind, name string, ok bool) {
 	for _, o := range Operations() {
 		if o.shared {
@@ -90,7 +91,7 @@ func listOf[T any](items []T) List[T] {
 	return List[T]{Items: items, Total: len(items)}
 }
 
-// rigOf returns a rig by its name.
+// rigOf returns the rig with this name.
 func rigOf(snap *city.Snapshot, name string) (*city.Rig, error) {
 	for i := range snap.Rigs {
 		if snap.Rigs[i].Name == name {
@@ -101,7 +102,7 @@ func rigOf(snap *city.Snapshot, name string) (*city.Rig, error) {
 		snap.Name)
 }
 
-// rigOfPrefix returns the rig with this prefix of bead IDs, "" for the city.
+// rigOfPrefix returns the rig with this prefix of bead IDs, or "" for the city.
 func rigOfPrefix(snap *city.Snapshot, prefix string) string {
 	for i := range snap.Rigs {
 		if snap.Rigs[i].Prefix == prefix {
@@ -132,7 +133,7 @@ func isCode(err error, code city.Code) bool {
 	return ok && e.Code == code
 }
 
-// Absent returns the error for a noun of Gas City's later API that gcity does not support, or nil for any other
+// Absent returns the error for a noun of Gas City's later API without an equivalent in gcity, or nil for any other
 // noun.
 func Absent(noun string) error {
 	const model = "belong to Gas City's session model of April 2026"

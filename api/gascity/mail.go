@@ -31,7 +31,8 @@ func mailOperations() []Operation {
 	}
 }
 
-// Mail returns the messages to the address in to or agent. Without either it returns all; an empty to means people.
+// Mail returns the messages to the address in the parameter to or agent. Without either it returns all messages. An
+// empty parameter to means people.
 func Mail(ctx context.Context, c city.Control, v url.Values, all bool) ([]mail.Message, error) {
 	if to := cmp.Or(v.Get("to"), v.Get("agent")); to != "" || v.Has("to") {
 		return city.Mail(ctx, c, to, all)
@@ -64,7 +65,7 @@ func countMail(ctx context.Context, r *Request) (any, error) {
 	return n, nil
 }
 
-// thread lists a thread, including archived messages. The ID is that of any message of the thread.
+// thread lists a thread, including archived messages. The ID may be that of any message in the thread.
 func thread(ctx context.Context, r *Request) (any, error) {
 	first, _, err := city.GetMail(ctx, r.City, r.Target)
 	if err != nil {
@@ -108,14 +109,14 @@ func markUnread(ctx context.Context, r *Request) (any, error) {
 	return m, nil
 }
 
-// Sling is the body of a sling request: the work to assign, and the rig of the target.
+// Sling is the body of a request to assign work: the work, and the rig of the target.
 type Sling struct {
 	city.SlingRequest
 	Rig string `json:"rig"`
 }
 
-// In returns the request with its target qualified by the rig: an agent or a pool of that rig or, if no target is
-// given, the rig itself.
+// In returns the request with its target qualified by the rig. The target is an agent or a pool of that rig or, without
+// a target, the rig itself.
 func (s Sling) In(snap *city.Snapshot) (city.SlingRequest, error) {
 	req := s.SlingRequest
 	if s.Rig == "" {
@@ -136,13 +137,13 @@ func (s Sling) In(snap *city.Snapshot) (city.SlingRequest, error) {
 	return req, nil
 }
 
-// Sent is the answer to sending a message: the receipt and the message's ID.
+// Sent is the answer to a request to send a message: the receipt and the message's ID.
 type Sent struct {
 	city.Receipt
 	ID string `json:"id"`
 }
 
-// SentOf returns the answer to sending a message.
+// SentOf returns the answer to a request to send a message.
 func SentOf(r city.Receipt) Sent {
 	out := Sent{Receipt: r}
 	if r.Bead != nil {

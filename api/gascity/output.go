@@ -9,20 +9,20 @@ import (
 )
 
 const (
-	// interval at which an agent's output is compared
+	// interval at which an agent's output is checked for changes
 	outputEvery = 500 * time.Millisecond
-	// number of lines unless the client requests another number
+	// default number of lines
 	outputLines = 100
 )
 
-// Output has the last lines of an agent's output.
+// Output holds the last lines of an agent's output.
 type Output struct {
 	Agent  string `json:"agent"`
 	Format string `json:"format"` // "text"
 	Turns  []turn `json:"turns"`
 }
 
-// Peek is the last lines of an agent as one text.
+// Peek holds the last lines of an agent's output as one text.
 type Peek struct {
 	Output string `json:"output"`
 }
@@ -32,12 +32,12 @@ type turn struct {
 	Text string `json:"text"`
 }
 
-// OutputOf converts the last lines of an agent to an answer.
+// OutputOf returns the answer with the last lines of an agent.
 func OutputOf(name, text string) Output {
 	return Output{Agent: name, Format: "text", Turns: []turn{{Role: "output", Text: text}}}
 }
 
-// Outputs yields the last lines of an agent after each change.
+// Outputs yields the last lines of an agent, first immediately and then after each change.
 func Outputs(ctx context.Context, c city.Control, name string, lines int) iter.Seq2[Output, error] {
 	return func(yield func(Output, error) bool) {
 		if lines == 0 {

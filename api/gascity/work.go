@@ -10,7 +10,7 @@ import (
 	"gcity/city"
 )
 
-// Filter are the query parameters that select work.
+// Filter lists the query parameters that select work.
 const Filter = "index wait limit cursor rig" +
 	" status label type not_type assignee parent ref ready assigned closed_since"
 
@@ -37,7 +37,7 @@ func workOperations() []Operation {
 	}
 }
 
-// Made is the answer to creating a bead: the receipt, with the bead's own fields.
+// Made is the answer to a request to create a bead: the receipt, with the bead's own fields.
 type Made struct {
 	city.Receipt
 	beads.Bead
@@ -69,7 +69,7 @@ func (r *Request) list(ctx context.Context, q beads.Query) (any, error) {
 	return page, nil
 }
 
-// Beads lists work, optionally of one rig. Bead IDs of a rig begin with its prefix.
+// Beads lists work, of one rig if rig is set. The IDs of a rig's beads begin with the rig's prefix.
 func Beads(ctx context.Context, c city.Control, snap *city.Snapshot, rig string,
 	q beads.Query) ([]beads.Bead, error) {
 	if rig == "" {
@@ -112,7 +112,7 @@ func reopen(ctx context.Context, r *Request) (any, error) {
 
 // assignment is the body of a request to assign work.
 type assignment struct {
-	Assignee *string `json:"assignee"` // "" = unassigned
+	Assignee *string `json:"assignee"` // "" = no assignee
 }
 
 // assign assigns work to an agent.
@@ -128,10 +128,10 @@ func assign(ctx context.Context, r *Request) (any, error) {
 	return r.Do(ctx, city.UpdateBead{ID: r.Target, Patch: beads.Patch{Assignee: in.Assignee}})
 }
 
-// dependencies are the children and needs of a bead.
+// dependencies holds the children and needs of a bead.
 type dependencies struct {
 	Children []beads.Bead `json:"children"` // in the order of creation
-	Needs    []beads.Bead `json:"needs"`    // omits needs for beads that do not exist any more
+	Needs    []beads.Bead `json:"needs"`    // without needs for beads that no longer exist
 }
 
 // deps returns the children and needs of a bead.
@@ -155,7 +155,7 @@ func deps(ctx context.Context, r *Request) (any, error) {
 	return a, nil
 }
 
-// children returns the children of a bead in the order of creation. It is never nil.
+// children returns the children of a bead in the order of creation. The result is never nil.
 func (r *Request) children(ctx context.Context, id string) ([]beads.Bead, error) {
 	found, err := r.City.Beads(ctx, beads.Query{Parent: id, Limit: -1})
 	if err != nil {
@@ -165,14 +165,13 @@ func (r *Request) children(ctx context.Context, id string) ([]beads.Bead, error)
 	return append([]beads.Bead{}, found...), nil
 }
 
-// NewBead is the body of a request to create a bead: the bead and the rig of its store.
+// NewBead is the body of a request to create a bead: the bead, and the rig that selects the store.
 type NewBead struct {
 	beads.Bead
-	Rig string `json:"rig"` // "" = the city's
+	Rig string `json:"rig"` // "" = the city's store
 }
 
-// TakeRig removes the field rig from a body. It returns the rig as JSON: the one in that field, or else the one in
-// the query.
+// TakeRig removes the field rig from a body. It returns the rig as JSON, from this field or else from the query.
 func TakeRig(b []byte, queried string) (rig, rest []byte, err error) {
 	var fields map[string]json.RawMessage
 	// another JSON type is refused later

@@ -1,5 +1,5 @@
-// Package openapi generates OpenAPI documents from operations, the types of their bodies and answers, and their
-// query parameters.
+// Package openapi generates OpenAPI documents from operations, from the types of their bodies and answers, and from
+// their query parameters.
 package openapi
 
 import (
@@ -17,19 +17,19 @@ type Operation struct {
 	Summary      string
 	Query        string // names of parameters, separated by spaces
 	Body         any    // value of the type of the request's body; nil = no body
-	Answer       any    // value of the type of the answer, or of each item; nil = any JSON
+	Answer       any    // value of the type of the answer, or of an item in it; nil = any JSON
 	List, Stream bool   // the answer is a list or a stream of items
 	Text         string // media type of an answer that is not JSON
-	Machine      bool   // the operation is about all cities and has no path below a city
+	Machine      bool   // the operation is about all cities and has no path for one city
 }
 
-// Names are the names of types in the document that differ from those in the code.
+// Names holds the names of types that differ between the document and the code.
 type Names map[reflect.Type]string
 
-// RequestHeader is the header that requests for changes over TCP must have, with any value.
+// RequestHeader is the header that requests for changes over TCP must contain. It may have any value.
 const RequestHeader = "X-GC-Request"
 
-// Document returns the OpenAPI document of operations and the types that they use.
+// Document returns the OpenAPI document for operations and for the types that they use.
 func Document(all []Operation, names Names) []byte {
 	s := &shapes{names: names, named: map[string]schema{}, types: map[string]reflect.Type{}}
 	paths := map[string]schema{}
@@ -130,7 +130,7 @@ func Parameter(name string) (kind, about string) {
 	return kind, about
 }
 
-// parameters are the types and descriptions of all query parameters.
+// parameters returns the types and descriptions of all query parameters.
 func parameters() map[string]string {
 	return map[string]string{
 		"index":  "integer number of an event; waits for a newer event",
@@ -178,7 +178,7 @@ func parameters() map[string]string {
 	}
 }
 
-// Paths returns the paths of an operation: its own, for a single city, and one below a city's name.
+// Paths returns the paths of an operation: the path for a single city, and the path that contains a city's name.
 func (o Operation) Paths() []string {
 	if o.Machine {
 		return []string{o.Path}
@@ -191,8 +191,8 @@ func (o Operation) Paths() []string {
 	return all
 }
 
-// Parameters returns the names of the query parameters of all operations, by kind and method: "agents GET". kind
-// returns the kind of a path.
+// Parameters returns the names of the query parameters of all operations. The keys consist of kind and method: "agents
+// GET". kind returns the kind of a path.
 func Parameters(all []Operation, kind func(path string) (string, error)) map[string][]string {
 	out := map[string][]string{}
 	for _, o := range all {

@@ -13,15 +13,15 @@ import (
 // schema is a JSON Schema of OpenAPI 3.1.
 type schema map[string]any
 
-// shapes converts the types of answers and bodies to schemas.
+// shapes converts the types of bodies and answers to schemas.
 type shapes struct {
 	names Names
-	named map[string]schema // structs by name
+	named map[string]schema // schemas of structs by name
 	types map[string]reflect.Type
 }
 
-// of returns the schema of a type. Fields of requests are optional; fields of answers are required unless they have
-// omitempty.
+// of returns the schema of a type. In requests, all fields are optional. In answers, fields are required unless they
+// have omitempty.
 func (s *shapes) of(t reflect.Type, sent bool) schema {
 	switch t {
 	case reflect.TypeFor[time.Time]():
@@ -80,7 +80,8 @@ func (s *shapes) ref(t reflect.Type, sent bool) schema {
 	}
 	s.types[name] = t
 	self := schema{"type": "object"}
-	s.named[name] = self // before its fields, because a type may contain itself
+	// stored before its fields are converted, because a type may contain itself
+	s.named[name] = self
 	props, required := schema{}, []string{}
 	s.fields(t, sent, props, &required)
 	self["properties"] = props
@@ -90,8 +91,8 @@ func (s *shapes) ref(t reflect.Type, sent bool) schema {
 	return ref
 }
 
-// fields collects the fields of a struct as encoding/json does. A field hides those with the same name in embedded
-// structs.
+// fields collects the fields of a struct in the same way as encoding/json. A field hides fields with the same name in
+// embedded structs.
 func (s *shapes) fields(t reflect.Type, sent bool, props schema, required *[]string) {
 	var embedded []reflect.Type
 	for i := range t.NumField() {

@@ -17,24 +17,23 @@ import (
 	"gcity/internal/disk"
 )
 
-// Socket is a listener on a city's socket, for one user alone. Only one goroutine may call Accept; all other
-// methods may be called concurrently.
+// Socket is a listener on a city's socket, for a single user. Only one goroutine may call Accept; all other methods may
+// be called concurrently.
 type Socket struct {
 	path string
 	uid  uint32
 
-	mu     sync.Mutex // never held during a call that may block
+	mu     sync.Mutex // not held during calls that may block
 	bound  *net.UnixListener
-	aside  string // new path of the file that was in the socket's place; "" = there was none
+	aside  string // new path of the file that was at the socket's path; "" = there was no file
 	closed bool
 
 	renewals sync.Mutex
 }
 
-// Listen binds the socket for path (see disk.SocketPath for long paths). Only this user can use it: it has mode
-// 0600, and connections of another uid are closed when they are accepted. The caller holds the city's lock, so
-// Listen removes an existing socket. It moves any other file aside, see Aside. It refuses a folder that another
-// user owns.
+// Listen binds the socket for path (see disk.SocketPath for long paths). Only this user can use it: its mode is 0600,
+// and connections from another uid are closed immediately. The caller holds the city's lock, so Listen removes an
+// existing socket. It moves any other file aside; see Aside. It refuses a folder of another user.
 func Listen(path string) (*Socket, error) {
 	s := &Socket{path: path, uid: uint32(os.Getuid())}
 	var err error
@@ -45,15 +44,15 @@ func Listen(path string) (*Socket, error) {
 	return s, nil
 }
 
-// Aside returns the new path of the file or folder that was in the socket's place, "" if there was none.
+// Aside returns the new path of the file or folder that was at the socket's path, or "" if there was no file.
 func (s *Socket) Aside() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.aside
 }
 
-// place returns where the socket for path is bound. The path may contain a descriptor that other processes do not
-// have, so its length is checked for the path that they use.
+// place returns the path at which the socket for path is bound. path may contain a descriptor that other processes do
+// not have, so the length check applies to the path that they use.
 func place(path string) (string, error) {
 	known := disk.Real(path)
 	bound, err := disk.SocketPath(known)
@@ -100,8 +99,9 @@ func bind(path string) (_ *net.UnixListener, aside string, _ error) {
 	return l.(*net.UnixListener), disk.Real(aside), nil
 }
 
-// Renew binds the socket again if it was removed or replaced by another file, and reports whether it did. Connected
-// clients stay connected. The caller holds the city's lock, so no other controller has bound it in the meantime.
+// Renew binds the socket again if it was removed or replaced by another file. It reports whether it did so. Connected
+// clients stay connected. The caller holds the city's lock, so no other controller can have bound the socket in the
+// meantime.
 func (s *Socket) Renew() (renewed bool, err error) {
 	if !s.renewals.TryLock() {
 		return false, nil // a folder that does not answer delays only one check
@@ -117,10 +117,10 @@ func (s *Socket) Renew() (renewed bool, err error) {
 		return false, err
 	}
 	s.mu.Lock()
-	old := anew // the listener to close; the new one, if the Socket was closed in the meantime
+	old := anew // the listener to close; it is the new one if the Socket was closed in the meantime
 	if !s.closed {
 		old, s.bound = s.bound, anew
-		old.SetUnlinkOnClose(false) // the new socket has the same name
+		old.SetUnlinkOnClose(false) // the new socket has the same path
 		s.aside = aside
 	}
 	s.mu.Unlock()
@@ -139,7 +139,7 @@ func (s *Socket) listener() *net.UnixListener {
 	return s.bound
 }
 
-// Accept waits for the next connection of its user.
+// Accept waits for the next connection of the socket's user.
 func (s *Socket) Accept() (net.Conn, error) {
 	for {
 		l := s.listener()
@@ -180,8 +180,8 @@ func ownFolder(dir string) error {
 	return nil
 }
 
-// OwnPeer returns an error if another user's process listens on a socket. Commands and keys are only sent to this
-// user's processes.
+// OwnPeer returns an error if another user's process listens on a socket. Commands and keys are sent only to processes
+// of this user.
 func OwnPeer(c net.Conn) error {
 	cred, err := Credentials(c)
 	if err != nil {
@@ -190,7 +190,7 @@ func OwnPeer(c net.Conn) error {
 	return Trusted(cred.Uid)
 }
 
-// Trusted returns an error for the uid of another user.
+// Trusted returns an error unless uid is this user's.
 func Trusted(uid uint32) error {
 	if uid == uint32(os.Getuid()) {
 		return nil

@@ -1,3 +1,3 @@
-// Package wire is shared by the server and the client of the API: paths and their meaning, the format of answers,
-// and the frames of an attached terminal.
+// Package wire contains the definitions that server and client of the API share: paths and their meaning, the format of
+// answers, and the frames of an attached terminal.
 package wire

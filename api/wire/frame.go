@@ -10,20 +10,21 @@ import (
 	"gcity/city"
 )
 
-// An attached terminal is a connection that was upgraded to Protocol. Both sides then send frames: a type, the
-// length of the payload in 4 bytes, most significant first, and the payload. Closing the connection detaches.
+// An attached terminal is a connection that was upgraded to Protocol. Both sides then send frames. A frame consists of
+// a type, the length of the payload in 4 bytes, most significant byte first, and the payload. Closing the connection
+// detaches the terminal.
 const (
 	Protocol = "gcity-terminal"
 
-	FrameData   = 'd' // both directions: bytes of the terminal
-	FrameResize = 'r' // to the city: columns and rows, 2 bytes each
-	// from the city: the session has ended, or a city.Error as JSON
+	FrameData   = 'd' // in both directions: bytes of the terminal
+	FrameResize = 'r' // to the city: columns and rows, with 2 bytes each
+	// from the city: empty if the session has ended, otherwise a city.Error as JSON
 	FrameEnd = 'e'
 
 	maxFrame = 64 << 10
 )
 
-// Framer writes and reads frames. One goroutine may read while others write.
+// Framer writes and reads frames. One goroutine may read while other goroutines write.
 type Framer struct {
 	R  io.Reader
 	W  io.Writer
@@ -47,7 +48,7 @@ func (f *Framer) Write(kind byte, payload []byte) error {
 	}
 }
 
-// Next reads a frame into buf, which grows as needed.
+// Next reads a frame into buf, or into a new buffer if buf is too small.
 func (f *Framer) Next(buf []byte) (kind byte, payload []byte, err error) {
 	var head [5]byte
 	if _, err := io.ReadFull(f.R, head[:]); err != nil {
@@ -87,7 +88,7 @@ func CheckSize(cols, rows int) error {
 	return nil
 }
 
-// End sends the reason why the frames end; nil means that the session has ended.
+// End sends the reason for the end of the frames. A nil error means that the session has ended.
 func (f *Framer) End(err error) error {
 	if err == nil {
 		return f.Write(FrameEnd, nil)
@@ -99,7 +100,7 @@ func (f *Framer) End(err error) error {
 	return f.Write(FrameEnd, data)
 }
 
-// ParseEnd returns the error that was given to End, io.EOF for nil.
+// ParseEnd returns the error that was passed to End, or io.EOF if it was nil.
 func ParseEnd(b []byte) error {
 	if len(b) == 0 {
 		return io.EOF

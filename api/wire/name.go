@@ -9,7 +9,7 @@ import (
 	"gcity/city"
 )
 
-// Name unescapes and checks the name of an object of this kind.
+// Name unescapes and checks a name for this kind of object.
 func Name(noun Kind, escaped string) (string, error) {
 	switch noun {
 	case KindAutomated:
@@ -28,7 +28,7 @@ func Name(noun Kind, escaped string) (string, error) {
 	return s, err
 }
 
-// scopedName unescapes and checks the name of an automation: x, or x:rig:NAME.
+// scopedName unescapes and checks the name of an automation, which has the form x or x:rig:NAME.
 func scopedName(escaped string) (string, error) {
 	s, err := url.PathUnescape(escaped)
 	parts := strings.Split(s, ":")
@@ -82,8 +82,8 @@ func UnknownPath() error {
 		"/v0/pools, /v0/rigs, /v0/automations, /v0/beads, /v0/mail or /v0/events"}
 }
 
-// Path returns the request path for an agent, a pool, a rig, an automation or a bead. what selects a part or an
-// action; "" selects the object itself. An invalid name is refused, as on the server.
+// Path returns the request path for an agent, a pool, a rig, an automation or a bead. what selects a part or an action;
+// "" selects the object itself. An invalid name is an error, like on the server.
 func Path(noun Kind, target string, what Kind) (string, error) {
 	if _, err := Name(noun, url.PathEscape(target)); err != nil {
 		return "", &city.Error{Code: city.NotFound,

@@ -15,7 +15,8 @@ const (
 	KindHealth Kind = "health"
 	KindCities Kind = "cities"
 
-	KindCitiesStream Kind = "cities/stream" // this kind and the next two need a supervisor
+	// this kind and the next two exist only for a supervisor
+	KindCitiesStream Kind = "cities/stream"
 	KindEnrolling    Kind = "register"
 	KindLeaving      Kind = "unregister"
 
@@ -37,7 +38,7 @@ const (
 	KindAutomations Kind = "automations"
 	KindAutomated   Kind = "automation"
 	KindHistory     Kind = "history" // runs of an automation
-	// a run of an automation; the path continues with its ID and the request
+	// a run of an automation; the path continues with the run's ID and the request
 	KindRun         Kind = "run"
 	KindRunning     Kind = "run/stream"
 	KindWatchdogs   Kind = "watchdogs"
@@ -69,9 +70,10 @@ const (
 type Route struct {
 	Kind Kind
 	City string // name of the city; "" = the only one
-	// a qualified agent or pool, a rig, a scoped automation, a watchdog, or a bead's ID; "" = the city
+	// qualified name of an agent or pool, name of a rig or watchdog, scoped name of an automation, or ID of a bead; ""
+	// = the city
 	Target string
-	Run    string // ID of a run of the automation
+	Run    string // ID of an automation run
 	Verb   string // verb of a command, for verb.Decode
 }
 
@@ -161,8 +163,9 @@ func (rt *Route) parseCity(rest string) error {
 	return nil
 }
 
-// parseTarget splits {name}[/{what}], the rest of a path after its kind. A "/" in the name may be escaped. If it is
-// not escaped, the last part is the request if it is a valid one, and otherwise part of the name.
+// parseTarget splits {name}[/{what}], which is the rest of a path after its kind. A "/" in the name may be escaped. If
+// it is not escaped, the last part is the request if it is a valid request. Otherwise the last part belongs to the
+// name.
 func (rt *Route) parseTarget(noun Kind, parts []string) error {
 	if len(parts) == 0 {
 		return UnknownPath()
@@ -192,7 +195,7 @@ func (rt *Route) parseTarget(noun Kind, parts []string) error {
 	return err
 }
 
-// parseRun parses the path of a run's output.
+// parseRun parses the path to a run's output.
 func (rt *Route) parseRun(of, id string) (err error) {
 	rt.Kind = KindRunning
 	if rt.Run, err = Name(KindBead, id); err != nil {
@@ -202,13 +205,13 @@ func (rt *Route) parseRun(of, id string) (err error) {
 	return err
 }
 
-// flat reports whether names of this kind have one part, so that the path can be split after it.
+// flat reports whether names of this kind have only one part, so that the path can be split after it.
 func (k Kind) flat() bool {
 	return k == KindRig || k == KindAutomated || k == KindBead || k == KindLetter
 }
 
-// what returns the kind that the last part of a path requests, and for a command also the verb. For an empty part
-// it returns "".
+// what returns the kind of request that the last part of a path selects, and for a command also the verb. It returns ""
+// if the part selects none.
 func what(noun Kind, last string) (k Kind, name string) {
 	if v, ok := verb.At(verb.Noun(noun), last); ok {
 		return KindCommand, v.Name

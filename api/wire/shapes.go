@@ -24,7 +24,7 @@ func ListOf[T any](items []T) List[T] {
 	return List[T]{Items: items, Total: len(items)}
 }
 
-// ErrorOf converts an error to one that can be sent.
+// ErrorOf converts an error to an error that can be sent.
 func ErrorOf(err error) *city.Error {
 	if e, ok := errors.AsType[*city.Error](err); ok {
 		if e.Error() == err.Error() {
@@ -42,18 +42,18 @@ func Invalid(format string, args ...any) error {
 	return &city.Error{Code: city.Invalid, Message: fmt.Sprintf(format, args...)}
 }
 
-// Agent is an agent in lists and single answers: the agent of a snapshot, with its resource usage as flat fields.
+// Agent is an agent in answers: the agent of a snapshot, with its resource usage as flat fields.
 type Agent struct {
 	city.Agent
 	Usage *city.Usage `json:"usage,omitempty"` // always nil; hides the field of the embedded agent
-	CPU   *float64    `json:"cpu"`             // in percent of one processor; null = not measured
-	RSS   *int64      `json:"rss"`             // bytes; null = not measured
+	CPU   *float64    `json:"cpu"`             // percent of one processor; null = not measured
+	RSS   *int64      `json:"rss"`             // in bytes; null = not measured
 	Procs int         `json:"procs,omitempty"` // number of processes
 
 	ActiveBead string `json:"active_bead,omitempty"` // ID of the current task
 }
 
-// AgentOf converts an agent to its format in answers.
+// AgentOf converts an agent to the format for answers.
 func AgentOf(a city.Agent) Agent {
 	out := Agent{Agent: a}
 	out.ActiveBead, _, _ = strings.Cut(a.Task, " ")
@@ -70,7 +70,7 @@ type Cities struct {
 	Troubles []string `json:"troubles,omitempty"` // problems of the supervisor
 }
 
-// ConfigText is a configuration, or a part of it, for people.
+// ConfigText is a configuration, or a part of it, in a form for people.
 type ConfigText struct {
 	Revision string `json:"revision"` // of the active configuration
 	Format   string `json:"format"`   // "toml", "text"
@@ -100,7 +100,7 @@ func UnknownCity(name string, all []city.Info) error {
 		"register DIR` adds one", name, here)}
 }
 
-// namedAtMost is how many cities an error lists.
+// namedAtMost is the maximum number of cities that an error lists.
 const namedAtMost = 20
 
 func NamesOf(all []city.Info) string {
@@ -119,21 +119,21 @@ func PlainNames(all []city.Info) []string {
 	return names
 }
 
-// StatusView is the value of ?view= for the part of a snapshot that Brief returns.
+// StatusView is the value of the parameter view for the part of a snapshot that Brief returns.
 const StatusView = "status"
 
-// Types of events that end a stream. The log has no events of these types. A stream that ends without one of them
-// was cut and can be resumed.
+// Types of events that end a stream. The log has no events of these types. A stream that ends without one of them was
+// cut off and can be resumed.
 const (
-	EventEnd   = "!end"   // the end
-	EventError = "!error" // the end, with its reason as a city.Error
+	EventEnd   = "!end"   // the regular end
+	EventError = "!error" // the end with a reason, which is a city.Error
 )
 
-// MaxLines limits the items of a page and the lines of an output.
+// MaxLines is the maximum number of items on a page and of lines of an output.
 const MaxLines = 10000
 
-// Everything is the limit of a list without a limit.
+// Everything is the value of the parameter limit for an unlimited list.
 const Everything = "all"
 
-// IdleTimeout is how long a connection without a request is kept.
+// IdleTimeout is how long a connection without requests is kept open.
 const IdleTimeout = time.Minute
