@@ -25,28 +25,28 @@ func watched(s *city.Snapshot) *city.Snapshot {
 	calling := dog("yard", "courier", 68*time.Second, in(3*time.Second))
 	calling.Freshness, calling.Failed = city.VeryStale, 3
 	calling.Recent = []city.Judgement{
-		{At: *ago(33 * time.Second), Decision: city.RemedyWake, Reason: "nothing heard for 35s",
-			By: "thresholds", Result: "typed"},
-		{At: *ago(21 * time.Second), Decision: city.RemedyWake, Reason: "nothing heard for 47s",
-			By: "thresholds", Result: "typed"},
-		{At: *ago(9 * time.Second), Decision: city.RemedyWake, Reason: "nothing heard for 59s",
-			By: "thresholds", Result: "typed"},
+		{At: *ago(33 * time.Second), Decision: city.RemedyWake, By: "thresholds", Result: "typed",
+			Reason: "its heartbeat is 35s old, more than 30s"},
+		{At: *ago(21 * time.Second), Decision: city.RemedyWake, By: "thresholds", Result: "typed",
+			Reason: "its heartbeat is 47s old, more than 30s"},
+		{At: *ago(9 * time.Second), Decision: city.RemedyWake, By: "thresholds", Result: "typed",
+			Reason: "its heartbeat is 59s old, more than 30s"},
 	}
 	calling.Last = &calling.Recent[2]
 	calling.Escalated = &city.Escalation{At: *ago(9 * time.Second), To: "human",
-		Message: "courier has been woken 3 times in a row, and gives no sign"}
+		Message: "courier is unhealthy, and the last 3 actions did not help"}
 	judging := dog("works", "builder", 19*time.Second, nil)
 	judging.Mode, judging.Triage, judging.TTL, judging.Freshness, judging.Mail = city.ByTriage,
 		"scribe", 15*time.Second, city.Stale, 2
 	judging.Triaged = &city.TriageRun{Since: *ago(4 * time.Second), Until: *in(11 * time.Second),
 		Beat: "5"}
 	judging.Last = &city.Judgement{At: *ago(14 * time.Second), Decision: city.RemedyNudge,
-		Reason: "it is at a long job, and mail waits", By: "scribe",
+		Reason: "a long job is running, and 2 messages are waiting", By: "scribe",
 		Took: 2 * time.Second, Result: "typed"}
 	judging.Recent = []city.Judgement{*judging.Last}
 	well := dog("dials", "gauges", 2*time.Second, in(7*time.Second))
 	well.Last = &city.Judgement{At: *ago(5 * time.Second), Decision: city.RemedyNothing,
-		Reason: "heard 3s before", By: "thresholds"}
+		Reason: "its heartbeat is 3s old", By: "thresholds"}
 	s.Watchdogs = []city.Watchdog{well, judging, calling}
 	return s
 }
