@@ -187,7 +187,7 @@ func expand(s string, vars map[string]string) string {
 	}
 }
 
-// nameLen returns the length of the variable name at the start of s.
+// nameLen returns the length of the variable name at the beginning of s.
 func nameLen(s string) int {
 	for i := range len(s) {
 		switch c := s[i]; {

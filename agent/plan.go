@@ -10,8 +10,8 @@ import (
 	"gcity/session"
 )
 
-// Plan returns the agents that should exist in a city, sorted by name. They include all possible members of pools.
-// It has no side effects. The fingerprints are the same on every host.
+// Plan returns the agents that should exist in a city, sorted by name. The result includes all possible members of
+// pools. Plan has no side effects. The fingerprints are the same on every host.
 func Plan(c *config.City, h Host) []Want {
 	n := 0
 	for i := range c.Agents {

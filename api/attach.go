@@ -19,7 +19,7 @@ import (
 // terminalHandler connects clients to the terminals of agents.
 type terminalHandler struct{ *server }
 
-// attach opens an agent's terminal and connects it to the client until one of them closes.
+// attach opens an agent's terminal and connects it to the client until either side closes.
 func (h terminalHandler) attach(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	if !strings.EqualFold(r.Header.Get("Upgrade"), wire.Protocol) {
 		return wire.Invalid("attach needs the headers Connection: Upgrade and Upgrade: %s",

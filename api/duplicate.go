@@ -14,7 +14,7 @@ func duplicateKey(b []byte) string {
 	d.UseNumber()
 	type object struct {
 		keys   map[string]bool // nil = an array
-		isName bool            // the next string is a key
+		isName bool            // the next string token is a key
 	}
 	var open []object
 	for {

@@ -24,7 +24,7 @@ type eventsAnswer struct {
 	wire.List[city.Tagged]
 	// cursor for the next page, or for a stream of later events
 	Cursor      string   `json:"cursor"`
-	Before      string   `json:"before,omitempty"` // cursor of the previous, older page
+	Before      string   `json:"before,omitempty"` // cursor of the previous page, which is older
 	Unreachable []silent `json:"unreachable,omitempty"`
 }
 

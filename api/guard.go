@@ -88,7 +88,7 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 		if status == http.StatusUnauthorized {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 		}
-		if r.ContentLength != 0 { // the rest of the body is not read
+		if r.ContentLength != 0 { // the remaining body is not read
 			w.Header().Set("Connection", "close")
 			_ = rc.SetReadDeadline(time.Now().Add(lingerTime))
 		}

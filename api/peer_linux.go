@@ -13,7 +13,7 @@ import (
 	"gcity/internal/proc"
 )
 
-// maxAncestors limits the walk from a process up to its session.
+// maxAncestors limits how many ancestors of a process are searched for a session.
 const maxAncestors = 64
 
 // signed returns the command with the process that sent the request as its actor.

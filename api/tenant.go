@@ -16,7 +16,7 @@ import (
 
 // Tenant is a user who can see and use only some cities of a machine.
 type Tenant struct {
-	Cities []string // names of the cities, registered or not
+	Cities []string // names of the cities, registered or not yet registered
 	// required in every request of the tenant; "" = no access over TCP
 	Token     string
 	MaxAgents int // maximum number of agents in all cities of the tenant together; 0 = no limit

@@ -57,8 +57,8 @@ func (x *Batch) which(i, n int) string {
 	return fmt.Sprintf("bead %d of %d", i+1, n)
 }
 
-// take validates and normalizes one bead and registers its name. It checks links to "$name" in the same way as
-// links to IDs.
+// take validates and normalizes one bead and registers its name. Links to "$name" are checked in the same way as links
+// to IDs.
 func (x *Batch) take(i int, b Bead) (Bead, error) {
 	plain := b.Clone()
 	if name, ok := strings.CutPrefix(b.ID, "$"); ok {

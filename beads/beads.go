@@ -113,8 +113,8 @@ func (b Bead) sameSave(o Bead) bool {
 type Store interface {
 	// Get returns the bead with this ID. It fails with ErrNotFound if the ID is unknown.
 	Get(ctx context.Context, id string) (Bead, error)
-	// List returns beads, newest first by CreatedAt. Of beads with equal times, the one written last comes first. List
-	// omits records that this program cannot read; see Auditor.
+	// List returns beads, newest first by CreatedAt. Of several beads with the same time, the bead written last comes
+	// first. List omits records that this program cannot read; see Auditor.
 	List(ctx context.Context, q Query) ([]Bead, error)
 	// Create writes a new bead. The store sets the times and Rev, and the ID if it is empty. Create fails with *Invalid
 	// if the bead is invalid, and with ErrConflict if the ID is taken.

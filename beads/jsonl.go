@@ -125,7 +125,7 @@ func read(r io.Reader, done *Imported) ([]Bead, error) {
 
 var errLong = fmt.Errorf("the line has more than %d bytes", maxLine)
 
-// readLine returns the next line, errLong if it is too long, and io.EOF after the last line.
+// readLine returns the next line. It returns errLong for a line that is too long, and io.EOF after the last line.
 func readLine(in *bufio.Reader) ([]byte, error) {
 	var line []byte
 	long := false

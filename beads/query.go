@@ -37,7 +37,7 @@ func (q Query) Most() int {
 	return q.Limit
 }
 
-// Check returns an error for a query that is certainly a mistake.
+// Check returns an error for an invalid query.
 func (q Query) Check() error {
 	for _, s := range q.Status {
 		if !s.Valid() {

@@ -48,7 +48,8 @@ func noBead(id string) error {
 	return &Error{Code: NotFound, Message: fmt.Sprintf("no bead has the ID %.60q", id)}
 }
 
-// BeadPrefix returns the prefix of a bead's ID, "" if it has none. All IDs of a store have the same prefix.
+// BeadPrefix returns the prefix of a bead's ID, or "" if the ID has no prefix. All IDs assigned by a store have the
+// same prefix.
 func BeadPrefix(id string) string { return id[:max(0, strings.LastIndexByte(id, '-'))] }
 
 // Prefix is the prefix of the bead IDs of a rig, or of the city if Rig is "".

@@ -11,11 +11,11 @@ type Catalogued interface {
 	Formulas(ctx context.Context, rig string) ([]Formula, error)
 }
 
-// Validation holds the errors and warnings of a configuration. Secrets are replaced by ***.
+// Validation holds the errors and warnings of a configuration. Secrets in them are replaced by ***.
 type Validation struct {
 	Valid    bool     `json:"valid"`
-	Errors   []string `json:"errors"`   // each with its file and line if known; never null
-	Warnings []string `json:"warnings"` // like Errors
+	Errors   []string `json:"errors"`   // each with its file and line if they are known; never null
+	Warnings []string `json:"warnings"` // in the same form as Errors; never null
 }
 
 // Formula is a formula in the city's list.
@@ -54,6 +54,6 @@ type NewRig struct {
 // are kept. A remote city may not implement it.
 type RigEditor interface {
 	AddRig(ctx context.Context, r NewRig) (Receipt, error)
-	// RemoveRig refuses a rig that has agents or work in progress. It does not remove the folder.
+	// RemoveRig removes a rig from city.toml, but not its folder. It refuses a rig that has agents or work in progress.
 	RemoveRig(ctx context.Context, name string) (Receipt, error)
 }

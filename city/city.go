@@ -19,8 +19,8 @@ type Control interface {
 	// Snapshots yields the current snapshot, then a new one after each change. A slow reader misses intermediate
 	// snapshots. The sequence ends when ctx ends, or with an error when the controller has exited.
 	Snapshots(ctx context.Context) iter.Seq2[*Snapshot, error]
-	// Inspect returns details of one agent that are not in a snapshot: spec, environment without secrets, drift by
-	// field, crashes. It queries the sessions and the event log on each call.
+	// Inspect returns details of one agent that are not in a snapshot: its spec, its environment without secrets, its
+	// drift by field, and its crashes. It queries the sessions and the event log on each call.
 	Inspect(ctx context.Context, agent string) (*Inspection, error)
 	// Output returns an agent's last lines as plain text without control sequences. If lines <= 0, it returns the
 	// current screen.
@@ -33,11 +33,11 @@ type Control interface {
 	Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	// Watch yields an agent's raw terminal output. The reader must interpret it (law L12).
 	Watch(ctx context.Context, agent string) iter.Seq2[Frame, error]
-	// RunOutput yields the output of a run. It first yields the stored output: at most 64 KiB, and possibly
-	// nothing. It then yields new output, at most a few pieces per second. The sequence ends without an error when
-	// the run has ended. For a run that has already ended, RunOutput yields the output in the record, or more if
-	// more is still available. A slow reader misses some output and delays nothing. If the run is unknown, or the
-	// bead is not a run, the error is NotFound.
+	// RunOutput yields the output of a run. It first yields the stored output, which may be empty and has at most 64
+	// KiB. It then yields new output, at most a few pieces per second. The sequence ends without an error when the run
+	// has ended. For a run that has already ended, RunOutput yields the output in the record, or more if more is still
+	// available. A slow reader misses some output and delays nothing. If the run is unknown, or the bead is not a run,
+	// the error is NotFound.
 	RunOutput(ctx context.Context, run string) iter.Seq2[Piece, error]
 	// Attach opens an agent's terminal. The output of the program in it is filtered; see Viewer.
 	Attach(ctx context.Context, agent string, v Viewer) (Terminal, error)
@@ -64,7 +64,7 @@ type Piece struct {
 	Dropped int64 `json:"dropped,omitempty"`
 }
 
-// Viewer is the terminal that an agent's terminal is attached to.
+// Viewer is the user's terminal to which an agent's terminal is attached.
 type Viewer struct {
 	Cols, Rows int
 	// Raw requests every byte. Otherwise sequences that do more than draw, such as clipboard writes, are dropped

@@ -40,15 +40,15 @@ type (
 	Release struct {
 		Agent string `json:"-"`
 	}
-	// Interrupt has the effect of Ctrl-C in the agent's terminal.
+	// Interrupt sends Ctrl-C to the agent's terminal.
 	Interrupt struct {
 		Agent string `json:"-"`
 	}
-	// Clear discards the agent's stored output.
+	// Clear deletes the agent's stored output.
 	Clear struct {
 		Agent string `json:"-"`
 	}
-	// RequestRestart is an agent's request to be restarted.
+	// RequestRestart is a request by an agent for its own restart.
 	RequestRestart struct {
 		Agent string `json:"-"`
 	}
@@ -67,7 +67,7 @@ type (
 	Undrain struct {
 		Agent string `json:"-"`
 	}
-	// DrainAck is an agent's report that it has finished.
+	// DrainAck is an agent's report that it has finished its work.
 	DrainAck struct {
 		Agent string `json:"-"`
 	}
@@ -101,14 +101,14 @@ type (
 	Nudge struct {
 		Agent string `json:"-"`
 		Text  string `json:"text"`
-		Now   bool   `json:"now,omitempty"` // type the text even if the input line has a draft
+		Now   bool   `json:"now,omitempty"` // type the text even if the input line contains a draft
 	}
 	// Unsend cancels queued texts.
 	Unsend struct {
 		Agent string `json:"-"`
 		ID    uint64 `json:"id,omitempty"` // ID of one text; 0 = all texts queued for the agent
 	}
-	// SendKeys presses named keys in an agent's terminal.
+	// SendKeys sends named keys to an agent's terminal.
 	SendKeys struct {
 		Agent string   `json:"-"`
 		Keys  []string `json:"keys"`

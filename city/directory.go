@@ -56,7 +56,7 @@ type Surveyor interface {
 	Survey(ctx context.Context, path string) (Declared, error)
 }
 
-// Declared is what the configuration of a city declares.
+// Declared holds the name, path and size of a city according to its configuration.
 type Declared struct {
 	Name   string
 	Path   string // absolute, without symbolic links
@@ -67,14 +67,14 @@ type Declared struct {
 type Condition string
 
 const (
-	// its parts are being created, or it stops what an earlier run has left
+	// the city's parts are being created, or remains of an earlier run are being stopped
 	CityStarting Condition = "starting"
 	CityRunning  Condition = "running"
 	CityPaused   Condition = "suspended" // running, but suspended
 	CityStopping Condition = "stopping"
-	// its loop crashed, but its agents continue; the next try is at Until
+	// the city's loop crashed, but its agents continue; the next try is at Until
 	CityCrashed Condition = "crashed"
-	// it cannot start because of its configuration, its folder or another controller; the next try is at Until
+	// the city cannot start because of its configuration, its folder or another controller; the next try is at Until
 	CityRefused Condition = "refused"
 	CityStopped Condition = "stopped" // not running
 )
@@ -113,7 +113,7 @@ type Tagged struct {
 // without an entry is read from the end of its log. A city with seq 0 is read from the start.
 type Cursor map[string]uint64
 
-// String returns "cityA:5,cityB:12", sorted by name. It is the ID of an event of the merged stream.
+// String returns "cityA:5,cityB:12", sorted by name. The text is the ID of an event in the merged stream.
 func (c Cursor) String() string {
 	var b strings.Builder
 	for i, name := range slices.Sorted(maps.Keys(c)) {
@@ -125,7 +125,8 @@ func (c Cursor) String() string {
 	return b.String()
 }
 
-// ParseCursor parses the result of Cursor.String. For "" it returns an empty cursor. Errors are *Error Invalid.
+// ParseCursor parses the result of Cursor.String. For "" it returns an empty cursor. Errors are *Error with the code
+// Invalid.
 func ParseCursor(s string) (Cursor, error) {
 	c := Cursor{}
 	if s == "" {

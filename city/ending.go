@@ -16,7 +16,7 @@ type Ending struct {
 	Waits []string `json:"waits,omitempty"`
 }
 
-// StopReport reports the progress of a stop, without repetition. The zero value is ready.
+// StopReport reports the progress of a stop and does not repeat lines. The zero value is ready to use.
 type StopReport struct {
 	told    map[string]bool
 	counted map[string]bool // agents that a report has counted but not named
@@ -87,7 +87,7 @@ func (f *StopReport) agents(s *Snapshot, of func(*Agent) bool) []string {
 	return lines
 }
 
-// fresh returns the line unless it was reported before.
+// fresh returns the line as a slice, or nil if the line was reported before.
 func (f *StopReport) fresh(line string) []string {
 	if f.told[line] {
 		return nil

@@ -19,7 +19,7 @@ type Gauged interface {
 	Gauges() Gauges
 }
 
-// Gauges are the counters and timings of a city since the start of its controller.
+// Gauges holds the counters and timings of a city since its controller started.
 type Gauges struct {
 	Starts, StartsFailed, Crashes uint64 // numbers of starts and crashes of agents
 	// number of automation runs by result: "fired", "completed", "failed", "skipped"
@@ -27,7 +27,7 @@ type Gauges struct {
 
 	Patrol Timing            // durations of checks of all agents
 	Turn   Timing            // durations of passes of the loop
-	Reads  map[string]Timing // durations of calls to stores of work, by rig; "" = the city's store
+	Reads  map[string]Timing // durations of calls to bead stores, by rig; "" = the city's store
 	Writes map[string]Timing
 }
 
@@ -35,7 +35,7 @@ type Gauges struct {
 type Timing struct {
 	Count uint64
 	Sum   time.Duration
-	Under [len(TimingBounds)]uint64 // the number of durations up to the bound with this index
+	Under [len(TimingBounds)]uint64 // numbers of durations up to the bound with the same index
 }
 
 // TimingBounds are the upper bounds of the histogram.

@@ -7,8 +7,8 @@ import (
 	"gcity/events"
 )
 
-// MaxCrashes limits Inspection.Crashes. CrashAge limits how far back the event log is searched; without it, a
-// search for crashes of an agent that never crashed would read the whole log.
+// MaxCrashes limits the length of Inspection.Crashes. CrashAge limits how far back the event log is searched. Without
+// it, a search for the crashes of an agent that never crashed would read the whole log.
 const (
 	MaxCrashes = 10
 	CrashAge   = 7 * 24 * time.Hour
@@ -20,7 +20,7 @@ type Inspection struct {
 	At    time.Time `json:"at"`
 	// nil = the effective configuration does not declare the agent
 	Spec *Spec      `json:"spec,omitempty"`
-	Env  []Variable `json:"env"` // environment of its next session, sorted by name
+	Env  []Variable `json:"env"` // environment of the agent's next session, sorted by name
 	// the rendered prompt that the agent gets at its start
 	Prompt string `json:"prompt,omitempty"`
 	// PromptFile is the template; PromptMode is "arg", "flag", "typed" or "none"; "" = no prompt.
@@ -29,19 +29,19 @@ type Inspection struct {
 	// if PromptMode is "flag": the flag before the text
 	PromptFlag string `json:"prompt_flag,omitempty"`
 
-	// ID of the session that Drift describes, "" = no session
+	// ID of the session that Drift describes; "" = no session
 	Life  string       `json:"life,omitempty"`
 	Drift []Difference `json:"drift"` // differences between that session and Spec, by field
 	// crashes within CrashAge, from the event log; newest first, at most MaxCrashes
 	Crashes  []Crash  `json:"crashes"`
-	Problems []string `json:"problems,omitempty"` // reasons why details are missing here
+	Problems []string `json:"problems,omitempty"` // why some details are missing
 }
 
 // Spec describes how an agent is started according to the effective configuration.
 type Spec struct {
-	Source  string `json:"source"` // position of its declaration: "city.toml:12:1"
+	Source  string `json:"source"` // position of the agent's declaration: "city.toml:12:1"
 	Command string `json:"command"`
-	// the name of its provider, "" = it has a start_command
+	// name of the agent's provider; "" = the agent has a start_command
 	Program string `json:"program,omitempty"`
 	// no key names the provider, so the first one found on the host is used
 	Found    bool   `json:"program_found,omitempty"`
@@ -62,7 +62,7 @@ type Spec struct {
 	// kinds of hook files that are installed in Dir
 	Hooks []string `json:"install_agent_hooks,omitempty"`
 
-	// start of a screen line that shows that the agent is ready
+	// beginning of a screen line that shows that the agent is ready
 	ReadyPrefix string        `json:"ready_prefix,omitempty"`
 	ReadyDelay  time.Duration `json:"ready_delay_ns,omitempty"`
 	// the start fails after this time; 0 = no limit
@@ -132,7 +132,7 @@ type Crash struct {
 	NoStart bool   `json:"no_start,omitempty"` // the agent never ran; of Exit, only At is known
 }
 
-// CrashQuery returns a query for the events of an agent that CrashOf can convert, newest first.
+// CrashQuery returns a query for the events of an agent that CrashOf can convert. The result is newest first.
 func CrashQuery(agent string, now time.Time) events.Query {
 	return events.Query{Types: []string{events.AgentCrashed, events.AgentStartFailed},
 		Subject: agent, Since: now.Add(-CrashAge), Limit: MaxCrashes}

@@ -12,16 +12,16 @@ import (
 	"gcity/mail"
 )
 
-// MailCount is the number of messages for a recipient, without archived ones.
+// MailCount holds the numbers of messages for a recipient, without archived messages.
 type MailCount struct {
 	Unread int `json:"unread"`
 	Total  int `json:"total"`
 }
 
-// MailTally holds the number of messages by address.
+// MailTally holds the numbers of messages by address.
 type MailTally map[string]MailCount
 
-// Add adds a bead to the numbers if it is a message that is not archived.
+// Add counts a bead if it is a message that is not archived.
 func (t MailTally) Add(b beads.Bead) { t.add(b, 1) }
 
 func (t MailTally) add(b beads.Bead, times int) {
@@ -59,7 +59,7 @@ func TallyMail(ctx context.Context, store beads.Store) (MailTally, error) {
 	return t, err
 }
 
-// Merge adds another tally.
+// Merge adds the numbers of another tally.
 func (t MailTally) Merge(o MailTally) {
 	for to, n := range o {
 		have := t[to]
@@ -153,7 +153,7 @@ func (s *Snapshot) Address(name string) (string, error) {
 	return name, nil
 }
 
-// choices lists several addresses, from which the sender has to choose.
+// choices lists the possible addresses, of which the sender must choose one.
 func choices(all []string) string {
 	text := ""
 	for i, to := range all {
@@ -227,10 +227,10 @@ func (s *Snapshot) unread(to string) string {
 	return "; this pool member is not running and reads the message when it runs again"
 }
 
-// Mail returns the messages of an address, newest first. It returns the unread ones, or all that are not archived
-// if all is set. to is any name that Address accepts. An agent gets its own messages and those of its pool that no
-// other member has taken. If to is "", Mail returns the messages for users, which are addressed to no agent and no
-// pool.
+// Mail returns the messages of an address, newest first. It returns only unread messages, unless all is set. It never
+// returns archived messages. to is any name that Address accepts. An agent gets its own messages and those of its pool
+// that no other member has taken. If to is "", Mail returns the messages for users, which are addressed to no agent and
+// no pool.
 func Mail(ctx context.Context, c Control, to string, all bool) ([]mail.Message, error) {
 	s, err := c.Snapshot(ctx)
 	if err != nil {
@@ -272,8 +272,8 @@ func mailAt(ctx context.Context, c Control, s *Snapshot, to string) ([]beads.Bea
 	return found, nil
 }
 
-// MayRead reports whether a reader may read a message. An agent may read its own messages and those of its pool.
-// Users ("") may read those that belong to no agent and no pool.
+// MayRead reports whether a reader may read a message. An agent may read its own messages and its pool's. Users ("")
+// may read messages that belong to no agent and no pool.
 func (s *Snapshot) MayRead(m mail.Message, reader string) bool {
 	if reader == "" {
 		return s.forPeople(m.To)
@@ -292,7 +292,7 @@ func (s *Snapshot) PoolOf(agent string) string {
 	return ""
 }
 
-// GetMail returns a message and its bead. A bead that is not a message is NotFound.
+// GetMail returns a message and its bead. If the bead is not a message, the error is NotFound.
 func GetMail(ctx context.Context, c Control, id string) (mail.Message, beads.Bead, error) {
 	b, err := GetBead(ctx, c, id)
 	if err != nil {
@@ -319,8 +319,8 @@ func ReadMail(ctx context.Context, c Control, id string) (mail.Message, error) {
 	return m, nil
 }
 
-// TakeMail marks a message as read by an agent, like ReadMail. If the message was sent to the agent's pool, it
-// belongs to that agent from then on. If another member has already taken it, the error is Conflict.
+// TakeMail marks a message as read by an agent, like ReadMail. A message to the agent's pool then belongs to that
+// agent. If another member has already taken the message, the error is Conflict.
 func TakeMail(ctx context.Context, c Control, id, by string) (mail.Message, error) {
 	m, b, err := GetMail(ctx, c, id)
 	if err != nil {

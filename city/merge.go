@@ -40,7 +40,7 @@ func Merged(ctx context.Context, d Directory, from Cursor) iter.Seq2[Tagged, err
 type Step struct {
 	Event *Tagged // nil = cities have joined, and At includes them
 	At    Cursor  // the cursor to resume from, with all cities; valid until the next step
-	// a panic that Event reports or that ended the stream, as a *recovery.Panic
+	// a panic as a *recovery.Panic, which Event reports or which ended the stream
 	Fault error
 }
 
@@ -87,12 +87,12 @@ type merge struct {
 	at      Cursor
 	joined  bool                 // a city has joined and no step has reported it yet
 	came    map[string]time.Time // when each city that was not in the first list appeared
-	paths   map[string]string    // folders of the cities in at, if known
+	paths   map[string]string    // folders of the cities in the cursor at, if known
 	feeds   map[string]*feed
 	rests   map[string]rest
 	offers  chan offer
 	lists   chan []Info // the newest list of cities
-	gone    chan error  // why there are no more lists, nil = ctx has ended
+	gone    chan error  // why no more lists will arrive; nil = ctx has ended
 	running sync.WaitGroup
 }
 
@@ -102,10 +102,10 @@ type rest struct {
 	took  time.Duration
 }
 
-// finish waits for all goroutines of the stream, with a time limit.
+// finish waits for all goroutines of the stream, but not longer than leaveAfter.
 func (m *merge) finish() {
 	ended := make(chan struct{})
-	// a goroutine, because the wait may last until all cities have answered
+	// in a goroutine, because the wait may last until all cities have answered
 	go func() { m.running.Wait(); close(ended) }()
 	late := time.NewTimer(leaveAfter)
 	defer late.Stop()
@@ -115,7 +115,7 @@ func (m *merge) finish() {
 	}
 }
 
-// watch follows the directory.
+// watch receives the directory's lists of cities.
 func (m *merge) watch() {
 	if fault := recovery.Catch(m.lookOn); fault != nil {
 		m.gone <- fault
@@ -205,8 +205,8 @@ func (m *merge) opening(now time.Time) bool {
 	return false
 }
 
-// whole returns the cursor with every city of the directory. A city with an unknown end, because it does not run or
-// does not answer, has 0: a reader that resumes with the cursor gets all of its events.
+// whole returns the cursor with every city of the directory. A city that does not run or does not answer has an unknown
+// end. The cursor then contains 0, so that a reader that resumes gets all of its events.
 func (m *merge) whole() Cursor {
 	var all Cursor
 	for i := range m.cities {
@@ -238,7 +238,7 @@ func (m *merge) give(f *feed, yield func(Step, error) bool) bool {
 	return yield(Step{&Tagged{f.name, *e}, m.whole(), fault}, nil)
 }
 
-// next returns the feed of the oldest event, if no other city can have an older one. Otherwise wake is the time at
+// next returns the feed with the oldest event, if no other city can have an older event. Otherwise wake is the time at
 // which the stream must act even if no message arrives; zero = never.
 func (m *merge) next(now time.Time) (best *feed, wake time.Time) {
 	sooner := func(t time.Time) {
@@ -271,7 +271,7 @@ func (m *merge) next(now time.Time) (best *feed, wake time.Time) {
 	return nil, wake
 }
 
-// take processes an offer of a feed, and reports whether the offer made a city join.
+// take processes an offer from a feed, and reports whether a city has joined because of it.
 func (m *merge) take(o offer) (joined bool) {
 	f := o.feed
 	if m.feeds[f.name] != f {
@@ -311,7 +311,7 @@ func (m *merge) follow(all []Info) {
 			m.came[name] = time.Now()
 		}
 		m.paths[name] = all[i].Path
-		// request the events of the city again as soon as it runs
+		// ask for the events of the city again as soon as it runs
 		if r, resting := m.rests[name]; resting && !all[i].Running {
 			m.rests[name] = rest{took: r.took}
 		}

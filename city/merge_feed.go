@@ -27,11 +27,12 @@ type feed struct {
 
 	beyond bool // the start position is beyond the end of the log, and the feed reports that next
 
-	head  *events.Event // the event that waits to be yielded
-	key   time.Time     // time of head, for sorting
-	fault error         // the fault that head reports; head is not a position in the log then
-	asked time.Time     // when an event was last requested
-	slow  bool          // the stream no longer waits for this feed
+	head *events.Event // the next event to yield
+	key  time.Time     // time of head, by which feeds are sorted
+	// the fault that head reports; if it is set, head is not an event of the log
+	fault error
+	asked time.Time // when an event was last requested
+	slow  bool      // the stream no longer waits for this feed
 }
 
 // offer is a message of a feed.
@@ -51,7 +52,7 @@ func (f *feed) before(g *feed) bool {
 	return f.name < g.name
 }
 
-// run reads until ctx ends or the city is gone.
+// run reads until ctx ends or the city is unavailable.
 func (f *feed) run(ctx context.Context, d Directory, after uint64, known bool,
 	offers chan<- offer) {
 	say := func(o offer) bool {
@@ -178,7 +179,7 @@ func hole(from, to uint64, at time.Time) *events.Event {
 		Message: what + ": damaged or removed", Payload: payload}
 }
 
-// BeyondLog returns an event for a cursor that does not belong to a log. last is the log's newest event.
+// BeyondLog returns a gap event for a cursor that does not belong to a log. last is the newest event in the log.
 func BeyondLog(asked string, last uint64) events.Event {
 	// cannot fail
 	payload, _ := json.Marshal(map[string]any{"asked": fmt.Sprintf("%.40s", asked), "newest": last})

@@ -20,7 +20,7 @@ type Peer struct {
 	Tenant bool   // acts for a tenant of the supervisor
 }
 
-// String returns the peer in the form of events.Event.EmittedBy, "" for the zero value.
+// String returns the peer in the form of events.Event.EmittedBy, or "" for the zero value.
 func (p Peer) String() string {
 	if p.From == "" {
 		return p.Actor
@@ -28,8 +28,9 @@ func (p Peer) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s (%s)", p.Actor, p.From))
 }
 
-// SessionHeader names the session that sent a request. Session helpers set it when they forward requests from agents on
-// other machines. It adds no rights: a local process can claim a session through its environment.
+// SessionHeader is the name of the header with the session that sent a request. Session helpers set it when they
+// forward requests from agents on other machines. It does not add rights, because a local process can claim a session
+// through its environment.
 const SessionHeader = "Gcity-Session"
 
 // PeerOfSession returns the sender of a forwarded request. The agent is "" if the session is unknown.
@@ -94,7 +95,7 @@ func Signed(c Command, p Peer) (Command, error) {
 	return c, nil
 }
 
-// signBy returns the author of a command. A program outside of all sessions may name any author; an agent is its
+// signBy returns the author of a command. A program outside all sessions may name any author. An agent is always its
 // own author.
 func (p Peer) signBy(name string) (string, error) {
 	if p.Agent || name == "controller" {

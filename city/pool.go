@@ -14,7 +14,7 @@ type Pool struct {
 	Desired int `json:"desired"` // wanted size
 	// the source of Desired: "check returned 3", "override by operator", …
 	Reason   string    `json:"reason"`
-	Since    time.Time `json:"since"` // since when Desired has this value
+	Since    time.Time `json:"since"` // when Desired got this value
 	Override *int      `json:"override,omitempty"`
 	Draining []string  `json:"draining,omitempty"` // draining members, by name
 
@@ -35,9 +35,10 @@ type Pool struct {
 
 // Check is the last run of a pool's size check.
 type Check struct {
-	Command string        `json:"command,omitempty"` // "" = the pool's open work is counted
-	Running *time.Time    `json:"running,omitempty"` // start of the current run, if any
-	At      *time.Time    `json:"at,omitempty"`      // end of the last run
+	Command string `json:"command,omitempty"` // "" = the pool's open work is counted
+	// start of the current run; nil = no current run
+	Running *time.Time    `json:"running,omitempty"`
+	At      *time.Time    `json:"at,omitempty"` // end of the last run
 	Took    time.Duration `json:"took_ns,omitempty"`
 	// result of the last successful run, before the bounds are applied
 	Value   int        `json:"value"`
@@ -58,10 +59,10 @@ type Rig struct {
 	Problem   string `json:"problem,omitempty"` // why the folder cannot be used
 	Source    string `json:"source,omitempty"`
 
-	Work *RigWork `json:"work,omitempty"` // work in its store; nil = not counted
+	Work *RigWork `json:"work,omitempty"` // work in the rig's store; nil = not counted
 }
 
-// RigWork counts the work in the store of a rig.
+// RigWork counts the beads in the store of a rig.
 type RigWork struct {
 	Open       int `json:"open"`
 	InProgress int `json:"in_progress"`
@@ -78,15 +79,16 @@ type DrainInfo struct {
 
 // Usage is the resource usage of a session's process tree.
 type Usage struct {
-	CPU   float64 `json:"cpu"`   // percent of one processor since the last sample
+	CPU   float64 `json:"cpu"`   // CPU usage since the last sample, in percent of one processor
 	RSS   int64   `json:"rss"`   // memory in bytes
 	Procs int     `json:"procs"` // number of processes
 }
 
 // Next describes what happens next unless something changes.
 type Next struct {
-	At   *time.Time `json:"at,omitempty"` // nil = no fixed time; What contains the condition
-	What string     `json:"what"`         // "restarted", "killed if it does not answer", …
+	At *time.Time `json:"at,omitempty"` // nil = no fixed time; What contains the condition
+	// what happens: "restarted", "killed if it does not answer", …
+	What string `json:"what"`
 }
 
 // Held is a configuration that needs a confirmation, because it would remove too many running agents.

@@ -11,7 +11,7 @@ import (
 	"gcity/beads"
 )
 
-// GetRun returns the run with this ID. Errors are *Error: NotFound if the bead is not a run.
+// GetRun returns the run with this ID. Errors are *Error. If the bead is not a run, the code is NotFound.
 func GetRun(ctx context.Context, c Control, id string) (Run, error) {
 	b, err := GetBead(ctx, c, id)
 	if err != nil {
@@ -24,7 +24,7 @@ func GetRun(ctx context.Context, c Control, id string) (Run, error) {
 	return runOf(b), nil
 }
 
-// Ending reports whether a run has finished and its record is being closed.
+// Ending reports whether a run has finished, but its record is still being closed.
 func (r *Run) Ending() bool { return r.Ended == nil && r.Outcome != "" }
 
 // CheckBy returns an *Error Invalid for an author's name that a record or an event cannot show unchanged. "" is

@@ -14,7 +14,7 @@ const (
 	Queued    Stage = "queued"    // waits for its turn, or for the condition in Why
 	Typing    Stage = "typing"    // is being written to the terminal
 	Submitted Stage = "submitted" // was written to the terminal, followed by Enter
-	// the agent has printed something since
+	// the agent has printed output since the text was submitted
 	Acknowledged Stage = "acknowledged"
 	GivenUp      Stage = "given up" // was not typed and will not be; Why has the reason
 )
@@ -30,11 +30,11 @@ type Send struct {
 	Lines int       `json:"lines"`
 	Bytes int       `json:"bytes"`
 	Stage Stage     `json:"stage"`
-	Why   string    `json:"why,omitempty"` // "a draft is on its input line", "agent is starting"
+	Why   string    `json:"why,omitempty"` // "a draft is on the input line", "agent is starting"
 	Since time.Time `json:"since"`         // start of this stage
 }
 
-// Limits of texts.
+// Limits for texts.
 const (
 	MaxSendShown = 80      // bytes of a text's first line in a Snapshot
 	MaxSends     = 20      // texts that may be queued for one agent

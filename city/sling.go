@@ -14,7 +14,7 @@ type SlingRequest struct {
 	Target  string `json:"target,omitempty"`
 	Bead    string `json:"bead,omitempty"` // ID of a bead
 	Formula string `json:"formula,omitempty"`
-	// do not use the target's default_sling_formula either
+	// ignore the target's default_sling_formula, too
 	NoFormula bool `json:"no_formula,omitempty"`
 	// title of the created bead; "" = the title in the formula
 	Title       string            `json:"title,omitempty"`
@@ -22,13 +22,13 @@ type SlingRequest struct {
 	Vars        map[string]string `json:"vars,omitempty"` // variables of the formula
 	// notify the recipient by a text in its terminal
 	Nudge bool   `json:"nudge,omitempty"`
-	By    string `json:"by,omitempty"`    // the author, "" = a user
+	By    string `json:"by,omitempty"`    // the author; "" = a user
 	Force bool   `json:"force,omitempty"` // reassign the work if it has another assignee
 	// number of automation runs that led to the request through events
 	Depth int `json:"depth,omitempty"`
 }
 
-// SlingWork is the command of a SlingRequest. Sling sends it and notifies the recipient.
+// SlingWork is the command for a SlingRequest. Sling executes it and notifies the recipient.
 type SlingWork struct {
 	SlingRequest
 }

@@ -2,23 +2,23 @@ package city
 
 import "time"
 
-// State is the state of an agent. Every state has a reason and a start; states that end by themselves at a known
-// time have an end time (law L14).
+// State is the state of an agent. Every state has a reason and a start time. A state that ends by itself at a known
+// time also has an end time (law L14).
 type State string
 
 const (
 	Waiting State = "waiting" // a dependency is not ready yet
 	// in one of the phases pre_start, session, setup and readiness
 	Starting    State = "starting"
-	Running     State = "running"     // its process tree is alive
+	Running     State = "running"     // the agent's process tree is alive
 	Draining    State = "draining"    // asked to finish
 	Stopping    State = "stopping"    // interrupted but not yet exited
 	Backoff     State = "backoff"     // crashed; restarts at Until
 	Quarantined State = "quarantined" // too many crashes; restarts at Until
 	Suspended   State = "suspended"   // the agent, its rig or the city is suspended
 	Exited      State = "exited"      // exited, and `restart` does not restart it
-	Failed      State = "failed"      // cannot be started; retried at Until
-	// its process was alive when last seen, but its provider does not answer
+	Failed      State = "failed"      // cannot be started; the next try is at Until
+	// the process was alive when last seen, but the provider does not answer
 	Unknown State = "unknown"
 )
 
@@ -47,7 +47,8 @@ const (
 	CityLevel  Level = "city"
 )
 
-// Snapshot is the state of a city at one moment. It is immutable once published: copy it before changing it.
+// Snapshot is the state of a city at one moment. It is immutable after it is published, so copy it before you change
+// it.
 type Snapshot struct {
 	Name        string       `json:"name"`
 	Path        string       `json:"path"`
@@ -68,9 +69,9 @@ type Snapshot struct {
 	Automations []Automation `json:"automations"`         // sorted by scoped name
 	Watchdogs   []Watchdog   `json:"watchdogs,omitempty"` // sorted by name
 	Work        Work         `json:"work"`
-	// work assigned to agents that do not run, by agent name
+	// work assigned to agents that do not run, sorted by agent name
 	Stranded []Stranded `json:"stranded,omitempty"`
-	// mail for users: addressed to neither an agent nor a pool
+	// mail for users, which is addressed to neither an agent nor a pool
 	Mail    MailCount `json:"mail,omitzero"`
 	Store   WorkStore `json:"store,omitzero"`
 	Console Console   `json:"console"`
@@ -89,11 +90,11 @@ type Snapshot struct {
 type ConfigInfo struct {
 	Revision string    `json:"revision"` // 12 hex digits
 	Loaded   time.Time `json:"loaded"`   // when it became effective
-	// why the file on disk is not effective, "" if it is
+	// why the configuration on disk is not effective; "" = it is effective
 	Rejected string   `json:"rejected,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
 	Held     *Held    `json:"held,omitempty"` // a newer configuration that needs a confirmation
-	// variables of the controller's environment that take precedence over the file: "GC_SESSION=tmux"
+	// variables in the controller's environment that take precedence over the file: "GC_SESSION=tmux"
 	Environ []string `json:"environ,omitempty"`
 }
 
@@ -129,8 +130,8 @@ type Agent struct {
 	Description string `json:"description,omitempty"`
 	Rig         string `json:"rig,omitempty"`
 	Pool        string `json:"pool,omitempty"`
-	Provider    string `json:"provider,omitempty"` // provider of its sessions
-	// the provider that selects its program: "claude"; "" = it has a start_command
+	Provider    string `json:"provider,omitempty"` // provider of the agent's sessions
+	// provider that selects the agent's program: "claude"; "" = the agent has a start_command
 	Program string `json:"program,omitempty"`
 
 	State  State      `json:"state"`
@@ -151,18 +152,18 @@ type Agent struct {
 	Restarts int `json:"restarts"`
 	// number of crashes within the restart window; in quarantine, the number that led to it
 	Crashes int   `json:"crashes"`
-	Exit    *Exit `json:"exit,omitempty"` // its last exit
-	// fields in which its session differs from the configuration; the restart is delayed
+	Exit    *Exit `json:"exit,omitempty"` // the agent's last exit
+	// fields in which the agent's session differs from the configuration; the restart is delayed
 	Drift []string   `json:"drift,omitempty"`
 	Drain *DrainInfo `json:"drain,omitempty"` // set if the agent was asked to finish
 	Usage *Usage     `json:"usage,omitempty"` // nil = not measured, or not yet
 
-	// queued texts, and for a minute the last text that was typed or given up
+	// queued texts, and for a minute also the last text that was typed or given up
 	Sends []Send `json:"sends,omitempty"`
 
 	Workload
 
-	// set if it has work and its output has not changed for stuck_after
+	// set if the agent has work and its output has not changed for stuck_after
 	Stuck *Stuck `json:"stuck,omitempty"`
 
 	Declaration
@@ -174,10 +175,10 @@ type Agent struct {
 type Workload struct {
 	// unread messages for the agent and for its pool, without those that another member has taken
 	Mail int `json:"mail,omitempty"`
-	// its newest work in progress: "gc-214 fix the retry test"
+	// the agent's newest work in progress: "gc-214 fix the retry test"
 	Task string `json:"task,omitempty"`
 
-	// the open gate that blocks its newest work in progress: "gc-12 release approved"
+	// the open gate that blocks the agent's newest work in progress: "gc-12 release approved"
 	AwaitsGate string `json:"awaits_gate,omitempty"`
 }
 
@@ -186,9 +187,10 @@ type Declaration struct {
 	DependsOn   []string      `json:"depends_on,omitempty"`
 	IdleTimeout time.Duration `json:"idle_timeout_ns,omitempty"` // 0 = no timeout
 
-	SuspendedBy Level  `json:"suspended_by,omitempty"`
-	Source      string `json:"source,omitempty"` // position of its declaration: "city.toml:12:1"
-	// positions of patches that change it: "city.toml:40:1"
+	SuspendedBy Level `json:"suspended_by,omitempty"`
+	// position of the agent's declaration: "city.toml:12:1"
+	Source string `json:"source,omitempty"`
+	// positions of patches that change the agent: "city.toml:40:1"
 	Patched []string `json:"patched,omitempty"`
 	// hash of 12 hex digits that changes if an edit makes this a different agent
 	Declared string `json:"declared,omitempty"`
@@ -205,7 +207,7 @@ type Session struct {
 	ID           string     `json:"id"`
 	Started      time.Time  `json:"started"`
 	LastActivity *time.Time `json:"last_activity,omitempty"`
-	// bytes of output, as of LastActivity; 0 = none, or unknown
+	// bytes of output at LastActivity; 0 = none, or unknown
 	Output   uint64 `json:"output,omitempty"`
 	Attached bool   `json:"attached"`
 	Viewers  int    `json:"viewers,omitempty"`
@@ -228,7 +230,7 @@ type Exit struct {
 	Signal string        `json:"signal,omitempty"`
 	At     time.Time     `json:"at"`
 	Uptime time.Duration `json:"uptime_ns"`
-	File   string        `json:"file,omitempty"` // stored output, relative to the city
+	File   string        `json:"file,omitempty"` // path of the stored output, relative to the city
 }
 
 // Decision is a decision of the controller about an agent, with its reason.

@@ -13,7 +13,7 @@ import (
 // time after it is closed.
 const WispLabel = "wisp"
 
-// DigestType is the type of a bead that summarises a wisp. It is created closed and is kept.
+// DigestType is the type of a bead that summarises a wisp. The bead is created as closed and is kept.
 const DigestType = "digest"
 
 // digestOf is the prefix of a digest's label, followed by the ID of its wisp. A wisp has only one digest, even if
@@ -42,7 +42,7 @@ func (w *Wisp) Line() string {
 	return text
 }
 
-// Wisps returns the wisps of an agent: its own, and those that describe how to do its work.
+// Wisps returns the wisps of an agent: its own wisps, and wisps that describe how to do its work.
 func Wisps(ctx context.Context, c Control, agent string) ([]Wisp, error) {
 	unclosed := []beads.Status{beads.StatusOpen, beads.StatusInProgress}
 	mine, err := c.Beads(ctx, beads.Query{Assignee: agent, Status: unclosed, NotType: NotWork(),
@@ -85,7 +85,7 @@ func Wisps(ctx context.Context, c Control, agent string) ([]Wisp, error) {
 	return out, nil
 }
 
-// Squash writes a digest of a finished wisp and closes the wisp. It can be repeated after an interruption.
+// Squash writes a digest of a finished wisp and closes the wisp. After an interruption it can be called again.
 func Squash(ctx context.Context, c Control, w Wisp, by, words string) (digest beads.Bead,
 	err error) {
 	kept, err := c.Beads(ctx, beads.Query{Labels: []string{digestOf + w.Root.ID}, Type: DigestType,
@@ -101,7 +101,7 @@ func Squash(ctx context.Context, c Control, w Wisp, by, words string) (digest be
 	p := beads.Closing()
 	p.SetMetadata = map[string]string{DigestKey: digest.ID, beads.CloseReason: "squashed into " +
 		digest.ID}
-	// Force, because open steps stay open when the wisp is closed
+	// Force is set, because a step may have been added in the meantime, and stays open
 	_, err = c.Do(ctx, UpdateBead{ID: w.Root.ID, Patch: p, Force: true})
 	return digest, err
 }
@@ -127,7 +127,7 @@ func writeDigest(ctx context.Context, c Control, w Wisp, by, words string) (bead
 	return *r.Bead, nil
 }
 
-// rigOf returns the rig for the prefix of an ID, "" = the city.
+// rigOf returns the rig with the prefix of an ID, or "" for the city.
 func (s *Snapshot) rigOf(id string) string {
 	for i := range s.Rigs {
 		if s.Rigs[i].Prefix != "" && s.Rigs[i].Prefix == BeadPrefix(id) {
@@ -138,8 +138,8 @@ func (s *Snapshot) rigOf(id string) string {
 }
 
 const (
-	digestTitle = 120     // characters
-	digestMost  = 8 << 10 // bytes of the text about steps in a digest
+	digestTitle = 120     // in characters
+	digestMost  = 8 << 10 // maximum size of the text about steps in a digest, in bytes
 )
 
 func cutTitle(s string) string {

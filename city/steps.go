@@ -15,11 +15,11 @@ const MoleculeKey = "molecule_id"
 // Lister lists beads, as Store.List does.
 type Lister func(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 
-// A step belongs to the agent that has its molecule, and other agents must not find it. A molecule that describes
-// how to do a bead belongs, with its steps, to the agent that has the bead. A step with an assignee or the label of
-// a pool belongs to that assignee or pool.
+// A step belongs to the agent that has its molecule, and other agents must not find the step. A molecule that describes
+// how to do a bead belongs, with its steps, to the agent that has the bead. A step with an assignee or a pool label
+// belongs to that assignee or pool.
 
-// routed reports whether a bead has an assignee or the label of a pool.
+// routed reports whether a bead has an assignee or a pool label.
 func routed(b beads.Bead) bool {
 	return b.Assignee != "" || slices.ContainsFunc(b.Labels, func(l string) bool {
 		return strings.HasPrefix(l, PoolLabel)

@@ -10,7 +10,7 @@ import (
 	"gcity/beads"
 )
 
-// OpenSteps returns the steps of a bead that are not closed, and their steps, each after its parent.
+// OpenSteps returns the open steps of a bead, and their open steps, each after its parent.
 func OpenSteps(ctx context.Context, list Lister, id string) (open []beads.Bead, err error) {
 	seen := map[string]bool{id: true}
 	for line := []string{id}; len(line) > 0; line = line[1:] {
@@ -58,7 +58,7 @@ func Closable(ctx context.Context, list Lister, b beads.Bead, with ...string) er
 		b.ID, StepsOpen(len(open)), strings.Join(names, ", "), b.ID)}
 }
 
-// StepsOpen returns the start of a sentence about n open steps.
+// StepsOpen returns the beginning of a sentence about n open steps.
 func StepsOpen(n int) string {
 	if n == 1 {
 		return "1 step is"

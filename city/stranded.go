@@ -11,7 +11,7 @@ type Stranded struct {
 	Agent string `json:"agent"`
 	// continues a sentence after the agent's name: "is suspended with rig demo"
 	Why   string    `json:"why"`
-	Gone  bool      `json:"gone,omitempty"` // no agent that could run has this name
+	Gone  bool      `json:"gone,omitempty"` // no agent or possible pool member has this name
 	Since time.Time `json:"since"`          // when the work was first seen as stranded
 	Beads []string  `json:"beads"`          // the first StrandedIDs IDs
 	Count int       `json:"count"`          // total number of beads

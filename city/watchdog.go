@@ -33,9 +33,9 @@ const (
 type WatchMode string
 
 const (
-	ByTriage     WatchMode = "triage"     // an agent that is started for each check
-	ByThresholds WatchMode = "thresholds" // only the age of the heartbeat
-	// only the age of the heartbeat, for a provider that cannot type: a very stale agent is restarted
+	ByTriage     WatchMode = "triage"     // an agent that is started for each check decides
+	ByThresholds WatchMode = "thresholds" // only the age of the heartbeat is used
+	// only the age of the heartbeat is used, and the provider cannot type, so a very stale agent is restarted
 	ByRestart WatchMode = "restart"
 )
 
@@ -55,23 +55,24 @@ type Watchdog struct {
 	// why the mode is not the configured one: "triage scout said nothing within 5m"
 	Degraded string `json:"degraded,omitempty"`
 
-	// time of the newest heartbeat by the controller's clock; without one, the time since which it is expected; for
-	// a triage agent, the time of its last decision
+	// time of the newest heartbeat by the controller's clock; if there was no heartbeat, the time from which one is
+	// expected; for a triage agent, the time of its last decision
 	Heartbeat *time.Time `json:"heartbeat,omitempty"`
 	Freshness Freshness  `json:"freshness"`
 	Mail      int        `json:"mail,omitempty"`    // unread messages of the monitored agent
-	Problem   string     `json:"problem,omitempty"` // why its heartbeat file is invalid
+	Problem   string     `json:"problem,omitempty"` // why the heartbeat file is invalid
 
-	// from the heartbeat; nil = not reported
+	// reported in the heartbeat; nil = not reported
 	HealthyAgents   *int `json:"healthy_agents,omitempty"`
 	UnhealthyAgents *int `json:"unhealthy_agents,omitempty"`
 
-	Next    *time.Time `json:"next,omitempty"` // next check; nil = none while suspended or stopping
+	// time of the next check; nil = no checks while suspended or stopping
+	Next    *time.Time `json:"next,omitempty"`
 	Triaged *TriageRun `json:"triaged,omitempty"`
 	Last    *Judgement `json:"last,omitempty"`
 	// newest last, at most MaxDecisions, without checks that led to no action
 	Recent []Judgement `json:"recent,omitempty"`
-	Failed int         `json:"failed,omitempty"` // wakes in a row that did not help
+	Failed int         `json:"failed,omitempty"` // number of consecutive wakes that did not help
 
 	Escalated *Escalation `json:"escalated,omitempty"`
 
@@ -98,22 +99,23 @@ type Judgement struct {
 	Result string        `json:"result,omitempty"`  // result of the action: "typed", "failed: …"
 }
 
-// Escalation is a call for help to a user.
+// Escalation is a request for help to a user.
 type Escalation struct {
 	At      time.Time `json:"at"`
 	To      string    `json:"to"` // address of the user's mail
 	Message string    `json:"message"`
 	Seen    bool      `json:"seen,omitempty"` // acknowledged by a user
-	By      string    `json:"by,omitempty"`   // the user
+	By      string    `json:"by,omitempty"`   // the user that acknowledged it
 }
 
 // Stuck means that an agent has work and its output has not changed for too long.
 type Stuck struct {
-	Since time.Time `json:"since"` // last change of its output
+	Since time.Time `json:"since"` // last change of the agent's output
 	Task  string    `json:"task"`
 }
 
-// Reports returns what a heartbeat reports about other agents: "agents: 3 healthy, 1 unhealthy", "" = nothing.
+// Reports returns the counts in a heartbeat about other agents: "agents: 3 healthy, 1 unhealthy". It returns "" if the
+// heartbeat has none.
 func (w *Watchdog) Reports() string {
 	var parts []string
 	if n := w.HealthyAgents; n != nil {

@@ -25,18 +25,18 @@ func (w Wave) String() string {
 // Large reports whether the header shows a count, because the wave has too many agents to follow in the list.
 func (w Wave) Large() bool { return w.Total >= 10 }
 
-// Waves finds waves in successive snapshots. The zero value is ready.
+// Waves detects waves in successive snapshots. The zero value is ready to use.
 type Waves struct {
 	stop, drain, start wave
 }
 
-// wave is one wave, from the first snapshot with agents in its state to the first without.
+// wave is one wave. It lasts from the first snapshot with agents in its state to the first snapshot without them.
 type wave struct {
 	since       time.Time
 	left, total int
 }
 
-// See evaluates the next snapshot and returns its most important wave, or a zero Wave if there is none.
+// See evaluates the next snapshot and returns its most important wave, or the zero Wave.
 func (ws *Waves) See(s *Snapshot) Wave {
 	var stops, drains, starts int
 	var stopped, drained time.Time // the latest deadlines

@@ -11,8 +11,9 @@ type Automation struct {
 	Name        string `json:"name"` // scoped: "x", or "x:rig:demo"
 	Description string `json:"description,omitempty"`
 	Rig         string `json:"rig,omitempty"`
-	Source      string `json:"source"` // its file, relative to the city if it is inside
-	Layer       string `json:"layer,omitempty"`
+	// path of the automation's file, relative to the city if the file is inside it
+	Source string `json:"source"`
+	Layer  string `json:"layer,omitempty"`
 
 	// "cooldown", "cron", "condition", "event", "manual"; "" = broken
 	Gate string `json:"gate"`
@@ -20,42 +21,42 @@ type Automation struct {
 	When    string `json:"when,omitempty"`
 	Exec    string `json:"exec,omitempty"`    // shell line of a run; "" = a run cooks Formula
 	Formula string `json:"formula,omitempty"` // formula that a run cooks; "" = a run executes Exec
-	Pool    string `json:"pool,omitempty"`    // the pool for the formula's work; qualified
+	Pool    string `json:"pool,omitempty"`    // qualified name of the pool for the formula's work
 
 	// time limit of a run; 0 = the automation is broken
 	Timeout time.Duration `json:"timeout_ns,omitempty"`
 	Retry   int           `json:"retry,omitempty"` // number of retries of a failed run
-	// "skip", "queue": what happens if it is due during a run
+	// "skip", "queue": what happens if the automation is due during a run
 	Overlap string `json:"overlap,omitempty"`
 
-	// its gate starts runs even while its rig or the city is suspended
+	// the gate starts runs even while the rig or the city is suspended
 	WhileSuspended bool `json:"while_suspended,omitempty"`
 
 	State AutomationState `json:"state"`
 	// the state of the gate in words, or the error of a broken automation
 	Reason string     `json:"reason"`
 	Next   *time.Time `json:"next,omitempty"` // when the automation is due next
-	// start of the current run, or since when it is due
+	// start of the current run, or when the automation became due
 	Since    *time.Time `json:"since,omitempty"`
 	Failures int        `json:"failures"`           // consecutive failures
 	Last     *Run       `json:"last,omitempty"`     // the newest run, which may be in progress
-	Warnings []string   `json:"warnings,omitempty"` // warnings about its file
+	Warnings []string   `json:"warnings,omitempty"` // warnings about the automation's file
 }
 
 // AutomationState is the state of an automation.
 type AutomationState string
 
 const (
-	AutomationIdle    AutomationState = "idle"    // its gate is closed
+	AutomationIdle    AutomationState = "idle"    // the gate is closed
 	AutomationDue     AutomationState = "due"     // due, but waits for a free slot
 	AutomationRunning AutomationState = "running" // a run is in progress
 	AutomationBackoff AutomationState = "backoff" // a run failed and will be retried
-	AutomationOff     AutomationState = "off"     // disabled, or its rig or city is suspended
-	AutomationBroken  AutomationState = "broken"  // its file cannot be used
+	AutomationOff     AutomationState = "off"     // disabled, or suspended with the rig or the city
+	AutomationBroken  AutomationState = "broken"  // the automation's file cannot be used
 )
 
-// Status words besides the states: AutomationFailing means that the last run failed, AutomationManual that only
-// users start runs.
+// Status words in addition to the states. AutomationFailing means that the last run failed, and AutomationManual means
+// that only users start runs.
 const (
 	AutomationFailing = "failing"
 	AutomationManual  = "manual"
@@ -73,17 +74,19 @@ func (a *Automation) Word() string {
 	return string(a.State)
 }
 
-// Run is one run of an automation. Its record is a bead with the label RunLabel + the automation's name.
+// Run is one run of an automation. Its record is a bead with a label that consists of RunLabel and the automation's
+// name.
 type Run struct {
-	ID         string     `json:"id"` // ID of the bead
-	Automation string     `json:"automation"`
-	Reason     string     `json:"reason"`       // why it started
-	By         string     `json:"by,omitempty"` // the author of the request, "" = its gate
-	Retry      int        `json:"retry,omitempty"`
-	Events     int        `json:"events,omitempty"` // number of events that it handles
-	Seq        uint64     `json:"seq,omitempty"`    // seq of the newest of these events
-	Opened     time.Time  `json:"opened"`
-	Ended      *time.Time `json:"ended,omitempty"`
+	ID         string `json:"id"` // ID of the bead
+	Automation string `json:"automation"`
+	Reason     string `json:"reason"` // why it started
+	// the author of the request; "" = started by the gate
+	By     string     `json:"by,omitempty"`
+	Retry  int        `json:"retry,omitempty"`
+	Events int        `json:"events,omitempty"` // number of events that the run handles
+	Seq    uint64     `json:"seq,omitempty"`    // seq of the newest of these events
+	Opened time.Time  `json:"opened"`
+	Ended  *time.Time `json:"ended,omitempty"`
 	// "ok", "failed", "interrupted", RunVoid; "" = in progress; see Ending
 	Outcome  string `json:"outcome,omitempty"`
 	Code     *int   `json:"code,omitempty"`   // exit code of an exec run that finished
@@ -96,10 +99,11 @@ type Run struct {
 // RunVoid is the outcome of a run that never started. Its record was written after the run had been cancelled.
 const RunVoid = "void"
 
-// RunLabel is the prefix of the label of an automation's runs and of the beads that they create.
+// RunLabel is the prefix of the label on an automation's runs and on the beads that these create. The automation's name
+// follows.
 const RunLabel = "automation-run:"
 
-// PoolLabel is the prefix of the label with the pool of a bead.
+// PoolLabel is the prefix of the label that assigns a bead to a pool. The pool's name follows.
 const PoolLabel = "pool:"
 
 // Metadata keys of a run's bead.

@@ -132,7 +132,7 @@ func (c *City) Member(a *Agent, i int) Agent {
 	return m
 }
 
-// TriageOf returns the watchdog that uses an agent as its triage, or nil.
+// TriageOf returns the watchdog that uses an agent for triage, or nil.
 func (c *City) TriageOf(agent string) *Watchdog {
 	for i := range c.Watchdogs {
 		if c.Watchdogs[i].Triage == agent {

@@ -1,4 +1,4 @@
-// Package config reads and validates the TOML files of a city. Values have positions. All errors are reported at once.
+// Package config reads and validates the TOML files of a city. Values have positions. All errors are reported together.
 //
 // # Concurrency
 //
@@ -44,7 +44,7 @@ type City struct {
 	// the files that were read, as absolute paths; the configuration itself is first
 	Sources  []string
 	Warnings []Problem // problems that are not errors
-	// positions of the keys that are set outside of lists of tables: "daemon.patrol_interval"
+	// positions of keys outside lists of tables, by path: "daemon.patrol_interval"
 	Origins map[string]Origin
 
 	Remotes []Remote // topologies from git repositories
@@ -92,7 +92,7 @@ type Workspace struct {
 	InstallAgentHooks []string // kinds of hook files, for agents that do not set this key
 	GlobalFragments   []string // fragments that are appended to every prompt
 
-	Topology string // one more topology, before all others
+	Topology string // a topology before all others
 }
 
 // Trouble holds the reasons why one agent cannot be started; "" = none.
@@ -186,7 +186,7 @@ type Derived struct {
 	// Prompt is PromptTemplate with its fragments; nil = the agent gets no prompt
 	Prompt      *prompt.Template
 	OverlayHash string   // hash of the content of OverlayDir, in hexadecimal
-	Rig         string   // the rig that Dir names, or ""
+	Rig         string   // the rig that Dir names; "" = none
 	Needs       []string // qualified names of the agents and pools in DependsOn, sorted
 }
 

@@ -77,7 +77,7 @@ const (
 	defaultWispTTL        = 24 * time.Hour
 )
 
-// wispDefault sets one of two wisp keys to its default if only the other key is set, and adds a warning.
+// wispDefault sets one of two wisp keys to its default if only the other key is set. It also adds a warning.
 func wispDefault(d *loading, one, other string, value *time.Duration, def time.Duration) {
 	at, written := d.city.Origins["daemon."+one]
 	_, both := d.city.Origins["daemon."+other]

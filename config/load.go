@@ -80,7 +80,7 @@ func Overriding(environ []string) []string {
 	return out
 }
 
-// overridden returns the key that an environment entry overrides, and the value. path is "" for other entries.
+// overridden returns the key that an environment entry overrides, and the value. For other entries path is "".
 func overridden(kv string) (path, value string) {
 	name, value, _ := strings.Cut(kv, "=")
 	return map[string]string{"GC_SESSION": "session.provider", "GC_BEADS": "beads.provider",

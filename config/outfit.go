@@ -93,8 +93,8 @@ func (d outfitter) idleFragments() {
 			"that need one, or remove this key"})
 }
 
-// pathOf returns the absolute path for a path of an agent, relative to the file that contains it, or "" if the path
-// is invalid.
+// pathOf returns the absolute path for a path in a key of an agent. The path is relative to the file with the key. If
+// the path is invalid, pathOf returns "".
 func (d outfitter) pathOf(a *Agent, key, path string) string {
 	if path == "" {
 		return ""
@@ -174,7 +174,7 @@ func (d outfitter) parsePrompt(a *Agent, folders, behind []string) *prompt.Templ
 	return lenientPrompt(d.loading, a, main, fragments, behind)
 }
 
-// unset adds a warning about each value in a prompt that is not set. Such a value is empty.
+// unset adds a warning about each value in a prompt that is not set, and therefore empty.
 func (d outfitter) unset(a *Agent, t *prompt.Template) {
 	names := append(prompt.Names(), slices.Sorted(maps.Keys(a.Env))...)
 	for _, f := range t.Fields() {

@@ -14,7 +14,7 @@ import (
 //go:embed presets.toml
 var presetsText string
 
-// Preset is a known program and how to start it. A [providers.NAME] table of the same name overrides it.
+// Preset is a known program, with the way to start it. A [providers.NAME] table of the same name overrides it.
 type Preset struct {
 	Provider
 	Dialogs []Dialog

@@ -32,7 +32,7 @@ const (
 	byWorkspaceCommand  = "workspace.start_command"
 )
 
-// decider returns the key that selects an agent's program, and its value.
+// decider returns the key that selects an agent's program, and the key's value.
 func (c *City) decider(a *Agent) (by, says string) {
 	switch w := &c.Workspace; {
 	case a.StartCommand != "":

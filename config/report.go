@@ -41,7 +41,7 @@ type loading struct {
 	more     bool    // more than maxProblems were found
 	// rig of the agent that is being checked, "" = the city; nil = no agent is being checked
 	rigChecked *string
-	// problems about topologies that could not be read, by the topology's identity
+	// indexes of the problems about unreadable topologies, by the topology's identity
 	lost map[string]int
 }
 
@@ -49,7 +49,7 @@ type loading struct {
 type about struct {
 	cause bool   // the problem may cause other errors, so it is reported first
 	same  string // the message without the name of the rig
-	// the rigs that have the problem, "" = the city; none = the problem is not about an agent
+	// the rigs with the problem, "" = the city; empty = the problem is not about an agent
 	rigs []string
 }
 

@@ -123,7 +123,7 @@ func prefixOf(name string) string {
 	return strings.ToLower(b.String()[:min(b.Len(), keys.MaxPrefix)])
 }
 
-// humps splits a word before each capital letter that follows a small letter.
+// humps splits a word before each capital letter that does not follow a capital letter.
 func humps(word string) []string {
 	var out []string
 	start := 0

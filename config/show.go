@@ -212,7 +212,7 @@ func (c printer) scriptFromHere(a *Agent) string {
 	return folder + "/" + script
 }
 
-// shown returns a value as TOML. Secrets, which command lines may contain, are hidden.
+// shown returns a value as TOML. Secrets are hidden, because command lines may contain them.
 func (c printer) shown(field any) string {
 	if !c.reveal {
 		field = redacted(field)

@@ -17,7 +17,7 @@ import (
 // Source selects the files of a configuration and how they are read.
 type Source struct {
 	Dir    string   // folder of the city
-	Files  []string // absolute paths of files that are read after the included ones
+	Files  []string // absolute paths of files that are read after the included files
 	Strict bool     // report an error, not a warning, if two files set the same key
 	// "K=V" entries that take precedence over the files: GC_SESSION for the session provider, GC_BEADS for the store,
 	// GC_EVENTS for the events provider

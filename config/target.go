@@ -11,7 +11,7 @@ import (
 	"gcity/pool"
 )
 
-// Reasons why a target cannot be suspended.
+// Reasons why the suspended setting of a target cannot be found.
 var (
 	ErrNoAgent   = errors.New("no such agent")
 	ErrNoRig     = errors.New("no such rig")

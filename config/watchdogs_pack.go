@@ -107,7 +107,8 @@ func (d patcher) changeWatchdog(w, p *Watchdog) (changes int) {
 	return changes
 }
 
-// near returns the qualified name of the agent called name in the watchdog's rig, or name if there is no such agent.
+// near returns the qualified name of the agent called name in the watchdog's rig, or name if the rig has no agent so
+// called.
 func (d watchdogChecker) near(w *Watchdog, name string) string {
 	if q := w.Rig + "/" + name; w.Rig != "" && d.named[q] != nil {
 		return q

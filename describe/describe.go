@@ -12,7 +12,7 @@ import (
 	"gcity/city"
 )
 
-// Reason returns why an agent is in its state, as a text that is complete without the state.
+// Reason returns why an agent is in its state. The text is complete without the name of the state.
 func Reason(a *city.Agent) string {
 	if a.State == city.Suspended {
 		return "suspended " + a.Reason
@@ -61,7 +61,7 @@ func Work(open, inProgress int) string {
 	return fmt.Sprintf("%d open, %d in progress", open, inProgress)
 }
 
-// Fixed is the message that a list of cities cannot be changed through this connection.
+// Fixed is the message for an attempt to change a list of cities that cannot be changed through this connection.
 const Fixed = "the list of cities cannot be changed through this connection"
 
 // Declared returns where something is declared, and which files change it.
@@ -72,10 +72,10 @@ func Declared(source string, patched []string) string {
 	return source + ", changed at " + strings.Join(patched, " and ")
 }
 
-// Ended is the message that an agent's session has ended.
+// Ended is the message for the end of an agent's session.
 func Ended(agent string) string { return "the session of " + agent + " has ended" }
 
-// HeldBack is the message that a restart is held back, with the changed fields.
+// HeldBack is the message for a delayed restart. It lists the changed fields.
 func HeldBack(drift []string) string {
 	return "a restart is held back: " + strings.Join(drift, ", ")
 }

@@ -22,7 +22,7 @@ const Type = "message"
 // PoolPrefix precedes the qualified name of a pool in its address.
 const PoolPrefix = "pool:"
 
-// Person is the address of the city's user, and the sender of messages without another sender.
+// Person is the address of the city's user. It is also the sender of messages for which no sender is given.
 const Person = "human"
 
 // MaxText is the maximum size of a message's text, in bytes.
@@ -51,7 +51,7 @@ type Message struct {
 	Read     bool `json:"read"`
 	Archived bool `json:"archived,omitempty"`
 
-	// the ID of the first message of the thread; "" = no thread, or the message is the first
+	// ID of the first message of the thread; "" = this message is the first one, or is not in a thread
 	Thread  string `json:"thread_id,omitempty"`
 	ReplyTo string `json:"reply_to,omitempty"` // the ID of the message that this message answers
 

@@ -236,7 +236,7 @@ func (c *conversion) clashes() error {
 			for _, a := range p.agents {
 				first := taken[a.name]
 				if p == c.root && a.keys["dir"].text() != "" {
-					continue // an agent of a rig
+					continue // the agent belongs to a rig
 				}
 				if first != nil && first != a {
 					name := p.binding + "." + a.was
@@ -373,7 +373,7 @@ func (c *conversion) patchAgents(p *pack, s *source) error {
 	return nil
 }
 
-// patch merges a patch into an agent.
+// patch applies a patch to an agent.
 func (c *conversion) patch(a *agent, n *toml.Node, s *source) {
 	a.keys = maps.Clone(a.keys)
 	for _, kid := range n.Kids {

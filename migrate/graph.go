@@ -28,7 +28,7 @@ type pack struct {
 type imported struct {
 	binding string
 	pack    *pack
-	closed  bool // set by transitive = false: imports of the imported pack are omitted
+	closed  bool // set by transitive = false, which omits the imports of the imported pack
 }
 
 // rig is a rig of the original city.

@@ -63,7 +63,7 @@ func Convert(dir, out string) (*Report, error) {
 	return c.report, c.write()
 }
 
-// folders returns the two folders of a conversion as absolute paths, or an error if one cannot be used.
+// folders returns the two folders of a conversion as absolute paths, or an error if one of them cannot be used.
 func folders(dir, out string) (string, string, error) {
 	real, err := config.Canonical(dir)
 	if err != nil {

@@ -60,7 +60,7 @@ type Template struct {
 	fields map[string][]Field // references to values in each fragment
 }
 
-// named is a reference to a fragment.
+// named is a reference to a fragment by its name.
 type named struct {
 	name string
 	line int

@@ -137,7 +137,7 @@ func (g git) replace(
 	return commit, nil
 }
 
-// swap replaces the old copy with a new one.
+// swap replaces the old copy by a new copy.
 func swap(fresh, folder string) error {
 	old := fresh + ".old"
 	if err := disk.Rename(folder, filepath.Base(old)); err != nil &&

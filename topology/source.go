@@ -19,7 +19,7 @@ var transports = []string{"https", "ssh", "git+ssh", "ssh+git", "file"}
 // and rewritten URLs.
 const allowed = "https:ssh:file"
 
-// tokens are the prefixes of access tokens that code hosts accept in place of a user name.
+// tokens lists the prefixes of access tokens that code hosts accept in place of a user name.
 var tokens = []string{"ghp_", "gho_", "ghu_", "ghs_", "github_pat_", "glpat-", "gldt-",
 	"x-token-auth"}
 

@@ -99,7 +99,7 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// marked is a *city.Error that also wraps an error for errors.Is.
+// marked is a *city.Error that also wraps another error, for errors.Is.
 type marked struct {
 	err  *city.Error
 	mark error

@@ -33,7 +33,7 @@ func (c *Client) silentError(method string) error {
 		" answers no request, so it is stopped or hangs; " + next}, ErrSilent}
 }
 
-// roundTrip sends a request. It fails with ErrSilent as soon as the other end no longer answers pings.
+// roundTrip sends a request. It fails with ErrSilent as soon as the other side no longer answers pings.
 func (c *Client) roundTrip(r *http.Request) (*http.Response, error) {
 	// the context outlives this function, because the body is read later
 	ctx, cancel := context.WithCancelCause(r.Context())

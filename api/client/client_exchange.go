@@ -85,7 +85,8 @@ func (c *Client) awaitAnswer(ctx context.Context, conn net.Conn, in *bufio.Reade
 		if err := conn.SetReadDeadline(time.Now().Add(pingAfter)); err != nil {
 			return err
 		}
-		if ctx.Err() != nil { // the end of ctx may have set a deadline, which was just overwritten
+		// if ctx has ended, the deadline that its end set was just overwritten
+		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		_, err := in.Peek(1)

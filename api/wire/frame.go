@@ -28,7 +28,7 @@ const (
 type Framer struct {
 	R  io.Reader
 	W  io.Writer
-	mu sync.Mutex // guards W, so that frames are written one at a time
+	mu sync.Mutex // guards W, so that frames are not mixed
 }
 
 func (f *Framer) Write(kind byte, payload []byte) error {

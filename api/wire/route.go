@@ -69,7 +69,7 @@ const (
 // Route is a parsed path of a request.
 type Route struct {
 	Kind Kind
-	City string // name of the city; "" = the only one
+	City string // name of the city; "" = the only city
 	// qualified name of an agent or pool, name of a rig or watchdog, scoped name of an automation, or ID of a bead; ""
 	// = the city
 	Target string
@@ -187,7 +187,7 @@ func (rt *Route) parseTarget(noun Kind, parts []string) error {
 		return strings.Contains(p, "%")
 	})
 	if len(parts) > 1 && whole {
-		// a complete name is followed by an unknown verb
+		// a complete name with an unknown verb after it
 		return UnknownPath()
 	}
 	var err error

@@ -72,7 +72,7 @@ type Cities struct {
 
 // ConfigText is a configuration, or a part of it, in a form for people.
 type ConfigText struct {
-	Revision string `json:"revision"` // of the active configuration
+	Revision string `json:"revision"` // revision of the active configuration
 	Format   string `json:"format"`   // "toml", "text"
 	Text     string `json:"text"`     // secrets are shown as ***
 }

@@ -117,7 +117,7 @@ func (k *keeper) there() (bool, error) {
 	return err == nil, err
 }
 
-// Ready implements foreign.Keeper. It reports a missing tool first.
+// Ready implements foreign.Keeper. It checks that the tool is installed.
 func (k *keeper) Ready(context.Context) error {
 	if _, err := exec.LookPath(Program); err != nil {
 		return fmt.Errorf("%w: %s", ErrAbsent, remedy)

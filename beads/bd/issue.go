@@ -93,7 +93,7 @@ func read(text []byte) (beads.Bead, error) {
 	return b, err
 }
 
-// metadata sets the metadata of a bead, and the fields that gcity stores there.
+// metadata sets the metadata of a bead, and the bead's fields that gcity stores in the issue's metadata.
 func (in *issue) metadata(b *beads.Bead) {
 	for k, raw := range in.Metadata {
 		var s string

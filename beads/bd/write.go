@@ -264,7 +264,7 @@ func update(was, now beads.Bead, closing bool) (args []string, stdin []byte, err
 		}
 	}
 	before, after := stored(was), stored(now)
-	if closing { // the close call sets the reason
+	if closing { // the later close call sets the reason
 		delete(after, beads.CloseReason)
 	}
 	for _, key := range slices.Sorted(maps.Keys(after)) {

@@ -54,8 +54,8 @@ func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, 
 	return m.made, nil
 }
 
-// admit refuses a batch with links to beads that do not exist, or with IDs that are in use. It needs one call: it looks
-// up the bead if only one is in question, and otherwise lists all beads.
+// admit refuses a batch with links to beads that do not exist, or with IDs that are in use. It makes one call: for a
+// single linked bead it looks up the bead, and otherwise it lists all beads.
 func (s *Store) admit(ctx context.Context, batch *beads.Batch) error {
 	strangers, given := batch.Strangers(), batch.Given()
 	if len(strangers)+len(given) == 0 {

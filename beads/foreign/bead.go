@@ -32,7 +32,7 @@ func Print(b beads.Bead) uint64 {
 		text = []byte(b.ID)
 	}
 	h := fnv.New64a()
-	_, _ = h.Write(text) // it never fails
+	_, _ = h.Write(text) // Write never fails
 	return h.Sum64()>>11 | 1
 }
 

@@ -56,10 +56,10 @@ type Remover interface {
 type Store struct {
 	keeper Keeper
 	lock   string
-	turn   chan struct{} // held by the goroutine of this process that is writing
+	turn   chan struct{} // token of the goroutine in this process that is writing
 
 	ready   atomic.Bool
-	readies chan struct{} // held by the goroutine that is running Keeper.Ready
+	readies chan struct{} // token of the goroutine that is running Keeper.Ready
 }
 
 var (
@@ -152,7 +152,7 @@ func (s *Store) Get(ctx context.Context, id string) (beads.Bead, error) {
 	return s.keeper.Get(ctx, id)
 }
 
-// List implements beads.Store. For equal times the bead with the higher number in its ID comes first.
+// List implements beads.Store. If times are equal, the bead with the higher number in its ID comes first.
 func (s *Store) List(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	if err := q.Check(); err != nil {
 		return nil, err

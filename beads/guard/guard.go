@@ -60,7 +60,7 @@ type Trouble struct {
 	Until         time.Time // time of the next probe
 }
 
-// New returns guards that call tell with every change of the stores' problems.
+// New returns guards that call tell after every change of the stores' problems.
 func New(tell func(Report)) *Guards {
 	return &Guards{tell: tell, Took: func(string, bool, time.Duration) {}, by: map[string]*Store{}}
 }

@@ -98,7 +98,7 @@ func duplicate(ctx context.Context, from, to string, edit func(*sql.DB) error) (
 	return c, disk.SyncFile(to)
 }
 
-// with opens a database for one use.
+// with opens a database, calls use, and closes the database.
 func with(path, option string, use func(*sql.DB) error) error {
 	db, err := pool(path, 1, option)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"gcity/internal/disk"
 )
 
-// file is the open database: one connection for writing and a few for reading.
+// file is the open database, with one connection for writing and a few for reading.
 type file struct {
 	is    os.FileInfo // the file that was opened, for comparison with the file on disk
 	write writer
@@ -45,7 +45,7 @@ func (s *Store) open(ctx context.Context, create bool) (*file, error) {
 		return nil, fmt.Errorf("cannot read the bead store: %w; %s", err, remedy(s.folder, err))
 	}
 	if s.file != nil && (err != nil || !os.SameFile(is, s.file.is)) {
-		// the file was removed or replaced, so writes to the open one would be lost
+		// the file was removed or replaced, so writes to the open file would be lost
 		if err := s.file.close(ctx); err != nil {
 			return nil, fmt.Errorf("cannot close the bead store %s, which was removed or "+
 				"replaced: %w", s.path, err)

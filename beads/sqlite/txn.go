@@ -58,7 +58,7 @@ func (s *Store) within(t *txn, f *file, work func(*txn) error) error {
 	return s.note(t)
 }
 
-// hold waits for its turn and runs work with the connection.
+// hold waits until the connection is free, and runs work with it.
 func (w *writer) hold(ctx context.Context, work func(*txn) error) error {
 	select {
 	case <-w.turn:

@@ -1,4 +1,4 @@
-// Package citytest has the contract suite for implementations of city.Control, and a city that exists only in
+// Package citytest has a contract test suite for implementations of city.Control, and a city that exists only in
 // memory.
 package citytest
 
@@ -135,7 +135,7 @@ func (f *Fake) Print(agent, text string) {
 	f.wake()
 }
 
-// Typed returns the input of an agent's present session.
+// Typed returns the input to an agent's current session.
 func (f *Fake) Typed(agent string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

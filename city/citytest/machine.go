@@ -18,10 +18,11 @@ import (
 type Machine struct {
 	mu      sync.Mutex
 	cities  map[string]*resident
-	folders map[string]*Fake // for Register, by path
+	folders map[string]*Fake // folders that Register accepts, by path
 	gone    error
-	streams map[string]int // current readers of each city's streams, and of its snapshots
-	changed chan struct{}  // closed and replaced at every change
+	// numbers of current readers of each city's streams, and of its snapshots
+	streams map[string]int
+	changed chan struct{} // closed and replaced at every change
 }
 
 var (
@@ -30,16 +31,16 @@ var (
 	_ city.Surveyor  = (*Machine)(nil)
 )
 
-// resident is a city of a Machine, over several runs.
+// resident is a city of a Machine, across several runs.
 type resident struct {
 	info  city.Info
 	city  city.Control
-	hangs bool            // no call returns
+	hangs bool            // calls do not return
 	life  context.Context // ends with the newest run
 	stop  context.CancelFunc
 }
 
-// NewMachine creates a directory of running cities, by the names and paths in their snapshots.
+// NewMachine creates a directory of running cities. Their names and paths are those in their snapshots.
 func NewMachine(cities ...*Fake) *Machine {
 	m := &Machine{cities: map[string]*resident{}, folders: map[string]*Fake{},
 		streams: map[string]int{}, changed: make(chan struct{})}
@@ -64,7 +65,7 @@ func (m *Machine) change(edit func()) {
 	m.changed = make(chan struct{})
 }
 
-// Put adds a running city, or replaces the one with this name, like a restart.
+// Put adds a running city. If a city with this name exists, Put replaces it, like a restart.
 func (m *Machine) Put(name, path string, c city.Control) {
 	m.change(func() { m.put(name, path, c) })
 }
@@ -114,7 +115,7 @@ func (m *Machine) remove(name string) {
 // Fail makes Cities and Watch fail with err from now on, or succeed again if err is nil.
 func (m *Machine) Fail(err error) { m.change(func() { m.gone = err }) }
 
-// Streams returns how many streams of a city are being read, and how many of them are not streams of snapshots.
+// Streams returns how many streams of a city are being read, and how many of these are not snapshot streams.
 func (m *Machine) Streams(name string) (all, others int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

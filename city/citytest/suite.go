@@ -14,7 +14,7 @@ import (
 
 // Agents of the city that Suite tests.
 const (
-	// runs; prints Ready and then echoes its input, like "echo ready; exec cat"
+	// runs; prints Ready and then echoes its input, like the command "echo ready; exec cat"
 	Worker = "worker"
 	Lazy   = "lazy" // suspended
 	Ready  = "ready"

@@ -20,10 +20,10 @@ import (
 // Automations of the city that Suite tests. They run only by hand.
 const (
 	Chore = "chore" // prints "swept"
-	Brew  = "brew"  // cooks the formula of this name for the pool Crew
+	Brew  = "brew"  // cooks the formula with the same name for the pool Crew
 	Wreck = "wreck" // prints "oops" and exits with 3; it is not retried
-	Torn  = "torn"  // its file is broken
-	// prints a line, "dröp", in two parts, waits for the file "go" in the city's folder, prints "drop" in red
+	Torn  = "torn"  // has a broken file
+	// prints the line "dröp" in two parts, waits for the file "go" in the city's folder, then prints "drop" in red
 	Drip = "drip"
 
 	choreExec = "echo swept"
@@ -32,7 +32,7 @@ const (
 		`printf '\033[31mdrop\033[m'`
 )
 
-// WriteAutomations creates a folder of formulas with the automations that Suite needs.
+// WriteAutomations creates a formula folder with the automations that Suite needs.
 func WriteAutomations(t testing.TB, folder string) {
 	t.Helper()
 	for path, text := range map[string]string{
@@ -151,7 +151,7 @@ func tellings(t *testing.T, ctx context.Context, ctl city.Control, kind string,
 	return n
 }
 
-// record waits until the bead of a run is closed, shortly after the run itself ends.
+// record waits until the bead of a run is closed, which happens shortly after the end of the run.
 func record(t *testing.T, ctx context.Context, ctl city.Control, id string) beads.Bead {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)

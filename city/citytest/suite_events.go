@@ -77,7 +77,7 @@ func testEventsResume(t *testing.T, ctx context.Context, ctl city.Control) {
 }
 
 func testHistory(t *testing.T, ctx context.Context, ctl city.Control) {
-	// seqs of the emitted events; they need not be consecutive, because the city may write events in between
+	// seqs of the emitted events; other events may be in between
 	var seq []uint64
 	for i := range 10 {
 		seq = append(seq, do(t, ctx, ctl, city.Emit{Event: events.Event{Type: "test.tick",

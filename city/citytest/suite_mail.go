@@ -172,7 +172,7 @@ func testMailRefused(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// Work is assigned either to an agent, as its assignee, or to a pool, by a label. Only force reassigns it.
+// Work is assigned to an agent as its assignee, or to a pool by a label. Reassigning work requires force.
 func testSling(t *testing.T, ctx context.Context, ctl city.Control) {
 	b := create(t, ctx, ctl, beads.Bead{Title: "polish"})
 	sling := func(s city.SlingRequest) beads.Bead {

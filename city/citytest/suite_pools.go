@@ -15,7 +15,7 @@ import (
 
 // Pool and rig of the city that Suite tests.
 const (
-	// a pool that wants its minimum; its members print Ready and echo; their drains have no time limit
+	// a pool that wants its minimum; its members print Ready and echo their input, and their drains have no time limit
 	Crew    = "crew"
 	CrewMin = 1
 	CrewMax = 3
@@ -29,7 +29,7 @@ const (
 func crew(i int) string { return fmt.Sprintf("%s-%d", Crew, i) }
 
 const (
-	// drainTimeout is the time limit of a drain for agents outside pools.
+	// drainTimeout is the time limit for drains of agents outside pools.
 	drainTimeout = 5 * time.Minute
 )
 
@@ -64,7 +64,7 @@ func worker(t *testing.T, ctx context.Context, ctl city.Control) city.Agent {
 	return *a
 }
 
-// same fails unless an agent has the same session as before.
+// same fails unless an agent still has the same session.
 func same(t *testing.T, before, after city.Agent) {
 	t.Helper()
 	if before.Session == nil || after.Session == nil || before.Session.ID != after.Session.ID ||
@@ -176,7 +176,7 @@ func awaitAgent(t *testing.T, ctx context.Context, ctl city.Control, name string
 	})
 }
 
-// awaitCrew waits until exactly these members of Crew run and do not drain, and the pool wants that number.
+// awaitCrew waits until exactly these members of Crew run without draining, and the pool wants this number of members.
 func awaitCrew(t *testing.T, ctx context.Context, ctl city.Control, members ...int) *city.Snapshot {
 	t.Helper()
 	return until(t, ctx, ctl, func(s *city.Snapshot) bool {
@@ -384,7 +384,7 @@ func testRig(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// awaitRig waits until RigWorker is in a state, with this reason unless it is "".
+// awaitRig waits until RigWorker is in a state. Unless reason is "", it also waits for this reason.
 func awaitRig(t *testing.T, ctx context.Context, ctl city.Control, state city.State,
 	reason string) *city.Snapshot {
 	t.Helper()

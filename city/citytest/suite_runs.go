@@ -30,7 +30,7 @@ func heard(t *testing.T, ctx context.Context, ctl city.Control, run string) stri
 	return all.String()
 }
 
-// A run that has ended has at least the output in its record. A run without output ends, too.
+// For a run that has ended, RunOutput yields at least the output in the record. A run without output ends, too.
 func testRunOutput(t *testing.T, ctx context.Context, ctl city.Control) {
 	for name, want := range map[string]string{Chore: "swept", Wreck: "oops", Brew: ""} {
 		_, r := fire(t, ctx, ctl, city.Fire{Automation: name, By: "tester"})
@@ -55,7 +55,7 @@ func testRunOutputUnknown(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// All readers see the output of a run while it is in progress, no matter when they start (L12).
+// All readers see the output of a run in progress, regardless of when they start (L12).
 func testRunOutputLive(t *testing.T, ctx context.Context, ctl city.Control) {
 	s, err := ctl.Snapshot(ctx)
 	if err != nil {
@@ -117,7 +117,7 @@ func testEndRunRefused(t *testing.T, ctx context.Context, ctl city.Control) {
 	wantCode(t, "EndRun by a name with a control character", err, city.Invalid)
 }
 
-// A run that was stopped by hand has failed, and the record names the author.
+// A run that was stopped by hand counts as failed, and its record names the author.
 func testEndRun(t *testing.T, ctx context.Context, ctl city.Control) {
 	idle(t, ctx, ctl, Drip)
 	run := beadOf(t, do(t, ctx, ctl, city.Fire{Automation: Drip, By: "tester"})).ID

@@ -62,7 +62,7 @@ func waits(a *city.Agent) bool {
 	return slices.ContainsFunc(a.Sends, func(d city.Send) bool { return !d.Stage.Over() })
 }
 
-// A text waits while the input line has a draft, and is typed once when the draft is gone.
+// A text waits while the input line contains a draft, and is typed once after the draft is removed.
 func testSendQueued(t *testing.T, ctx context.Context, ctl city.Control) {
 	term := drafting(t, ctx, ctl, "half a li")
 	queued(t, ctx, ctl, "after it")

@@ -175,7 +175,7 @@ func testBeadRefused(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// L9: changes of work are in the log, and their receipts name the events.
+// Changes of work are in the log, and the receipts name their events (L9).
 func testBeadEvents(t *testing.T, ctx context.Context, ctl city.Control) {
 	made := do(t, ctx, ctl, city.CreateBead{Bead: beads.Bead{Title: "one"}})
 	id := beadOf(t, made).ID
@@ -237,7 +237,7 @@ func testOpenSteps(t *testing.T, ctx context.Context, ctl city.Control) {
 	do(t, ctx, ctl, city.UpdateBead{ID: root.ID, Patch: beads.Closing()})
 }
 
-// An agent shows the work that it does: its newest bead in progress.
+// An agent's task is its newest bead in progress.
 func testTask(t *testing.T, ctx context.Context, ctl city.Control) {
 	works := func(on string) {
 		t.Helper()

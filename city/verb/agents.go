@@ -41,7 +41,7 @@ func sessions() []Verb {
 	}
 }
 
-// drains returns the verbs for an orderly stop and for what follows a stop.
+// drains returns the verbs that drain agents, and the verbs for stopped agents.
 func drains() []Verb {
 	return []Verb{
 		{Name: "drain", Noun: Agent, API: API{Summary: "Ask an agent to finish",

@@ -69,7 +69,7 @@ func watchdogs() []Verb {
 	}
 }
 
-// work returns the verbs for work. The API has them under the paths of beads, with beads as bodies.
+// work returns the verbs for work. In the API, these are requests for beads, with beads as bodies.
 func work() []Verb {
 	return []Verb{
 		{Name: "create-bead",
@@ -99,8 +99,8 @@ func cities() []Verb {
 	}
 }
 
-// decodeScale requires either a size or auto. A body with neither would scale to 0 by accident, and a body with
-// both is ambiguous. Encode writes a size of 0 together with auto; it has no meaning.
+// decodeScale requires either a size or auto. A body with neither would accidentally scale to 0, and a body with both
+// is ambiguous. A size of 0 together with auto is valid, because Encode writes it.
 func decodeScale(target string, body []byte) (city.Command, error) {
 	var in struct {
 		Size *int `json:"size"`

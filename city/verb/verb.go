@@ -1,5 +1,5 @@
-// Package verb has the table of all operations on a city. The codec of commands, the API's paths and document, the
-// command line, and the control room's palette use it, so a verb is described once.
+// Package verb has the table of all operations on a city. The table is used by the codec of commands, the API's paths
+// and document, the command line, and the control room's palette. So a verb is described only once.
 package verb
 
 import (
@@ -42,7 +42,7 @@ type API struct {
 	Path    string // the last part of the path, if it is not the verb's name
 	Alias   string // an alternative last part of the path; "" = none
 	Summary string // summary in the OpenAPI document; "" = the verb has no path of the usual form
-	Body    any    // a value of the type of the request's body; nil = the body is empty
+	Body    any    // a value of the type of the request's body; nil = an empty body
 }
 
 // Shell describes a verb's command on the command line, for verbs that need only the name of an agent.
@@ -68,7 +68,7 @@ func All() []Verb {
 		work(), cities())
 }
 
-// Of returns the row of a command.
+// Of returns the row for a command.
 func Of(c city.Command) (Verb, bool) { return find(c.Verb(), c.Target() == "") }
 
 // At returns the row of the verb with an API path that ends in part.
@@ -95,7 +95,7 @@ func (v Verb) Parts() []string {
 	return []string{v.API.Path, v.API.Alias}
 }
 
-// Command returns the verb's command for a target, without further values.
+// Command returns the verb's command for a target, without a body.
 func (v Verb) Command(target string) (city.Command, error) { return v.decode(target, nil) }
 
 // Decode returns the command of a verb for a target from its body, which may be empty if the verb needs no values.

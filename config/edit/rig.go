@@ -79,7 +79,7 @@ func AddRig(src config.Source, n NewRig) (*config.City, error) {
 	})
 }
 
-// appendRig returns data with one more rig, in the notation of the existing rigs.
+// appendRig returns data with an additional rig, in the notation of the existing rigs.
 func appendRig(data []byte, root *toml.Node, keys []string) []byte {
 	rigs := root.Get("rigs")
 	if rigs == nil || rigs.Shape != toml.ShapeArray {
@@ -185,8 +185,8 @@ func editCity(
 	return c, replace(path, before, after)
 }
 
-// differ returns an error if an edit changed too much. It decodes a file before and after the edit, with another parser
-// than the one that found the positions. even removes the intended change from both results.
+// differ returns an error if an edit changed too much. It decodes the file before and after the edit. Its parser
+// differs from the parser that found the positions. even removes the intended change from both results.
 func differ(before, after []byte, even func(was, is map[string]any)) error {
 	was, err := toml.Values(before)
 	var is map[string]any

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// only returns an error if an edit changed anything except the setting. It decodes the file before and after the edit,
-// with another parser than the one that found the position.
+// only returns an error if an edit changed anything except the setting. It decodes the file before and after the edit.
+// Its parser differs from the parser that found the position.
 func (s place) only(before, after []byte, on bool) error {
 	was, err := toml.Values(before)
 	if err != nil {

@@ -32,7 +32,7 @@ type sight struct {
 // PendingLooks returns the number of looks in progress.
 func PendingLooks() int { return folders.Pending() }
 
-// BeginLook starts a look at a folder in the background, unless one is already running. Answers waits for the
+// BeginLook starts a look at a folder in the background, unless a look is already running. Answers waits for the
 // result.
 func BeginLook(path string) { folders.Start(path, func() sight { return see(path) }) }
 
@@ -64,7 +64,7 @@ func see(path string) sight {
 	return sight{Problem: unusable(path), Real: real}
 }
 
-// unusable returns why a folder cannot be used as a working folder, "" if it can.
+// unusable returns why a folder cannot be used as a working folder, or "" if it can.
 func unusable(path string) string {
 	const enter = 1 // the mode X_OK of access(2)
 	info, err := os.Stat(path)

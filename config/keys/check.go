@@ -42,8 +42,8 @@ func CheckName(v any) string {
 
 const nameRule = "use letters, digits, \".\", \"_\" and \"-\", and begin with a letter or digit"
 
-// fit returns the valid name that is most similar to name: name itself if it is valid, "" if no valid name is
-// similar.
+// fit returns the valid name that is most similar to name. This is name itself if it is valid. If no valid name is
+// similar, fit returns "".
 func fit(name string) string {
 	s := strings.Map(func(r rune) rune {
 		switch {

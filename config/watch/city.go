@@ -56,7 +56,7 @@ func (s *sources) follow() {
 	}
 }
 
-// folders returns the folders of all files and folders from which the configuration is read.
+// folders returns the folders that contain the files and folders of the configuration.
 func (s *sources) folders() map[string]bool {
 	s.files = map[string]bool{}
 	for _, path := range s.inputs.Files {

@@ -37,7 +37,7 @@ func Folders(
 	return start(ctx, r, o, others), nil
 }
 
-// recipes is the subject for the formulas and automations in some folders.
+// recipes is the subject for the formulas and automations in a list of folders.
 type recipes struct {
 	dirs []string // absolute paths of the folders
 	// number of events so far; it distinguishes two writes within one tick of the file system's clock

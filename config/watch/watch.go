@@ -70,7 +70,7 @@ type subject interface {
 	folders() map[string]bool
 	// saw reports whether an event for a path may be a change.
 	saw(path string) bool
-	// state returns a text that differs after every change.
+	// state returns a text that changes with every change of the files.
 	state() string
 	// String names the subject in the warning about polling.
 	String() string
@@ -206,8 +206,8 @@ func (w *watcher) blinded(err error) {
 		"raise fs.inotify.max_user_instances or max_user_watches", "every", w.o.Poll, "err", err)
 }
 
-// firstMissing returns the first part of a path that does not exist, or the whole path if it exists. The creation
-// of that part is the next event to wait for.
+// firstMissing returns the first part of a path that does not exist, or the whole path if it exists. The creation of
+// this part is the next event to wait for.
 func firstMissing(path string) string {
 	for {
 		up := filepath.Dir(path)

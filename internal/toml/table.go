@@ -28,7 +28,7 @@ func (t Table) Has(key string) bool {
 	return ok
 }
 
-// Place returns the position of a key's value, or of the table if key is "" or the key is not set.
+// Has reports whether a key is set.
 func (t Table) Place(key string) Place {
 	at, ok := t.span(key)
 	if !ok {
@@ -152,7 +152,7 @@ func Meant(name string, known []string) string {
 	return ""
 }
 
-// Text returns a string.
+// Text returns the string value of a key.
 func (t Table) Text(key string) string {
 	switch v := t.values[key].(type) {
 	case nil:
@@ -192,7 +192,7 @@ func (t Table) Kind(key string) string {
 	return kind(t.values[key])
 }
 
-// Texts returns a list of strings.
+// Texts returns the value of a key that is a list of strings.
 func (t Table) Texts(key string) []string {
 	v, ok := t.values[key]
 	if !ok {
@@ -223,7 +223,7 @@ func (t Table) Texts(key string) []string {
 	return out
 }
 
-// Flag returns a boolean, or fallback if the key is not set.
+// Flag returns the boolean value of a key, or fallback if the key is not set.
 func (t Table) Flag(key string, fallback bool) bool {
 	switch v := t.values[key].(type) {
 	case nil:
