@@ -65,7 +65,7 @@ func (w *worker) refused(err error, until time.Time) {
 	}
 	w.be(city.CityRefused, text, until)
 	if !busy {
-		w.countLeft()
+		w.countLeftovers()
 	}
 }
 

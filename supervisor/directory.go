@@ -130,7 +130,7 @@ func (s *Supervisor) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 func (s *Supervisor) City(name string) (city.Control, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if w := s.named(name); w != nil {
+	if w := s.byName(name); w != nil {
 		return &proxy{s, w.path}, nil
 	}
 	return nil, s.unknown(name)
@@ -269,7 +269,7 @@ func (s *Supervisor) settled(ctx context.Context, e Entry) (city.Info, error) {
 // Unregister implements city.Registrar.
 func (s *Supervisor) Unregister(ctx context.Context, name string) (city.Receipt, error) {
 	s.mu.Lock()
-	w := s.named(name)
+	w := s.byName(name)
 	s.mu.Unlock()
 	if w == nil {
 		return city.Receipt{}, s.unknown(name)

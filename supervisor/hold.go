@@ -81,7 +81,7 @@ func Acquire(h Home, version string) (*Hold, error) {
 		hold.release()
 		return nil, err
 	}
-	for _, path := range []string{h.record(), h.beside()} {
+	for _, path := range []string{h.record(), h.socketRecord()} {
 		if err := disk.Replace(path, append(data, '\n'), 0o600); err != nil {
 			hold.release()
 			return nil, fmt.Errorf("cannot write the supervisor's record: %w", err)
@@ -93,7 +93,7 @@ func Acquire(h Home, version string) (*Hold, error) {
 // tryLock retries for a short time. If a process was killed while it started a child, that child holds a copy of
 // the lock until its exec.
 func tryLock(path string) (*disk.Lock, error) {
-	for end := time.Now().Add(lastBreath); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(lockRetryLimit); ; time.Sleep(5 * time.Millisecond) {
 		lock, err := disk.TryLock(path)
 		if !errors.Is(err, disk.ErrLocked) || time.Now().After(end) {
 			return lock, err
@@ -101,17 +101,17 @@ func tryLock(path string) (*disk.Lock, error) {
 	}
 }
 
-const lastBreath = time.Second
+const lockRetryLimit = time.Second
 
-// beside returns the path of the second record, which is in the socket folder. A supervisor with the same socket
+// socketRecord returns the path of the second record, which is in the socket folder. A supervisor with the same socket
 // folder but another home reads it.
-func (h Home) beside() string { return filepath.Join(h.Run, "supervisor.json") }
+func (h Home) socketRecord() string { return filepath.Join(h.Run, "supervisor.json") }
 
 // holder returns the recorded owner of a lock.
 func (h Home) holder(lock string) Running {
 	record := h.record()
 	if lock == h.lock() {
-		record = h.beside()
+		record = h.socketRecord()
 	}
 	r, err := readRecord(record)
 	if err != nil {
@@ -156,7 +156,7 @@ func readRecord(path string) (Running, error) {
 // Release releases the locks. It removes the records first, so that no record names a process without the locks.
 func (h *Hold) Release() {
 	_ = os.Remove(h.home.record()) // the record is ignored without the lock
-	_ = os.Remove(h.home.beside())
+	_ = os.Remove(h.home.socketRecord())
 	h.release()
 }
 

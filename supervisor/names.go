@@ -25,9 +25,9 @@ func (e *takenError) Error() string {
 		e.name, e.path, e.next)
 }
 
-// take gives a city that is not running its next name. While another running or stopping city uses that name, the
-// city keeps its current name, and take returns an error. The caller holds mu.
-func (w *worker) take() error {
+// takeName gives a city that is not running its next name. While another running or stopping city uses that name, the
+// city keeps its current name, and takeName returns an error. The caller holds mu.
+func (w *worker) takeName() error {
 	taken := map[string]bool{}
 	var by, idle *worker
 	for _, o := range w.s.workers {
@@ -47,7 +47,7 @@ func (w *worker) take() error {
 		}
 		if w.name != w.next {
 			w.name = w.next
-			w.s.freed()
+			w.s.retryNames()
 		}
 		return nil
 	}
@@ -61,8 +61,8 @@ func (w *worker) take() error {
 	return e
 }
 
-// freed retries the cities that wait for a name. The caller holds mu.
-func (s *Supervisor) freed() {
+// retryNames retries the cities that wait for a name. The caller holds mu.
+func (s *Supervisor) retryNames() {
 	for _, w := range s.workers {
 		if w.name != w.next {
 			w.poke(false)
@@ -76,15 +76,15 @@ func (w *worker) rename(name string) {
 		return
 	}
 	if w.next = name; w.running == nil {
-		_ = w.take() // an error is reported when the city starts
+		_ = w.takeName() // an error is reported when the city starts
 		w.s.change()
 		w.poke(false)
 	}
 }
 
-// named returns the worker with this name, or nil. A running city takes precedence over one that waits for the name.
+// byName returns the worker with this name, or nil. A running city takes precedence over one that waits for the name.
 // The caller holds mu.
-func (s *Supervisor) named(name string) (found *worker) {
+func (s *Supervisor) byName(name string) (found *worker) {
 	for _, w := range s.workers {
 		if w.name == name && (found == nil || w.running != nil) {
 			found = w

@@ -60,8 +60,8 @@ func (w *worker) tryOpen(to chan<- opened, e Entry) {
 	to <- o
 }
 
-// letGo closes a city that is not wanted any more, once its opening has finished.
-func (w *worker) letGo() {
+// discardOpening closes a city that is not wanted any more, once its opening has finished.
+func (w *worker) discardOpening() {
 	if w.opening == nil {
 		return
 	}

@@ -314,7 +314,7 @@ func cutLines(text, path string) (string, bool) {
 	end := len(lines)
 	if at+1 < len(from) {
 		end = from[at+1]
-		for end > from[at] && !isEntry(lines[end-1]) {
+		for end > from[at] && !hasContent(lines[end-1]) {
 			end--
 		}
 	}
@@ -325,8 +325,8 @@ func cutLines(text, path string) (string, bool) {
 	return out, true
 }
 
-// isEntry reports whether a line is neither blank nor a comment.
-func isEntry(line string) bool {
+// hasContent reports whether a line is neither blank nor a comment.
+func hasContent(line string) bool {
 	line = strings.TrimSpace(line)
 	return line != "" && !strings.HasPrefix(line, "#")
 }

@@ -158,7 +158,7 @@ func (s *Supervisor) Run(ctx context.Context) error {
 	s.mu.Unlock()
 	pulse := time.NewTicker(s.o.Pulse)
 	defer pulse.Stop()
-	s.turns(ctx, pulse.C)
+	s.loop(ctx, pulse.C)
 	s.mu.Lock()
 	if s.ending == alive {
 		s.ending = stopping

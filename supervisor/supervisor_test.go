@@ -359,7 +359,7 @@ func must[T any](v T, err error) T {
 }
 
 // Cities start and stop when the file changes, and an invalid file changes nothing.
-func TestTheFileIsFollowed(t *testing.T) {
+func TestRegistryChangesAreApplied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)
 		l.begin("/c/a", "/c/b")
@@ -495,7 +495,7 @@ func TestRegistrar(t *testing.T) {
 
 // Two cities never have the same name. A city that is to get another city's name waits until that city has stopped or
 // has its new name.
-func TestNamesAreOfOne(t *testing.T) {
+func TestNamesAreUnique(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)
 		l.begin("/c/a", "/c/b")
@@ -503,7 +503,7 @@ func TestNamesAreOfOne(t *testing.T) {
 		old := l.town("/c/a")
 		old.slow = make(chan struct{})
 		write(t, l.h.Registry(), "[[cities]]\npath = \"/c/b\"\nname = \"b\"\n[[cities]]\npath = \"/d/a\"\n")
-		time.Sleep(10*time.Second + 2*quiet)
+		time.Sleep(10*time.Second + 2*quietPeriod)
 		l.want("a stopping, a-2 refused 10s, b running")
 		if c := must(l.s.City("a")); must(c.Snapshot(t.Context())).Path != "/c/a" {
 			t.Error("a is another city")

@@ -61,7 +61,7 @@ type opened struct {
 	err  error
 }
 
-func newWard(s *Supervisor, e Entry) *worker {
+func newWorker(s *Supervisor, e Entry) *worker {
 	return &worker{s: s, path: e.Path, next: e.Name, state: city.CityStarting, since: time.Now(),
 		gone: make(chan struct{}), left: make(chan struct{}), done: make(chan struct{}),
 		wake: make(chan struct{}, 1), edits: make(chan struct{}, 1)}
@@ -216,7 +216,7 @@ func (w *worker) claim() bool {
 func (w *worker) begin() (err error) {
 	w.set(func() {
 		if !w.dismissed() {
-			err = w.take()
+			err = w.takeName()
 		}
 		select {
 		case <-w.wake: // this attempt also satisfies a pending request
@@ -337,8 +337,8 @@ func (w *worker) dismissed() bool {
 	}
 }
 
-// comeBack makes the city start again once it has stopped. The caller holds mu.
-func (w *worker) comeBack(e Entry) { w.again = &e }
+// restartAfterStop makes the city start again once it has stopped. The caller holds mu.
+func (w *worker) restartAfterStop(e Entry) { w.again = &e }
 
 func (w *worker) leaves() bool {
 	w.s.mu.Lock()

@@ -39,7 +39,7 @@ func (s *Supervisor) reconcile(entries []Entry, names map[string]string) {
 		case w == nil:
 			s.admit(e)
 		case w.dismissed():
-			w.comeBack(e) // the city starts again once it has stopped
+			w.restartAfterStop(e) // the city starts again once it has stopped
 		default:
 			w.rename(e.Name)
 		}
@@ -54,9 +54,9 @@ func (s *Supervisor) lifetime() context.Context {
 
 // admit starts the worker of a city. The caller holds mu.
 func (s *Supervisor) admit(e Entry) *worker {
-	w := newWard(s, e)
+	w := newWorker(s, e)
 	s.workers[e.Path] = w
-	_ = w.take() // an error is reported when the city starts
+	_ = w.takeName() // an error is reported when the city starts
 	s.wg.Go(w.live)
 	s.change()
 	return w
@@ -70,7 +70,7 @@ func (s *Supervisor) forget(w *worker) {
 	again := w.again
 	if s.workers[w.path] == w && s.ending == alive {
 		delete(s.workers, w.path)
-		s.freed()
+		s.retryNames()
 		s.change()
 		if again != nil {
 			s.admit(*again)

@@ -96,7 +96,7 @@ func TestARegistryThatDoesNotAnswer(t *testing.T) {
 			t.Errorf("%d looks are under way", looks)
 		}
 		hung <- readResult{} // a result without cities
-		time.Sleep(2 * quiet)
+		time.Sleep(2 * quietPeriod)
 		l.want(filepath.Base(dir) + " running, b running, n running")
 		if p := l.s.Problem(); p != "" || looks != 3 {
 			t.Errorf("%q, %d looks", p, looks)

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// turns is the main loop, which makes all decisions until the supervisor stops. It waits only for its inputs.
-func (s *Supervisor) turns(ctx context.Context, pulse <-chan time.Time) {
+// loop is the main loop, which makes all decisions until the supervisor stops. It waits only for its inputs.
+func (s *Supervisor) loop(ctx context.Context, pulse <-chan time.Time) {
 	defer close(s.readsOver)
 	patrol := time.NewTicker(s.patrol())
 	defer patrol.Stop()
 	changes := s.o.Changes
 	e := newRefresher(s)
 	defer e.close()
-	e.look()
+	e.startRead()
 	idle := 0
 	for s.state() == alive {
 		select {

@@ -14,17 +14,17 @@ import (
 // sessions.
 
 const (
-	leftLimit = 10 * time.Second // for counting the sessions
-	endLimit  = 90 * time.Second // for stopping the sessions
+	countLimit = 10 * time.Second // for counting the sessions
+	endLimit   = 90 * time.Second // for stopping the sessions
 )
 
-// countLeft counts the sessions of an earlier run in the background.
-func (w *worker) countLeft() {
+// countLeftovers counts the sessions of an earlier run in the background.
+func (w *worker) countLeftovers() {
 	if w.s.o.Left == nil {
 		return
 	}
 	w.s.lefts.Start(w.path, func() int {
-		ctx, cancel := context.WithTimeout(w.s.lifetime(), leftLimit)
+		ctx, cancel := context.WithTimeout(w.s.lifetime(), countLimit)
 		defer cancel()
 		n, err := w.s.o.Left(ctx, w.path)
 		if err == nil {
@@ -38,7 +38,7 @@ func (w *worker) countLeft() {
 // continue.
 func (w *worker) unopened(err error, broken bool) {
 	if w.leaves() {
-		w.letGo()
+		w.discardOpening()
 		return
 	}
 	// the city was stopped, so newer sessions do not belong to the supervisor
@@ -47,14 +47,14 @@ func (w *worker) unopened(err error, broken bool) {
 		return
 	}
 	w.be(city.CityStopping, "", time.Time{})
-	w.letGo()
+	w.discardOpening()
 	switch {
 	case err != nil && w.s.o.Busy(err):
 		err = nil
 	case errors.Is(err, errMute):
 		err = fmt.Errorf("it is unknown whether the city's agents continue: %w", err)
 	case w.s.o.End != nil:
-		err = w.endLeft()
+		err = w.stopLeftovers()
 	case broken && err != nil:
 		err = fmt.Errorf("the city's agents continue, because the city cannot be opened again to "+
 			"stop them: %w",
@@ -65,8 +65,8 @@ func (w *worker) unopened(err error, broken bool) {
 	w.end(err)
 }
 
-// endLeft stops the sessions that an earlier run has left.
-func (w *worker) endLeft() error {
+// stopLeftovers stops the sessions that an earlier run has left.
+func (w *worker) stopLeftovers() error {
 	ctx, cancel := context.WithTimeout(w.s.lifetime(), endLimit)
 	defer cancel()
 	over := make(chan error, 1)

@@ -11,9 +11,9 @@ import (
 
 const (
 	// a file that has not changed for this time is probably complete
-	quiet     = 200 * time.Millisecond
-	most      = 10              // maximum number of retries for a file that keeps changing
-	lookLimit = 5 * time.Second // a read that takes longer is treated as hung
+	quietPeriod = 200 * time.Millisecond
+	maxRereads  = 10              // maximum number of retries for a file that keeps changing
+	readLimit   = 5 * time.Second // a read that takes longer is treated as hung
 )
 
 // readResult is the result of reading the supervisor's files.
@@ -68,7 +68,7 @@ func (e *refresher) poke() {
 	case e.seen != nil:
 		e.more = true
 	case e.doubts == 0: // if there are doubts, the timer starts the next read
-		e.look()
+		e.startRead()
 	}
 }
 
@@ -83,15 +83,15 @@ func (e *refresher) ask(done chan<- struct{}) {
 	e.poke()
 }
 
-// look starts a read in the background.
-func (e *refresher) look() {
+// startRead starts a read in the background.
+func (e *refresher) startRead() {
 	e.served, e.waiting = append(e.served, e.waiting...), nil
 	e.late, e.more = false, false
 	e.seen = make(chan readResult, 1)
 	e.s.mu.Lock()
 	clear(e.s.dropped)
 	e.s.mu.Unlock()
-	e.timer.Reset(lookLimit)
+	e.timer.Reset(readLimit)
 	// no other goroutine waits for this one, because it may never return
 	go func(to chan<- readResult, look func() readResult) {
 		var saw readResult
@@ -105,7 +105,7 @@ func (e *refresher) look() {
 // due handles an expired timer: it starts a read, or marks the read in progress as late.
 func (e *refresher) due() {
 	if e.seen == nil {
-		e.look()
+		e.startRead()
 		return
 	}
 	e.late = true
@@ -125,15 +125,15 @@ func (e *refresher) take(saw readResult) bool {
 	e.seen, e.late = nil, false
 	if late {
 		e.doubts = 0
-		e.look()
+		e.startRead()
 		return false
 	}
 	same := e.doubts > 0 && slices.Equal(saw.entries, e.last)
 	if saw.fault == nil && saw.regErr == nil && !same && e.s.ends(saw.entries) {
 		e.doubts++
 		e.last = saw.entries
-		if e.doubts <= most {
-			e.timer.Reset(quiet)
+		if e.doubts <= maxRereads {
+			e.timer.Reset(quietPeriod)
 			return false
 		}
 		saw.regErr = fmt.Errorf("%s keeps changing, and its current content would stop cities",
@@ -148,7 +148,7 @@ func (e *refresher) take(saw readResult) bool {
 	}
 	e.answer()
 	if e.more {
-		e.look()
+		e.startRead()
 	}
 	return true
 }
