@@ -26,7 +26,7 @@ const MaxSpans = 100
 // log.
 func (r *Reader) Check(ctx context.Context) (Report, error) {
 	var rep Report
-	var damage tally
+	var damage damageCounter
 	c := &cursor{dir: r.dir, damage: &damage}
 	defer c.close()
 	for {

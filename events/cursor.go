@@ -10,7 +10,7 @@ import (
 // cursor reads the log forward, across all of its files and across rotations. It is not safe for concurrent use.
 type cursor struct {
 	dir    string
-	damage *tally
+	damage *damageCounter
 	after  uint64 // events up to this seq have been read
 
 	f    *os.File // nil before the first read
@@ -66,7 +66,7 @@ func (c *cursor) next() (line []byte, ok bool, err error) {
 		case !errors.Is(err, io.EOF):
 			return nil, false, fmt.Errorf("cannot read %s: %w", c.at.path, err)
 		default:
-			more, err := c.turn()
+			more, err := c.advance()
 			if errors.Is(err, errMoved) {
 				tries++
 				continue
@@ -90,9 +90,9 @@ func (c *cursor) marked() bool {
 	return n == len(b) && string(b[:sealSize]) == string(c.mark[:]) && b[sealSize] == '\n'
 }
 
-// turn is called at the end of a file. It reports whether there may be more lines: in the same file, which is read
+// advance is called at the end of a file. It reports whether there may be more lines: in the same file, which is read
 // again because it was renamed or truncated, or in the next file.
-func (c *cursor) turn() (more bool, err error) {
+func (c *cursor) advance() (more bool, err error) {
 	if c.at.active && !c.last {
 		now, err := statFile(c.at.path)
 		if err != nil {

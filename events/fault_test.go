@@ -317,7 +317,7 @@ func TestReadErrors(t *testing.T) {
 }
 
 // A panic of the keeper is reported and does not end the program. Later calls of Append and Close do not block.
-func TestGuardWithABrokenStore(t *testing.T) {
+func TestKeeperPanicIsReported(t *testing.T) {
 	told := make(chan error, 1)
 	l := open(t, t.TempDir(), Options{
 		datasync: func(*os.File) error { panic("nobody thought of this") },

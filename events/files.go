@@ -27,30 +27,30 @@ const (
 type file struct {
 	path   string
 	first  uint64 // first seq, from the name; 0 = the active file
-	twin   int    // number of the segment if several have the same first seq
+	suffix int    // number of the segment if several have the same first seq
 	active bool
 	info   fs.FileInfo
 }
 
 func (f file) name() string { return filepath.Base(f.path) }
 
-func segmentName(first uint64, twin int) string {
-	if twin > 0 {
-		return fmt.Sprintf("events-%d.%d.jsonl", first, twin)
+func segmentName(first uint64, suffix int) string {
+	if suffix > 0 {
+		return fmt.Sprintf("events-%d.%d.jsonl", first, suffix)
 	}
 	return fmt.Sprintf("events-%d.jsonl", first)
 }
 
-func parseSegment(name string) (first uint64, twin int, ok bool) {
+func parseSegment(name string) (first uint64, suffix int, ok bool) {
 	rest, found := strings.CutPrefix(name, "events-")
 	rest, isLog := strings.CutSuffix(rest, ".jsonl")
 	seq, number, twinned := strings.Cut(rest, ".")
 	first, err := strconv.ParseUint(seq, 10, 64)
 	if twinned && err == nil {
-		twin, err = strconv.Atoi(number)
+		suffix, err = strconv.Atoi(number)
 	}
-	return first, twin, found && isLog && err == nil && first <= maxSeq &&
-		name == segmentName(first, twin)
+	return first, suffix, found && isLog && err == nil && first <= maxSeq &&
+		name == segmentName(first, suffix)
 }
 
 // list returns the log's files, oldest first. It retries if the log is rotated in the meantime.
@@ -87,7 +87,7 @@ func segments(dir string) ([]file, error) {
 	}
 	var files []file
 	for _, e := range entries {
-		first, twin, ok := parseSegment(e.Name())
+		first, suffix, ok := parseSegment(e.Name())
 		if !ok {
 			continue
 		}
@@ -98,11 +98,11 @@ func segments(dir string) ([]file, error) {
 		if info == nil { // the file was removed in the meantime
 			continue
 		}
-		files = append(files, file{path: filepath.Join(dir, e.Name()), first: first, twin: twin,
+		files = append(files, file{path: filepath.Join(dir, e.Name()), first: first, suffix: suffix,
 			info: info})
 	}
 	slices.SortFunc(files, func(a, b file) int {
-		return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.twin, b.twin))
+		return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.suffix, b.suffix))
 	})
 	return files, nil
 }

@@ -92,7 +92,7 @@ type page struct {
 	limit   int
 	ctx     context.Context
 	needles [][][]byte
-	damage  *tally
+	damage  *damageCounter
 
 	found []Event
 	bytes int

@@ -103,7 +103,7 @@ func (l *Log) pollOthers(now time.Time) {
 	case err != nil:
 	case info != nil && l.f != nil && os.SameFile(info, l.info):
 		if info.Size() > l.tail.end {
-			err = l.takeIn(info.Size(), now)
+			err = l.readForeign(info.Size(), now)
 		}
 	default:
 		var last uint64

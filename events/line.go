@@ -129,9 +129,9 @@ func decode(line []byte) (Event, error) {
 	return e, err
 }
 
-// claims returns the highest seq that a damaged line may have had after event last. It returns last if the line
+// maxClaimedSeq returns the highest seq that a damaged line may have had after event last. It returns last if the line
 // cannot have been an event. A seq that a reader may have seen must not be assigned again.
-func claims(line []byte, last uint64) uint64 {
+func maxClaimedSeq(line []byte, last uint64) uint64 {
 	high := last
 	if bytes.HasPrefix(line, []byte(lineHead)) || bytes.Contains(line, []byte(sealHead)) {
 		high++

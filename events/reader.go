@@ -12,7 +12,7 @@ import (
 // Reader reads the log of another process. It takes no lock and changes nothing. It is safe for concurrent use.
 type Reader struct {
 	dir    string
-	damage tally
+	damage damageCounter
 }
 
 // OpenReader opens the log in a city's .gc folder for reading. If there is no log, the Reader treats it as empty.

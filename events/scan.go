@@ -22,8 +22,8 @@ func (d Damage) String() string {
 	return fmt.Sprintf("%s, bytes %d to %d: %s", d.File, d.From, d.To, d.Why)
 }
 
-// tally counts damaged lines. Each damaged line is counted once, even if it is read several times.
-type tally struct {
+// damageCounter counts damaged lines. Each damaged line is counted once, even if it is read several times.
+type damageCounter struct {
 	mu    sync.Mutex
 	seen  map[damageKey]struct{}
 	total uint64
@@ -37,11 +37,11 @@ type damageKey struct {
 }
 
 const (
-	tallySeen = 1024 // after this many damaged lines, a line may be counted twice
-	tallyLast = 16
+	maxCountedOnce = 1024 // after this many damaged lines, a line may be counted twice
+	maxKeptDamages = 16
 )
 
-func (t *tally) add(d Damage, line []byte) {
+func (t *damageCounter) add(d Damage, line []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	// only the beginning of a very long line is available
@@ -52,17 +52,17 @@ func (t *tally) add(d Damage, line []byte) {
 	if t.seen == nil {
 		t.seen = map[damageKey]struct{}{}
 	}
-	if len(t.seen) < tallySeen {
+	if len(t.seen) < maxCountedOnce {
 		t.seen[k] = struct{}{}
 	}
 	t.total++
-	if len(t.last) == tallyLast {
+	if len(t.last) == maxKeptDamages {
 		t.last = t.last[1:]
 	}
 	t.last = append(t.last, d)
 }
 
-func (t *tally) get() (uint64, []Damage) {
+func (t *damageCounter) get() (uint64, []Damage) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.total, append([]Damage(nil), t.last...)

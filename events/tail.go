@@ -30,7 +30,7 @@ func (t *tail) read(r io.ReaderAt, see func(line []byte, seq uint64, off, to int
 			t.intact = max(t.intact, seq)
 			t.last = max(t.last, seq)
 		} else {
-			t.last = claims(line, t.last)
+			t.last = maxClaimedSeq(line, t.last)
 		}
 		t.end = s.off
 		if see != nil {

@@ -95,7 +95,7 @@ func (l *Log) reach(now time.Time) error {
 	if info.Size() == l.tail.end {
 		return nil
 	}
-	if err := l.takeIn(info.Size(), now); err != nil {
+	if err := l.readForeign(info.Size(), now); err != nil {
 		return err
 	}
 	return l.heal(now)
@@ -149,8 +149,8 @@ func rotatedInto(segments []file, info fs.FileInfo) bool {
 	return false
 }
 
-// takeIn reads complete lines of other processes.
-func (l *Log) takeIn(size int64, now time.Time) error {
+// readForeign reads complete lines of other processes.
+func (l *Log) readForeign(size int64, now time.Time) error {
 	few := size-l.tail.end <= decodeAtMost
 	var items []item
 	var bad *Damage
@@ -197,7 +197,7 @@ func (l *Log) heal(now time.Time) error {
 			return err
 		}
 		l.note(now, "the last line of the event log had no newline; it was completed", torn)
-		return l.takeIn(info.Size()+1, now)
+		return l.readForeign(info.Size()+1, now)
 	}
 	if err := l.f.Truncate(l.tail.end); err != nil {
 		return err
@@ -233,7 +233,7 @@ func (l *Log) rotate(now time.Time) error {
 		first = l.tail.last + 1
 	}
 	name := segmentName(first, 0)
-	for twin := 1; ; twin++ {
+	for suffix := 1; ; suffix++ {
 		info, err := statFile(l.path(name))
 		if err != nil {
 			return err
@@ -241,7 +241,7 @@ func (l *Log) rotate(now time.Time) error {
 		if info == nil {
 			break
 		}
-		name = segmentName(first, twin)
+		name = segmentName(first, suffix)
 	}
 	l.release()
 	if err := disk.Rename(l.path(activeName), name); err != nil {

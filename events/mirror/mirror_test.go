@@ -175,7 +175,7 @@ func TestAScriptThatIsNotThere(t *testing.T) {
 }
 
 // When the city stops, a failing script is not retried, and a hung script is not waited for twice.
-func TestSavingTheLastOutputFails(t *testing.T) {
+func TestNoRetryWhenTheCityStops(t *testing.T) {
 	for _, tc := range []struct {
 		name, record string
 		running      bool // the city stops while the script runs
