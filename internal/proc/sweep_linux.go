@@ -50,7 +50,7 @@ func sweep(list func() ([]int, error), match func(pid int) bool, deadline time.T
 		if len(left) == 0 || time.Now().After(deadline) {
 			return len(seen), left, nil
 		}
-		WaitAny(left, 5*time.Millisecond)
+		waitFirst(left, 5*time.Millisecond)
 	}
 }
 

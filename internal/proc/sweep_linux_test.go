@@ -12,7 +12,7 @@ import (
 )
 
 // since finds every process that started after the given one, by testing single pids and by listing all.
-func TestSinceHasAllLaterEvents(t *testing.T) {
+func TestSinceFindsAllLaterProcesses(t *testing.T) {
 	first, _ := line(t, "exec sleep 1000")
 	for range 3 {
 		var later []int

@@ -145,13 +145,13 @@ func KillTree(root int, deadline time.Time) bool {
 		if time.Now().After(deadline) {
 			return len(Descendants(root)) == 0
 		}
-		WaitAny(Descendants(root), pause)
+		waitFirst(Descendants(root), pause)
 		pause = min(2*pause, 20*time.Millisecond)
 	}
 }
 
-// WaitAny waits until the first process in the list exits, but not longer than d.
-func WaitAny(pids []int, d time.Duration) {
+// waitFirst waits until the first process in the list exits, but not longer than d.
+func waitFirst(pids []int, d time.Duration) {
 	if len(pids) == 0 {
 		return
 	}
