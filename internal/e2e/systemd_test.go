@@ -358,8 +358,8 @@ func TestSystemd(t *testing.T) {
 	daemon.nothingLeft()
 }
 
-// TestTestCityLeavesNoProcess checks that all processes of the manager exit with it, and that its control group is removed.
-func TestTestCityLeavesNoProcess(t *testing.T) {
+// TestUserManagerLeavesNoProcess checks that all processes of the manager exit with it, and that its control group is removed.
+func TestUserManagerLeavesNoProcess(t *testing.T) {
 	var inside int
 	var group string
 	t.Run("estate", func(t *testing.T) {
