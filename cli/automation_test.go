@@ -19,7 +19,7 @@ import (
 )
 
 // busyCity has an automation in each state.
-func busyCity() *still {
+func busyCity() *fakeCity {
 	at := func(d time.Duration) *time.Time { t := noon.Add(d); return &t }
 	seven, zero := 7, 0
 	s := demoCity()
@@ -45,7 +45,7 @@ func TestAutomationPictures(t *testing.T) {
 		"automation-list": "automation list", "automation-show": "automation show prune", "automation-show-going": "automation show digest", "automation-show-cut": "automation show cut", "automation-show-ending": "automation show quick", "automation-why": "why health", "automation-status": "status",
 		"help-automation": "automation run --help", "help-bead": "bead --help", "help-bead-update": "bead update --help",
 	} {
-		code, out, errs := told(t, busyCity(), strings.Fields(line)...)
+		code, out, errs := runCLI(t, busyCity(), strings.Fields(line)...)
 		if code != exit.CodeDone || errs != "" {
 			t.Errorf("%s: exit %d, %s", line, code, errs)
 		}
@@ -73,7 +73,7 @@ func TestWaitForALaterRun(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	code, _, errs := told(t, s, "automation", "run", "digest", "--wait")
+	code, _, errs := runCLI(t, s, "automation", "run", "digest", "--wait")
 	for _, want := range []string{"digest is queued\n", "run br-1: failed after ", ": exit 5; retry in 10s (1 of 2)\n", "run br-2: failed after ", ": exit 6\n"} {
 		if !strings.Contains(errs, want) {
 			t.Errorf("%q is not said:\n%s", want, errs)
@@ -106,14 +106,14 @@ func TestAutomationRun(t *testing.T) {
 		if _, err := s.work[""].Create(t.Context(), beads.Bead{Title: "run", Type: workstore.TypeRun, Labels: []string{city.RunLabel + "digest"}, Metadata: c.meta}); err != nil {
 			t.Fatal(err)
 		}
-		code, out, errs := told(t, s, "automation", "run", "digest", "--wait")
+		code, out, errs := runCLI(t, s, "automation", "run", "digest", "--wait")
 		if code != c.want || strings.TrimSpace(out) != c.meta[city.RunOutput] || !strings.Contains(errs, "digest: run br-1: ") {
 			t.Errorf("%s: exit %d, %q, %s", c.name, code, out, errs)
 		}
 		if f, ok := s.done[0].(city.Fire); !ok || f != (city.Fire{Automation: "digest", By: "operator"}) {
 			t.Errorf("%s: %+v", c.name, s.done)
 		}
-		if code, out, _ := told(t, s, "automation", "history", "digest"); code != exit.CodeDone || !strings.Contains(out, "br-1") {
+		if code, out, _ := runCLI(t, s, "automation", "history", "digest"); code != exit.CodeDone || !strings.Contains(out, "br-1") {
 			t.Errorf("%s: history: exit %d\n%s", c.name, code, out)
 		}
 	}
@@ -122,7 +122,7 @@ func TestAutomationRun(t *testing.T) {
 // If --wait cannot follow a run to its end, the error names the run. An invalid request does not fire an automation.
 func TestAutomationRunRefused(t *testing.T) {
 	s := busyCity()
-	if code, _, errs := told(t, s, "automation", "run", "digest", "--wait"); code != exit.CodeFailed || !strings.Contains(errs, "stopped waiting for run br-1") {
+	if code, _, errs := runCLI(t, s, "automation", "run", "digest", "--wait"); code != exit.CodeFailed || !strings.Contains(errs, "stopped waiting for run br-1") {
 		t.Errorf("exit %d, %s", code, errs)
 	}
 	s = busyCity()
@@ -134,12 +134,12 @@ func TestAutomationRunRefused(t *testing.T) {
 		"--read-only automation run digest": {exit.CodeFailed, "not allowed"}, "automation run health --rig other": {exit.CodeFailed, "unknown automation"},
 		"automation history nothing": {exit.CodeFailed, "unknown automation"}, "automation check --rig demo": {exit.CodeUsage, "NAME"},
 	} {
-		if code, out, errs := told(t, s, strings.Fields(line)...); code != want.code || out != "" || !strings.Contains(errs, want.says) {
+		if code, out, errs := runCLI(t, s, strings.Fields(line)...); code != want.code || out != "" || !strings.Contains(errs, want.says) {
 			t.Errorf("%s: exit %d, %q, %s", line, code, out, errs)
 		}
 	}
 	s.idle = true
-	if code, _, errs := told(t, s, "automation", "run", "digest"); code != exit.CodeNotRunning || !strings.Contains(errs, "gcity --headless") {
+	if code, _, errs := runCLI(t, s, "automation", "run", "digest"); code != exit.CodeNotRunning || !strings.Contains(errs, "gcity --headless") {
 		t.Errorf("exit %d, %s", code, errs)
 	}
 	if len(s.done) > 0 {
@@ -150,21 +150,21 @@ func TestAutomationRunRefused(t *testing.T) {
 // check exits 0 if at least one automation is due.
 func TestAutomationCheck(t *testing.T) {
 	s := busyCity()
-	if code, out, _ := told(t, s, "automation", "check"); code != exit.CodeFailed || strings.Contains(out, "yes") {
+	if code, out, _ := runCLI(t, s, "automation", "check"); code != exit.CodeFailed || strings.Contains(out, "yes") {
 		t.Errorf("exit %d\n%s", code, out)
 	}
 	s.snapshot.Automations[2].State = city.AutomationDue
-	if code, out, _ := told(t, s, "automation", "check"); code != exit.CodeDone || !strings.Contains(out, "yes  health:rig:demo") {
+	if code, out, _ := runCLI(t, s, "automation", "check"); code != exit.CodeDone || !strings.Contains(out, "yes  health:rig:demo") {
 		t.Errorf("exit %d\n%s", code, out)
 	}
-	if code, _, _ := told(t, s, "automation", "check", "health", "--rig", "demo"); code != exit.CodeDone {
+	if code, _, _ := runCLI(t, s, "automation", "check", "health", "--rig", "demo"); code != exit.CodeDone {
 		t.Errorf("health: exit %d", code)
 	}
-	if code, _, _ := told(t, s, "automation", "check", "digest"); code != exit.CodeFailed {
+	if code, _, _ := runCLI(t, s, "automation", "check", "digest"); code != exit.CodeFailed {
 		t.Errorf("digest: exit %d", code)
 	}
 	s.snapshot.Automations[1].Reason = "condition: exit 0" // the reason why the run started
-	if _, out, _ := told(t, s, "automation", "check", "digest"); !strings.Contains(out, "no   digest      running for 14s; it started because: condition: exit 0") {
+	if _, out, _ := runCLI(t, s, "automation", "check", "digest"); !strings.Contains(out, "no   digest      running for 14s; it started because: condition: exit 0") {
 		t.Error(out)
 	}
 }
@@ -193,7 +193,7 @@ func TestAutomationRunShowsOutput(t *testing.T) {
 		if _, err := s.work[""].Create(t.Context(), beads.Bead{Title: "run", Type: workstore.TypeRun, Labels: []string{city.RunLabel + "digest"}, Metadata: meta}); err != nil {
 			t.Fatal(err)
 		}
-		code, out, errs := told(t, s, strings.Fields("automation run digest --wait"+c.args)...)
+		code, out, errs := runCLI(t, s, strings.Fields("automation run digest --wait"+c.args)...)
 		if c.args != "" {
 			var r city.Run
 			if err := json.Unmarshal([]byte(out), &r); err != nil || r.ID != "br-1" {
@@ -227,7 +227,7 @@ func TestAutomationLogs(t *testing.T) {
 		"automation logs nothing":              {exit.CodeFailed, "", "unknown automation"},
 		"automation logs digest br-1 too-many": {exit.CodeUsage, "", "unexpected argument"},
 	} {
-		if code, out, errs := told(t, s, strings.Fields(line)...); code != want.code || out != want.out || !strings.Contains(errs, want.errs) {
+		if code, out, errs := runCLI(t, s, strings.Fields(line)...); code != want.code || out != want.out || !strings.Contains(errs, want.errs) {
 			t.Errorf("%s: exit %d, %q, %s", line, code, out, errs)
 		}
 	}

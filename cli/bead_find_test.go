@@ -18,8 +18,8 @@ func TestBeadRoutes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	told(t, s, "bead", "create", "of the city")
-	told(t, s, "bead", "create", "of the rig", "--rig", "demo")
+	runCLI(t, s, "bead", "create", "of the city")
+	runCLI(t, s, "bead", "create", "of the rig", "--rig", "demo")
 	past, err := old.List(t.Context(), beads.Query{})
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func TestBeadRoutes(t *testing.T) {
 		{"bead list --all --rig demo", "", "use one of them"},
 		{"bead list --type nothing --all", "no matching work in the city and its rigs", ""},
 	} {
-		_, out, errs := told(t, s, strings.Fields(step.line)...)
+		_, out, errs := runCLI(t, s, strings.Fields(step.line)...)
 		if !strings.Contains(out, step.out) || !strings.Contains(errs, step.err) || (errs == "") != (step.err == "") || strings.Contains(errs, "br-9") && strings.Contains(errs, "begins with") {
 			t.Errorf("%s: %q, %s", step.line, out, errs)
 		}
@@ -59,18 +59,18 @@ func TestBeadRoutes(t *testing.T) {
 func TestTheRigOfTheEnvironment(t *testing.T) {
 	s := demoCity()
 	s.env = map[string]string{"GC_RIG": "demo"}
-	if _, out, errs := told(t, s, "bead", "create", "mine"); out != "created de-1: mine\n" {
+	if _, out, errs := runCLI(t, s, "bead", "create", "mine"); out != "created de-1: mine\n" {
 		t.Errorf("%q, %s", out, errs)
 	}
 	s.env["GC_RIG"] = "dmo"
-	if code, _, errs := told(t, s, "bead", "list"); code != exit.CodeFailed || !strings.Contains(errs, `did you mean "demo"?`) {
+	if code, _, errs := runCLI(t, s, "bead", "list"); code != exit.CodeFailed || !strings.Contains(errs, `did you mean "demo"?`) {
 		t.Errorf("exit %d, %s", code, errs)
 	}
-	if _, out, errs := told(t, s, "bead", "list", "--rig", "demo"); !strings.Contains(out, "mine") {
+	if _, out, errs := runCLI(t, s, "bead", "list", "--rig", "demo"); !strings.Contains(out, "mine") {
 		t.Errorf("%q, %s", out, errs)
 	}
 	s.env = nil
-	if _, out, _ := told(t, s, "bead", "list"); !strings.Contains(out, "gcity bead list --all") {
+	if _, out, _ := runCLI(t, s, "bead", "list"); !strings.Contains(out, "gcity bead list --all") {
 		t.Errorf("%q", out)
 	}
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // emitted returns the events that commands have sent to the city, as "type subject".
-func (s *still) emitted() string {
+func (s *fakeCity) emitted() string {
 	var out []string
 	for _, c := range s.done {
 		if e, ok := c.(city.Emit); ok {
@@ -50,12 +50,12 @@ func TestBeadLife(t *testing.T) {
 		{"bead list --rig dem", "", `did you mean "demo"?`},
 		{"--read-only bead close br-2", "", "bead close is not allowed"},
 	} {
-		_, out, errs := told(t, s, strings.Fields(step.line)...)
+		_, out, errs := runCLI(t, s, strings.Fields(step.line)...)
 		if out != step.out || !strings.Contains(errs, step.err) || (errs == "") != (step.err == "") {
 			t.Errorf("%s: %q, %s", step.line, out, errs)
 		}
 	}
-	if _, out, _ := told(t, s, "bead", "close", "br-1"); !strings.Contains(out, "is already closed (since ") || !strings.Contains(out, "assigned to me (well): first") {
+	if _, out, _ := runCLI(t, s, "bead", "close", "br-1"); !strings.Contains(out, "is already closed (since ") || !strings.Contains(out, "assigned to me (well): first") {
 		t.Errorf("closed again: %q", out)
 	}
 	const want = "bead.created br-1, bead.created br-2, bead.created de-1, bead.updated br-1, bead.closed br-1, bead.closed de-1"
@@ -66,7 +66,7 @@ func TestBeadLife(t *testing.T) {
 	if err != nil || b.Metadata[beads.CloseReason] != "well" || b.Assignee != "me" {
 		t.Errorf("%+v, %v", b, err)
 	}
-	if _, out, _ := told(t, s, "bead", "ready"); !strings.Contains(out, "br-2") || strings.Contains(out, "br-1") {
+	if _, out, _ := runCLI(t, s, "bead", "ready"); !strings.Contains(out, "br-2") || strings.Contains(out, "br-1") {
 		t.Errorf("ready:\n%s", out)
 	}
 }
@@ -74,17 +74,17 @@ func TestBeadLife(t *testing.T) {
 // The exit codes distinguish failures, conflicts and usage errors.
 func TestBeadCodes(t *testing.T) {
 	s := demoCity()
-	told(t, s, "bead", "create", "x")
+	runCLI(t, s, "bead", "create", "x")
 	for line, want := range map[string]int{
 		"bead show br-1": exit.CodeDone, "bead show br-7": exit.CodeFailed, "bead update br-1 --title y --if-rev 9": exit.CodeConflict,
 		"bead create": exit.CodeUsage, "bead list --status nope": exit.CodeUsage, "bead list --limit -1": exit.CodeUsage, "bead show": exit.CodeUsage,
 	} {
-		if code, out, errs := told(t, s, strings.Fields(line)...); code != want {
+		if code, out, errs := runCLI(t, s, strings.Fields(line)...); code != want {
 			t.Errorf("%s: exit %d, %s%s", line, code, out, errs)
 		}
 	}
 	s.work[""].Break(errors.New("disk on fire"))
-	if code, out, errs := told(t, s, "bead", "list"); code != exit.CodeFailed || out != "" || !strings.Contains(errs, "disk on fire") {
+	if code, out, errs := runCLI(t, s, "bead", "list"); code != exit.CodeFailed || out != "" || !strings.Contains(errs, "disk on fire") {
 		t.Errorf("a broken store looked like an empty one: exit %d, %q, %s", code, out, errs)
 	}
 }
@@ -92,10 +92,10 @@ func TestBeadCodes(t *testing.T) {
 // Lists say how many beads they omit and leave out the records of runs. ready lists the most urgent bead first.
 func TestBeadLists(t *testing.T) {
 	s := demoCity()
-	told(t, s, "bead", "create", "a", "--priority", "3")
-	told(t, s, "bead", "create", "b", "--priority", "0")
-	told(t, s, "bead", "create", "c", "--type", workstore.TypeRun)
-	_, out, _ := told(t, s, "bead", "list", "--limit", "1")
+	runCLI(t, s, "bead", "create", "a", "--priority", "3")
+	runCLI(t, s, "bead", "create", "b", "--priority", "0")
+	runCLI(t, s, "bead", "create", "c", "--type", workstore.TypeRun)
+	_, out, _ := runCLI(t, s, "bead", "list", "--limit", "1")
 	if !strings.Contains(out, "br-2") || !strings.Contains(out, "1 of 2; --limit 0 lists all") {
 		t.Errorf("list:\n%s", out)
 	}
@@ -103,21 +103,21 @@ func TestBeadLists(t *testing.T) {
 		Items []beads.Bead
 		Total int
 	}
-	_, out, _ = told(t, s, "bead", "list", "--limit", "1", "--json")
+	_, out, _ = runCLI(t, s, "bead", "list", "--limit", "1", "--json")
 	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list.Items) != 1 || list.Total != 2 {
 		t.Errorf("%v\n%s", err, out)
 	}
-	_, out, _ = told(t, s, "bead", "ready", "--limit", "1", "--json")
+	_, out, _ = runCLI(t, s, "bead", "ready", "--limit", "1", "--json")
 	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list.Items) != 1 || list.Items[0].ID != "br-2" {
 		t.Errorf("%v\n%s", err, out)
 	}
-	if _, out, _ = told(t, s, "bead", "list", "--type", workstore.TypeRun); !strings.Contains(out, "br-3") {
+	if _, out, _ = runCLI(t, s, "bead", "list", "--type", workstore.TypeRun); !strings.Contains(out, "br-3") {
 		t.Errorf("runs:\n%s", out)
 	}
-	if _, out, _ = told(t, s, "bead", "list", "--rig", "demo"); !strings.Contains(out, "no work in rig demo yet; create some with `gcity bead create TITLE --rig demo`") {
+	if _, out, _ = runCLI(t, s, "bead", "list", "--rig", "demo"); !strings.Contains(out, "no work in rig demo yet; create some with `gcity bead create TITLE --rig demo`") {
 		t.Errorf("nothing yet: %q", out)
 	}
-	if _, out, _ = told(t, s, "bead", "list", "--assignee", "nobody"); out != "no matching work in the city\n" {
+	if _, out, _ = runCLI(t, s, "bead", "list", "--assignee", "nobody"); out != "no matching work in the city\n" {
 		t.Errorf("nothing: %q", out)
 	}
 }
@@ -134,13 +134,13 @@ func TestDescriptionFile(t *testing.T) {
 		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		code, out, errs := told(t, s, "bead", "create", "x", "--description-file", file, "--json")
+		code, out, errs := runCLI(t, s, "bead", "create", "x", "--description-file", file, "--json")
 		var b beads.Bead
 		if code != c.code || code == exit.CodeDone && json.Unmarshal([]byte(out), &b) != nil || b.Description != c.want {
 			t.Errorf("%.20q: exit %d, %.80q, %s", c.text, code, b.Description, errs)
 		}
 	}
-	if code, _, errs := told(t, s, "bead", "update", "br-1", "--description-file", filepath.Join(t.TempDir(), "none")); code != exit.CodeFailed || !strings.Contains(errs, "cannot read the description") {
+	if code, _, errs := runCLI(t, s, "bead", "update", "br-1", "--description-file", filepath.Join(t.TempDir(), "none")); code != exit.CodeFailed || !strings.Contains(errs, "cannot read the description") {
 		t.Errorf("no file: exit %d, %s", code, errs)
 	}
 }
@@ -149,15 +149,15 @@ func TestDescriptionFile(t *testing.T) {
 func TestCloseSteps(t *testing.T) {
 	s := demoCity()
 	for _, line := range []string{"bead create root", "bead create a --parent br-1", "bead create b --parent br-1", "bead create c --parent br-2", "bead close br-3"} {
-		told(t, s, strings.Fields(line)...)
+		runCLI(t, s, strings.Fields(line)...)
 	}
-	if _, out, _ := told(t, s, "bead", "close", "br-1"); out != "closed br-1: root\n  2 steps are still open: `gcity bead close br-1 --steps` closes them too\n" {
+	if _, out, _ := runCLI(t, s, "bead", "close", "br-1"); out != "closed br-1: root\n  2 steps are still open: `gcity bead close br-1 --steps` closes them too\n" {
 		t.Errorf("%q", out)
 	}
-	if _, out, _ := told(t, s, "bead", "close", "br-1", "--steps"); !strings.HasPrefix(out, "closed br-4: c\nclosed br-2: a\nbr-1 is already closed") {
+	if _, out, _ := runCLI(t, s, "bead", "close", "br-1", "--steps"); !strings.HasPrefix(out, "closed br-4: c\nclosed br-2: a\nbr-1 is already closed") {
 		t.Errorf("%q", out)
 	}
-	if _, out, _ := told(t, s, "bead", "list", "--status", "open"); out != "no matching work in the city\n" {
+	if _, out, _ := runCLI(t, s, "bead", "list", "--status", "open"); out != "no matching work in the city\n" {
 		t.Errorf("left: %s", out)
 	}
 }
@@ -165,18 +165,18 @@ func TestCloseSteps(t *testing.T) {
 // import refuses beads that another store of the city already has, unless --force is set.
 func TestImportOfAnothersWork(t *testing.T) {
 	s := demoCity()
-	told(t, s, "bead", "create", "a", "--rig", "demo")
+	runCLI(t, s, "bead", "create", "a", "--rig", "demo")
 	file := filepath.Join(t.TempDir(), "work.jsonl")
-	if code, _, errs := told(t, s, "bead", "export", file, "--rig", "demo"); code != exit.CodeDone {
+	if code, _, errs := runCLI(t, s, "bead", "export", file, "--rig", "demo"); code != exit.CodeDone {
 		t.Fatal(errs)
 	}
-	if code, _, errs := told(t, s, "bead", "import", file); code != exit.CodeUsage || !strings.Contains(errs, "de-1 already exists in rig demo") || !strings.Contains(errs, "--rig demo") {
+	if code, _, errs := runCLI(t, s, "bead", "import", file); code != exit.CodeUsage || !strings.Contains(errs, "de-1 already exists in rig demo") || !strings.Contains(errs, "--rig demo") {
 		t.Errorf("exit %d, %s", code, errs)
 	}
-	if code, _, errs := told(t, s, "bead", "import", file, "--rig", "demo"); code != exit.CodeDone {
+	if code, _, errs := runCLI(t, s, "bead", "import", file, "--rig", "demo"); code != exit.CodeDone {
 		t.Errorf("into its own: exit %d, %s", code, errs)
 	}
-	if code, _, errs := told(t, s, "bead", "import", file, "--force"); code != exit.CodeDone {
+	if code, _, errs := runCLI(t, s, "bead", "import", file, "--force"); code != exit.CodeDone {
 		t.Errorf("by force: exit %d, %s", code, errs)
 	}
 }
@@ -186,14 +186,14 @@ func TestImportOfAnothersWork(t *testing.T) {
 func TestWhichStore(t *testing.T) {
 	s := demoCity()
 	s.env = map[string]string{"BEADS_DIR": t.TempDir()}
-	if code, _, errs := told(t, s, "bead", "list"); code != exit.CodeUsage || !strings.Contains(errs, "not a work store of this city or its rigs") {
+	if code, _, errs := runCLI(t, s, "bead", "list"); code != exit.CodeUsage || !strings.Contains(errs, "not a work store of this city or its rigs") {
 		t.Errorf("exit %d, %s", code, errs)
 	}
-	if code, out, errs := told(t, s, "bead", "create", "x", "--rig", "demo"); code != exit.CodeDone || !strings.Contains(out, "de-1") {
+	if code, out, errs := runCLI(t, s, "bead", "create", "x", "--rig", "demo"); code != exit.CodeDone || !strings.Contains(out, "de-1") {
 		t.Errorf("exit %d, %s", code, errs)
 	}
 	s.env = nil
-	if code, out, errs := told(t, s, "bead", "show", "de-1"); code != exit.CodeDone || !strings.Contains(out, "stored in rig demo") {
+	if code, out, errs := runCLI(t, s, "bead", "show", "de-1"); code != exit.CodeDone || !strings.Contains(out, "stored in rig demo") {
 		t.Errorf("exit %d, %s%s", code, out, errs)
 	}
 	dir := t.TempDir()
@@ -220,14 +220,14 @@ func TestWhichStore(t *testing.T) {
 // reported and make the import fail.
 func TestExportImport(t *testing.T) {
 	from, to := demoCity(), demoCity()
-	told(t, from, "bead", "create", "a")
-	told(t, from, "bead", "create", "b", "--needs", "br-1")
+	runCLI(t, from, "bead", "create", "a")
+	runCLI(t, from, "bead", "create", "b", "--needs", "br-1")
 	file := filepath.Join(t.TempDir(), "work.jsonl")
-	if code, out, errs := told(t, from, "bead", "export", file); code != exit.CodeDone || !strings.Contains(out, "exported 2 beads") {
+	if code, out, errs := runCLI(t, from, "bead", "export", file); code != exit.CodeDone || !strings.Contains(out, "exported 2 beads") {
 		t.Fatalf("exit %d, %s", code, errs)
 	}
 	for range 2 {
-		if code, _, errs := told(t, to, "bead", "import", file); code != exit.CodeDone || errs != "" {
+		if code, _, errs := runCLI(t, to, "bead", "import", file); code != exit.CodeDone || errs != "" {
 			t.Fatalf("exit %d, %s", code, errs)
 		}
 	}
@@ -237,7 +237,7 @@ func TestExportImport(t *testing.T) {
 	if err := os.WriteFile(file, []byte("{\"_type\":\"issue\",\"id\":\"q-1\",\"title\":\"ok\"}\nno\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	code, out, errs := told(t, to, "bead", "import", file)
+	code, out, errs := runCLI(t, to, "bead", "import", file)
 	if code != exit.CodeFailed || !strings.Contains(out, "1 created") || !strings.Contains(out, "1 not imported") || !strings.Contains(errs, "line 2") {
 		t.Errorf("exit %d, %s%s", code, out, errs)
 	}
@@ -252,7 +252,7 @@ func TestDepth(t *testing.T) {
 	}
 	s := demoCity()
 	s.env = map[string]string{"GC_EVENT_DEPTH": "2", "GC_AUTOMATION": "digest"}
-	told(t, s, "bead", "create", "x")
+	runCLI(t, s, "bead", "create", "x")
 	e := s.done[0].(city.Emit).Event
 	if e.Actor != "digest" || !strings.Contains(string(e.Payload), `"depth":2`) {
 		t.Errorf("%+v", e)
@@ -262,19 +262,19 @@ func TestDepth(t *testing.T) {
 // A claimed bead belongs to its assignee; another agent cannot claim it.
 func TestBeadClaim(t *testing.T) {
 	s := demoCity()
-	told(t, s, "bead", "create", "first")
+	runCLI(t, s, "bead", "create", "first")
 	const mine = "w-1"
-	if code, out, _ := told(t, s, "bead", "update", "br-1", "--claim", "--assignee", mine); code != exit.CodeDone || !strings.Contains(out, "first") {
+	if code, out, _ := runCLI(t, s, "bead", "update", "br-1", "--claim", "--assignee", mine); code != exit.CodeDone || !strings.Contains(out, "first") {
 		t.Errorf("%d, %s", code, out)
 	}
-	told(t, s, "bead", "update", "br-1", "--label", "x")
-	if code, _, text := told(t, s, "bead", "update", "br-1", "--claim", "--assignee", "w-2"); code != exit.CodeConflict || !strings.Contains(text, "br-1 is already assigned to w-1") {
+	runCLI(t, s, "bead", "update", "br-1", "--label", "x")
+	if code, _, text := runCLI(t, s, "bead", "update", "br-1", "--claim", "--assignee", "w-2"); code != exit.CodeConflict || !strings.Contains(text, "br-1 is already assigned to w-1") {
 		t.Errorf("%d, %s", code, text)
 	}
-	if _, out, _ := told(t, s, "bead", "update", "br-1", "--claim", "--assignee", mine); out != "br-1 has these values already: first\n" {
+	if _, out, _ := runCLI(t, s, "bead", "update", "br-1", "--claim", "--assignee", mine); out != "br-1 has these values already: first\n" {
 		t.Error(out)
 	}
-	told(t, s, "bead", "close", "br-1")
+	runCLI(t, s, "bead", "close", "br-1")
 	for _, refused := range []struct{ line, why string }{
 		{"bead update br-1 --claim --assignee " + mine, "br-1 is already closed"},
 		{"bead update br-1 --claim", "no assignee given"},
@@ -282,7 +282,7 @@ func TestBeadClaim(t *testing.T) {
 		{"bead update br-1 --claim --assignee me --if-rev 3", "cannot be combined with other changes"},
 		{"bead update br-9 --claim --assignee me", "no such bead"},
 	} {
-		if code, _, text := told(t, s, strings.Fields(refused.line)...); code == exit.CodeDone || !strings.Contains(text, refused.why) {
+		if code, _, text := runCLI(t, s, strings.Fields(refused.line)...); code == exit.CodeDone || !strings.Contains(text, refused.why) {
 			t.Errorf("%s: %d, %s", refused.line, code, text)
 		}
 	}

@@ -35,7 +35,7 @@ func TestGolden(t *testing.T) {
 		"events": {"events"}, "help": {"--help"}, "help-agent": {"agent", "--help"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			code, out, errs := told(t, demoCity(), args...)
+			code, out, errs := runCLI(t, demoCity(), args...)
 			if code != 0 || errs != "" {
 				t.Fatalf("exit %d: %s", code, errs)
 			}
@@ -70,7 +70,7 @@ func TestJSON(t *testing.T) {
 		{"status"}, {"agent", "list"}, {"agent", "show", "scout"}, {"agent", "peek", "scout"}, {"agent", "logs", "scout"},
 		{"why", "scout"}, {"events"}, {"version"}, {"agent", "release", "scout"}, {"suspend"},
 	} {
-		code, out, errs := told(t, demoCity(), append(args, "--json")...)
+		code, out, errs := runCLI(t, demoCity(), append(args, "--json")...)
 		if code != 0 || errs != "" || !json.Valid([]byte(out)) {
 			t.Errorf("%v: exit %d, stderr %q, stdout %q", args, code, errs, out)
 		}
@@ -84,11 +84,11 @@ func TestStatusIsTheAPIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, out, _ := told(t, s, "status", "--json"); strings.TrimSpace(out) != string(want) {
+	if _, out, _ := runCLI(t, s, "status", "--json"); strings.TrimSpace(out) != string(want) {
 		t.Error(cmp.Diff(string(want), out))
 	}
 	*s.snapshot = city.Snapshot{Name: "bright", Agents: s.snapshot.Agents} // the snapshot when no controller is running
-	_, out, _ := told(t, s, "status", "--json")
+	_, out, _ := runCLI(t, s, "status", "--json")
 	var got api.Status
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ func TestUsage(t *testing.T) {
 		{"nonsense"}, {"agent"}, {"agent", "peak", "scout"}, {"agent", "peek", "a", "b"}, {"why"}, {"--nonsense"}, {"event", "emit"},
 		{"events", "--since", "yesterday"}, {"event", "emit", "x.y", "--payload", "{"}, {"agent", "nudge", "scout"}, {"agent", "unsend", "reader", "x"}, {"agent", "unsend"}, {"events", "--limit", "0"},
 	} {
-		code, out, errs := told(t, demoCity(), append(args, "--json")...)
+		code, out, errs := runCLI(t, demoCity(), append(args, "--json")...)
 		if code != exit.CodeUsage || out != "" || !strings.HasPrefix(errs, "gcity: ") {
 			t.Errorf("%v: exit %d, stdout %q, stderr %q", args, code, out, errs)
 		}
@@ -125,22 +125,22 @@ func TestVerbsReachTheCity(t *testing.T) {
 		"agent send-keys reader Escape :q C": city.SendKeys{Agent: "app/reader", Keys: []string{"Escape", ":q", "C"}},
 	} {
 		s := demoCity()
-		code, _, errs := told(t, s, strings.Fields(line)...)
+		code, _, errs := runCLI(t, s, strings.Fields(line)...)
 		if diff := cmp.Diff([]city.Command{want}, s.done); code != 0 || diff != "" {
 			t.Errorf("%s: exit %d, %s%s", line, code, errs, diff)
 		}
-		if code, _, _ := told(t, s, append(strings.Fields(line), "--read-only")...); code != exit.CodeFailed || len(s.done) != 1 {
+		if code, _, _ := runCLI(t, s, append(strings.Fields(line), "--read-only")...); code != exit.CodeFailed || len(s.done) != 1 {
 			t.Errorf("%s --read-only: exit %d, done %v", line, code, s.done)
 		}
 	}
 }
 
 func TestUnknownAgents(t *testing.T) {
-	code, out, errs := told(t, demoCity(), "agent", "show", "scuot")
+	code, out, errs := runCLI(t, demoCity(), "agent", "show", "scuot")
 	if code != exit.CodeFailed || out != "" || !strings.Contains(errs, `did you mean "scout"?`) {
 		t.Errorf("exit %d, %q, %q", code, out, errs)
 	}
-	code, _, errs = told(t, demoCity(), "agent", "nudge", "scout", "hello")
+	code, _, errs = runCLI(t, demoCity(), "agent", "nudge", "scout", "hello")
 	if code != exit.CodeConflict || !strings.Contains(errs, "quarantined") {
 		t.Errorf("typing into nothing: exit %d, %q", code, errs)
 	}
@@ -177,13 +177,13 @@ func TestReloadOfAWrongFile(t *testing.T) {
 	s := demoCity()
 	s.refuse = &city.Error{Code: city.Invalid, Message: "city.toml:3:1: no\ncity.toml:9:1: neither"}
 	for _, args := range [][]string{{"reload"}, {"reload", "--confirm"}, {"reload", "--json"}} {
-		code, out, errs := told(t, s, args...)
+		code, out, errs := runCLI(t, s, args...)
 		if code != exit.CodeConfig || out != "" || !strings.Contains(errs, "invalid, so the previous one stays in force:\ncity.toml:3:1: no\ncity.toml:9:1: neither\n") {
 			t.Errorf("%v: exit %d, %q, %q", args, code, out, errs)
 		}
 	}
 	s.refuse = &city.Error{Code: city.Conflict, Message: "held"}
-	if code, _, errs := told(t, s, "reload"); code != exit.CodeConflict {
+	if code, _, errs := runCLI(t, s, "reload"); code != exit.CodeConflict {
 		t.Errorf("held: exit %d, %s", code, errs)
 	}
 }
@@ -197,7 +197,7 @@ func TestManyMistakes(t *testing.T) {
 		"status": "! the configuration on disk is not in force: city.toml:3:1: no and 2 more; `gcity doctor` lists them\n",
 		"events": "the old one stays: city.toml:3:1: no and 2 more\n",
 	} {
-		if _, out, _ := told(t, s, line); !strings.Contains(out, want) {
+		if _, out, _ := runCLI(t, s, line); !strings.Contains(out, want) {
 			t.Errorf("%s: %s", line, out)
 		}
 	}

@@ -156,7 +156,7 @@ func TestCompletionDoesNotWait(t *testing.T) {
 
 // Completions come from the controller if one is running.
 func TestCompletionAsksTheController(t *testing.T) {
-	_, out, _ := told(t, demoCity(), "__complete", "agent", "peek", "")
+	_, out, _ := runCLI(t, demoCity(), "__complete", "agent", "peek", "")
 	if !strings.Contains(out, "app/reader\n") || !strings.HasSuffix(out, ":4\n") {
 		t.Errorf("%q", out)
 	}

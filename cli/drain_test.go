@@ -14,7 +14,7 @@ var _ env.OneAgent = (*client.Client)(nil)
 
 // counting is a city that counts requests for single agents and for whole snapshots.
 type counting struct {
-	*still
+	*fakeCity
 	refuse       error
 	ones, wholes int
 }
@@ -33,7 +33,7 @@ func (c *counting) Agent(_ context.Context, name string) (*city.Agent, error) {
 
 func (c *counting) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	c.wholes++
-	return c.still.Snapshot(ctx)
+	return c.fakeCity.Snapshot(ctx)
 }
 
 // A lookup by full name requests only that agent and no snapshot, because agents poll by their own name.
@@ -51,7 +51,7 @@ func TestFindAgent(t *testing.T) {
 		{"nobody", "", nil, 1, city.NotFound},
 		{"web", "", broken, 0, city.Unavailable},
 	} {
-		ctl := &counting{still: groupedCity(), refuse: c.refuse}
+		ctl := &counting{fakeCity: groupedCity(), refuse: c.refuse}
 		g, err := env.FindAgent(t.Context(), ctl, c.name)
 		problem, _ := errors.AsType[*city.Error](err)
 		switch {

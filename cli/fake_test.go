@@ -19,9 +19,9 @@ import (
 	"gcity/events"
 )
 
-// still is a city with a constant state, for tests of output that is made from a snapshot. The scripts in testdata
+// fakeCity is a city with a constant state, for tests of output that is made from a snapshot. The scripts in testdata
 // test the commands against real cities.
-type still struct {
+type fakeCity struct {
 	snapshot *city.Snapshot
 	log      []events.Event
 	output   string
@@ -40,15 +40,15 @@ type still struct {
 	done []city.Command
 }
 
-func (s *still) Snapshot(context.Context) (*city.Snapshot, error) { return s.snapshot, nil }
+func (s *fakeCity) Snapshot(context.Context) (*city.Snapshot, error) { return s.snapshot, nil }
 
-func (s *still) Snapshots(context.Context) iter.Seq2[*city.Snapshot, error] {
+func (s *fakeCity) Snapshots(context.Context) iter.Seq2[*city.Snapshot, error] {
 	return func(yield func(*city.Snapshot, error) bool) { yield(s.snapshot, nil) }
 }
 
-func (s *still) Output(context.Context, string, int) (string, error) { return s.output, nil }
+func (s *fakeCity) Output(context.Context, string, int) (string, error) { return s.output, nil }
 
-func (s *still) History(_ context.Context, q events.Query) ([]events.Event, error) {
+func (s *fakeCity) History(_ context.Context, q events.Query) ([]events.Event, error) {
 	var out []events.Event
 	for _, e := range s.log {
 		if q.Match(&e) {
@@ -58,7 +58,7 @@ func (s *still) History(_ context.Context, q events.Query) ([]events.Event, erro
 	return out, nil
 }
 
-func (s *still) Events(_ context.Context, after uint64) iter.Seq2[events.Event, error] {
+func (s *fakeCity) Events(_ context.Context, after uint64) iter.Seq2[events.Event, error] {
 	return func(yield func(events.Event, error) bool) {
 		for _, e := range s.live {
 			if e.Seq > after && !yield(e, nil) {
@@ -68,11 +68,11 @@ func (s *still) Events(_ context.Context, after uint64) iter.Seq2[events.Event, 
 	}
 }
 
-func (s *still) Watch(context.Context, string) iter.Seq2[city.Frame, error] {
+func (s *fakeCity) Watch(context.Context, string) iter.Seq2[city.Frame, error] {
 	return func(func(city.Frame, error) bool) {}
 }
 
-func (s *still) Inspect(_ context.Context, name string) (*city.Inspection, error) {
+func (s *fakeCity) Inspect(_ context.Context, name string) (*city.Inspection, error) {
 	if s.refuse != nil {
 		return nil, s.refuse
 	}
@@ -81,7 +81,7 @@ func (s *still) Inspect(_ context.Context, name string) (*city.Inspection, error
 	return &about, nil
 }
 
-func (s *still) RunOutput(context.Context, string) iter.Seq2[city.Piece, error] {
+func (s *fakeCity) RunOutput(context.Context, string) iter.Seq2[city.Piece, error] {
 	return func(yield func(city.Piece, error) bool) {
 		for _, p := range s.prints {
 			if !yield(p, nil) {
@@ -94,11 +94,11 @@ func (s *still) RunOutput(context.Context, string) iter.Seq2[city.Piece, error] 
 	}
 }
 
-func (s *still) Attach(context.Context, string, city.Viewer) (city.Terminal, error) {
+func (s *fakeCity) Attach(context.Context, string, city.Viewer) (city.Terminal, error) {
 	return nil, &city.Error{Code: city.Unavailable, Message: "still"}
 }
 
-func (s *still) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
+func (s *fakeCity) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	if s.refuse != nil {
 		return city.Receipt{}, s.refuse
 	}
@@ -122,8 +122,8 @@ func (s *still) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// told runs a command line against s without a terminal and returns its exit code and output.
-func told(t *testing.T, s *still, args ...string) (code int, stdout, stderr string) {
+// runCLI runs a command line against s without a terminal and returns its exit code and output.
+func runCLI(t *testing.T, s *fakeCity, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.WriteFile(dir+"/city.toml", []byte(tinyCity), 0o600); err != nil {
@@ -149,9 +149,9 @@ func told(t *testing.T, s *still, args ...string) (code int, stdout, stderr stri
 }
 
 // demoCity returns a city with agents in different states, one of them with a hostile name.
-func demoCity() *still {
+func demoCity() *fakeCity {
 	until := noon.Add(38 * time.Minute)
-	return &still{
+	return &fakeCity{
 		snapshot: &city.Snapshot{
 			Name: "bright", Path: "/cities/bright", Host: "devbox", Version: "test", PID: 4711, Mode: "headless",
 			Started: noon.Add(-3 * time.Hour), At: noon, Patrol: city.Patrol{Interval: 30 * time.Second, Last: noon.Add(-2 * time.Second)},
@@ -175,7 +175,7 @@ func demoCity() *still {
 	}
 }
 
-// tinyCity is the configuration of every still city.
+// tinyCity is the configuration of every fake city.
 const tinyCity = `
 [workspace]
 name = "bright"
@@ -195,7 +195,7 @@ type inMemory struct{ *fake.Store }
 
 func (inMemory) Close() error { return nil }
 
-func openFake(s *still, p workstore.Place) (workstore.Store, error) {
+func openFake(s *fakeCity, p workstore.Place) (workstore.Store, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.work == nil {
@@ -208,4 +208,4 @@ func openFake(s *still, p workstore.Place) (workstore.Store, error) {
 }
 
 // Beads implements city.Control.
-func (s *still) Beads(context.Context, beads.Query) ([]beads.Bead, error) { return nil, nil }
+func (s *fakeCity) Beads(context.Context, beads.Query) ([]beads.Bead, error) { return nil, nil }

@@ -17,7 +17,7 @@ func TestCook(t *testing.T) {
 		"formula cook review --var subject=x --var y=z":        `no variable "y"`,
 		"formula cook review --var subject=x --pool demo/work": `did you mean "demo/worker"?`,
 	} {
-		if code, out, errs := told(t, s, strings.Fields(line)...); code == exit.CodeDone || out != "" || !strings.Contains(errs, want) {
+		if code, out, errs := runCLI(t, s, strings.Fields(line)...); code == exit.CodeDone || out != "" || !strings.Contains(errs, want) {
 			t.Errorf("%s: exit %d, %s%s", line, code, out, errs)
 		}
 	}
@@ -26,7 +26,7 @@ func TestCook(t *testing.T) {
 			t.Fatalf("something was left: %v, %v", left, err)
 		}
 	}
-	code, out, errs := told(t, s, "formula", "cook", "review", "--var", "subject=the door", "--pool", "worker", "--rig", "demo")
+	code, out, errs := runCLI(t, s, "formula", "cook", "review", "--var", "subject=the door", "--pool", "worker", "--rig", "demo")
 	if code != exit.CodeDone || !strings.HasPrefix(out, "cooked de-1: Review the door, 3 steps for pool demo/worker\n") {
 		t.Fatalf("exit %d, %s%s", code, out, errs)
 	}
@@ -37,7 +37,7 @@ func TestCook(t *testing.T) {
 	if got := s.emitted(); got != "bead.created de-1" {
 		t.Errorf("the city heard of %q", got)
 	}
-	if _, out, _ = told(t, s, "bead", "show", "de-1"); !strings.Contains(out, "next      de-2: Read the door") {
+	if _, out, _ = runCLI(t, s, "bead", "show", "de-1"); !strings.Contains(out, "next      de-2: Read the door") {
 		t.Errorf("show:\n%s", out)
 	}
 }

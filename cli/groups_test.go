@@ -21,7 +21,7 @@ import (
 )
 
 // groupedCity returns a city with pools, rigs, a draining agent, a waiting agent and a held configuration.
-func groupedCity() *still {
+func groupedCity() *fakeCity {
 	at := func(d time.Duration) *time.Time { t := noon.Add(d); return &t }
 	two := 2
 	s := demoCity()
@@ -85,7 +85,7 @@ func TestGoldenGroups(t *testing.T) {
 		"help-pool": "pool scale --help", "help-rig": "rig --help",
 	} {
 		t.Run(name, func(t *testing.T) {
-			code, out, errs := told(t, groupedCity(), strings.Fields(line)...)
+			code, out, errs := runCLI(t, groupedCity(), strings.Fields(line)...)
 			if code != 0 || errs != "" {
 				t.Fatalf("exit %d: %s", code, errs)
 			}
@@ -102,12 +102,12 @@ func TestGroupsJSON(t *testing.T) {
 		"pool list", "pool show worker", "rig list", "rig status", "rig status demo", "why demo/worker", "why demo", "why web", "pool scale worker 3",
 		"rig restart demo", "agent drain-check worker-10",
 	} {
-		code, out, errs := told(t, groupedCity(), append(strings.Fields(line), "--json")...)
+		code, out, errs := runCLI(t, groupedCity(), append(strings.Fields(line), "--json")...)
 		if code != 0 || errs != "" || !json.Valid([]byte(out)) {
 			t.Errorf("%s: exit %d, stderr %q, stdout %q", line, code, errs, out)
 		}
 	}
-	_, out, _ := told(t, groupedCity(), "why", "web", "--json")
+	_, out, _ := runCLI(t, groupedCity(), "why", "web", "--json")
 	var why struct {
 		Name         string
 		Kind         string
@@ -120,7 +120,7 @@ func TestGroupsJSON(t *testing.T) {
 	if diff := cmp.Diff(want, why.Dependencies); diff != "" || why.Kind != "agent" || why.Name != "web" {
 		t.Errorf("%+v %s", why, diff)
 	}
-	_, out, _ = told(t, groupedCity(), "agent", "list", "--json")
+	_, out, _ = runCLI(t, groupedCity(), "agent", "list", "--json")
 	var list struct {
 		Items []struct {
 			CPU, RSS *float64
@@ -130,7 +130,7 @@ func TestGroupsJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list.Items) != 5 || list.Items[0].CPU == nil || *list.Items[0].RSS != 210<<20 || list.Items[3].RSS != nil || list.Items[0].Usage != nil {
 		t.Errorf("%v: %s", err, out)
 	}
-	_, out, _ = told(t, groupedCity(), "status", "--json")
+	_, out, _ = runCLI(t, groupedCity(), "status", "--json")
 	var status api.Status
 	if err := json.Unmarshal([]byte(out), &status); err != nil {
 		t.Fatal(err)
@@ -150,11 +150,11 @@ func TestGroupVerbs(t *testing.T) {
 		"agent drain-ack worker-10": city.DrainAck{Agent: "demo/worker-10"}, "reload --confirm": city.Reload{Confirm: true},
 	} {
 		s := groupedCity()
-		code, _, errs := told(t, s, strings.Fields(line)...)
+		code, _, errs := runCLI(t, s, strings.Fields(line)...)
 		if diff := cmp.Diff([]city.Command{want}, s.done); code != 0 || diff != "" {
 			t.Errorf("%s: exit %d, %s%s", line, code, errs, diff)
 		}
-		if code, _, _ := told(t, s, append(strings.Fields(line), "--read-only")...); code != exit.CodeFailed || len(s.done) != 1 {
+		if code, _, _ := runCLI(t, s, append(strings.Fields(line), "--read-only")...); code != exit.CodeFailed || len(s.done) != 1 {
 			t.Errorf("%s --read-only: exit %d, done %v", line, code, s.done)
 		}
 	}
@@ -183,14 +183,14 @@ func TestMisplacedNames(t *testing.T) {
 		"agent send-keys db Escape Upp":          {exit.CodeUsage, `did you mean "Up"?`},
 		"agent send-keys db PgeDown --read-only": {exit.CodeUsage, `did you mean "PageDown"?`},
 	} {
-		code, out, errs := told(t, groupedCity(), append(strings.Fields(line), "--json")...)
+		code, out, errs := runCLI(t, groupedCity(), append(strings.Fields(line), "--json")...)
 		if code != want.code || out != "" || !strings.Contains(errs, want.says) {
 			t.Errorf("%s: exit %d, %q, %q", line, code, out, errs)
 		}
 	}
 	s := groupedCity()
 	s.snapshot.Agents = append(s.snapshot.Agents, city.Agent{Name: "other/worker-2", State: city.Running})
-	if code, _, errs := told(t, s, "agent", "kill", "worker-2"); code != exit.CodeUsage || !strings.Contains(errs, "use one of demo/worker-2, other/worker-2") {
+	if code, _, errs := runCLI(t, s, "agent", "kill", "worker-2"); code != exit.CodeUsage || !strings.Contains(errs, "use one of demo/worker-2, other/worker-2") {
 		t.Errorf("two of one name: exit %d, %q", code, errs)
 	}
 }
@@ -205,7 +205,7 @@ func TestTextIsNoKey(t *testing.T) {
 		}
 	}
 	s := groupedCity()
-	if code, _, errs := told(t, s, "agent", "send-keys", "db", "--literal", "Enterr"); code != 0 || len(s.done) != 1 {
+	if code, _, errs := runCLI(t, s, "agent", "send-keys", "db", "--literal", "Enterr"); code != 0 || len(s.done) != 1 {
 		t.Errorf("--literal: exit %d, %s, %v", code, errs, s.done)
 	}
 }
@@ -219,21 +219,21 @@ func TestDrainCheck(t *testing.T) {
 	}{
 		{"worker-10", 0, "demo/worker-10: asked to finish by pool at 11:58:30, deadline 12:03:30 (in 3m)\n"}, {"worker-2", 1, ""}, {"web", 1, ""},
 	} {
-		if code, out, errs := told(t, groupedCity(), "agent", "drain-check", c.agent); code != c.code || out != c.says || errs != "" {
+		if code, out, errs := runCLI(t, groupedCity(), "agent", "drain-check", c.agent); code != c.code || out != c.says || errs != "" {
 			t.Errorf("%s: exit %d, %q, %q", c.agent, code, out, errs)
 		}
 	}
-	if code, out, errs := told(t, groupedCity(), "agent", "drain-check", "nobody"); code != exit.CodeUsage || out != "" || errs == "" {
+	if code, out, errs := runCLI(t, groupedCity(), "agent", "drain-check", "nobody"); code != exit.CodeUsage || out != "" || errs == "" {
 		t.Errorf("nobody: exit %d, %q, %q", code, out, errs)
 	}
-	if code, out, _ := told(t, groupedCity(), "agent", "drain-check", "web", "--json"); code != 1 || !strings.Contains(out, `"draining": false`) {
+	if code, out, _ := runCLI(t, groupedCity(), "agent", "drain-check", "web", "--json"); code != 1 || !strings.Contains(out, `"draining": false`) {
 		t.Errorf("as JSON: exit %d, %q", code, out)
 	}
 	for err, want := range map[error]int{
 		errors.New("x"): exit.CodeNotRunning, &city.Error{Code: city.Unavailable}: exit.CodeNotRunning, &city.Error{Code: city.Conflict}: exit.CodeNotRunning,
 		&city.Error{Code: city.NotFound}: exit.CodeUsage, exit.NotRunning("x"): exit.CodeNotRunning, exit.Usage("x"): exit.CodeUsage,
 	} {
-		if code, _ := exit.Verdict(env.CannotTell(err)); code != want {
+		if code, _ := exit.Verdict(env.AsUndetermined(err)); code != want {
 			t.Errorf("%v: exit %d, want %d", err, code, want)
 		}
 	}
@@ -243,7 +243,7 @@ func TestDrainCheck(t *testing.T) {
 func TestHeldReload(t *testing.T) {
 	s := groupedCity()
 	s.refuse = &city.Error{Code: city.Conflict, Message: "it would remove 3 of 4 running agents"}
-	code, out, errs := told(t, s, "reload")
+	code, out, errs := runCLI(t, s, "reload")
 	const want = `gcity: it would remove 3 of 4 running agents
 held since 11:59:00; the held configuration makes these changes:
   removed db, pool demo/worker
@@ -253,7 +253,7 @@ held since 11:59:00; the held configuration makes these changes:
 		t.Errorf("exit %d, %q, %s", code, out, errs)
 	}
 	s.snapshot.Config.Held = nil
-	if code, _, errs := told(t, s, "reload"); code != exit.CodeConflict || strings.Contains(errs, "held since") {
+	if code, _, errs := runCLI(t, s, "reload"); code != exit.CodeConflict || strings.Contains(errs, "held since") {
 		t.Errorf("another conflict: exit %d, %s", code, errs)
 	}
 }
@@ -261,7 +261,7 @@ held since 11:59:00; the held configuration makes these changes:
 // rig restart restarts every agent that should run, and fails if one restart fails.
 func TestRigRestart(t *testing.T) {
 	s := groupedCity()
-	code, out, errs := told(t, s, "rig", "restart", "demo")
+	code, out, errs := runCLI(t, s, "rig", "restart", "demo")
 	if diff := cmp.Diff([]city.Command{city.Restart{Agent: "demo/worker-2"}}, s.done); code != 0 || errs != "" || diff != "" {
 		t.Errorf("exit %d, %s%s", code, errs, diff)
 	}
@@ -275,7 +275,7 @@ demo: 1 restarted, 0 failed, 1 not restarted
 		t.Errorf("got\n%s", out)
 	}
 	s.refuse = &city.Error{Code: city.Unavailable, Message: "too slow"}
-	code, out, _ = told(t, s, "rig", "restart", "demo")
+	code, out, _ = runCLI(t, s, "rig", "restart", "demo")
 	if code != exit.CodeFailed || !strings.Contains(out, "failed  demo/worker-2   too slow") || !strings.Contains(out, "0 restarted, 1 failed") {
 		t.Errorf("exit %d\n%s", code, out)
 	}
@@ -287,7 +287,7 @@ func TestCompletion(t *testing.T) {
 		"pool scale ": "demo/worker off one set", "rig restart ": "demo lost", "agent drain ": "db demo/worker-2 demo/worker-10 one web",
 		"agent suspend ": "db demo/worker demo/worker-2 demo/worker-10 off one set web", "pool scale worker ": "auto",
 	} {
-		code, out, _ := told(t, groupedCity(), append([]string{"__complete"}, strings.Split(line, " ")...)...)
+		code, out, _ := runCLI(t, groupedCity(), append([]string{"__complete"}, strings.Split(line, " ")...)...)
 		names := strings.Fields(strings.ReplaceAll(out[:strings.Index(out, ":4")], "\n", " "))
 		if got := strings.Join(names, " "); code != 0 || got != want {
 			t.Errorf("%q: exit %d, %q, want %q", line, code, got, want)
@@ -327,7 +327,7 @@ func TestFolderIsAsConfigured(t *testing.T) {
 	s := demoCity()
 	s.snapshot.Agents[0].Dir = "/srv/app"
 	for _, line := range []string{"why reader", "agent show reader"} {
-		if _, out, _ := told(t, s, strings.Fields(line)...); !strings.Contains(out, "folder    /srv/app (as configured)\n") {
+		if _, out, _ := runCLI(t, s, strings.Fields(line)...); !strings.Contains(out, "folder    /srv/app (as configured)\n") {
 			t.Errorf("%s: %s", line, out)
 		}
 	}
@@ -346,7 +346,7 @@ func TestAgentShown(t *testing.T) {
 			{Exit: city.Exit{At: noon.Add(-time.Hour)}, Why: "no such folder", NoStart: true}},
 		Problems: []string{"the rest is not known"},
 	}
-	_, out, _ := told(t, s, "agent", "show", name)
+	_, out, _ := runCLI(t, s, "agent", "show", name)
 	for _, want := range []string{
 		"terminal  120x40", "before    git fetch", `ready     when a line begins with "> ", within 1m`, "restart   always; an exit within 10s is a crash; quarantine at crash 6 within 1h; waits 1s, doubling up to 1m",
 		"API_KEY=(hidden)", "COLOUR=red", "env COLOUR changed", "runs      blue", "wants     red", "gcity keeps only a fingerprint",
@@ -360,10 +360,10 @@ func TestAgentShown(t *testing.T) {
 		t.Errorf("%q", out)
 	}
 	s.about.Spec.Restart.MaxBackoff = 500 * time.Millisecond // the patrol interval, here shorter than restart_backoff
-	if _, out, _ = told(t, s, "agent", "show", name); !strings.Contains(out, "within 1h; waits 500ms\n") {
+	if _, out, _ = runCLI(t, s, "agent", "show", name); !strings.Contains(out, "within 1h; waits 500ms\n") {
 		t.Error(out)
 	}
-	_, out, _ = told(t, s, "agent", "show", name, "--json")
+	_, out, _ = runCLI(t, s, "agent", "show", name, "--json")
 	var shape struct {
 		Name       string           `json:"name"`
 		Inspection *city.Inspection `json:"inspection"`
@@ -378,7 +378,7 @@ func TestWhyOfAStoppedAgent(t *testing.T) {
 	s := groupedCity()
 	s.snapshot.Agents[2].Frozen = true
 	for _, line := range []string{"why demo/worker-2", "agent show demo/worker-2"} {
-		code, out, _ := told(t, s, strings.Fields(line)...)
+		code, out, _ := runCLI(t, s, strings.Fields(line)...)
 		if code != exit.CodeDone || !strings.Contains(out, "by SIGSTOP; `kill -CONT 52` continues it") {
 			t.Errorf("%s: exit %d\n%s", line, code, out)
 		}

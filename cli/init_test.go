@@ -53,7 +53,7 @@ func TestInitTouchesNothing(t *testing.T) {
 	if err := os.Symlink(filepath.Join(dir, "elsewhere"), file); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, errs := told(t, demoCity(), "init", dir); code != exit.CodeConflict || !strings.Contains(errs, "was not changed") {
+	if code, _, errs := runCLI(t, demoCity(), "init", dir); code != exit.CodeConflict || !strings.Contains(errs, "was not changed") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
 	if err := folder.WriteNew(file, "x"); err == nil {

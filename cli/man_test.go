@@ -17,7 +17,7 @@ import (
 // Each command has a man page that contains its help and passes mandoc's lint.
 func TestManPages(t *testing.T) {
 	dir := t.TempDir()
-	if code, out, errs := told(t, demoCity(), "man", "--dir", dir); code != 0 || !strings.Contains(out, " pages into ") {
+	if code, out, errs := runCLI(t, demoCity(), "man", "--dir", dir); code != 0 || !strings.Contains(out, " pages into ") {
 		t.Fatalf("exit %d, %s%s", code, out, errs)
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*.1"))
@@ -66,10 +66,10 @@ func TestManPages(t *testing.T) {
 
 // The man page of one command goes to stdout. An unknown command is a usage error.
 func TestManPage(t *testing.T) {
-	if code, out, _ := told(t, demoCity(), "man", "agent", "nudge"); code != 0 || !strings.HasPrefix(out, `.TH "GCITY\-AGENT\-NUDGE"`) {
+	if code, out, _ := runCLI(t, demoCity(), "man", "agent", "nudge"); code != 0 || !strings.HasPrefix(out, `.TH "GCITY\-AGENT\-NUDGE"`) {
 		t.Errorf("exit %d, %.40q", code, out)
 	}
-	if code, out, _ := told(t, demoCity(), "man", "agent", "nonsense"); code != exit.CodeUsage || out != "" {
+	if code, out, _ := runCLI(t, demoCity(), "man", "agent", "nonsense"); code != exit.CodeUsage || out != "" {
 		t.Errorf("exit %d, %q", code, out)
 	}
 }

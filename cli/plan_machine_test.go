@@ -74,19 +74,19 @@ func declaration(name, edit string) string {
 func TestPlanIsWhatThenHappens(t *testing.T) {
 	for _, edit := range edits {
 		t.Run("all "+edit, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { foretell(t, func(string) string { return edit }) })
+			synctest.Test(t, func(t *testing.T) { comparePlan(t, func(string) string { return edit }) })
 		})
 	}
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(seed, 7))
-			synctest.Test(t, func(t *testing.T) { foretell(t, func(string) string { return edits[rnd.IntN(len(edits))] }) })
+			synctest.Test(t, func(t *testing.T) { comparePlan(t, func(string) string { return edits[rnd.IntN(len(edits))] }) })
 		})
 	}
 }
 
-// borough is a city with the planned agents, run by a controller with fake sessions.
-type borough struct {
+// plannedCity is a city with the planned agents, run by a controller with fake sessions.
+type plannedCity struct {
 	*controller.Controller
 	t        *testing.T
 	dir      string
@@ -95,7 +95,7 @@ type borough struct {
 }
 
 // write writes city.toml with the edited declarations and loads it.
-func (b *borough) write(edit func(name string) string) *config.City {
+func (b *plannedCity) write(edit func(name string) string) *config.City {
 	b.t.Helper()
 	text := "[workspace]\nname = \"t\"\n[daemon]\nmax_restarts = 2\nrestart_backoff = \"20s\"\n"
 	for _, name := range planned {
@@ -112,8 +112,8 @@ func (b *borough) write(edit func(name string) string) *config.City {
 }
 
 // settled starts a city and brings its agents into their states. The returned function stops it.
-func settled(t *testing.T) (b *borough, end func()) {
-	b = &borough{t: t, dir: t.TempDir(), sessions: fake.New(), host: agent.Host{Environ: []string{"PATH=/bin"}, BinDir: "/gc/bin"}}
+func settled(t *testing.T) (b *plannedCity, end func()) {
+	b = &plannedCity{t: t, dir: t.TempDir(), sessions: fake.New(), host: agent.Host{Environ: []string{"PATH=/bin"}, BinDir: "/gc/bin"}}
 	first := b.write(func(name string) string {
 		if name == "fresh" {
 			return "suspend"
@@ -156,8 +156,8 @@ func settled(t *testing.T) (b *borough, end func()) {
 	}
 }
 
-// foretell plans an edit, applies it, and compares the result with the plan.
-func foretell(t *testing.T, edit func(name string) string) {
+// comparePlan plans an edit, applies it, and compares the result with the plan.
+func comparePlan(t *testing.T, edit func(name string) string) {
 	b, end := settled(t)
 	defer end()
 	ctx := t.Context()
@@ -190,7 +190,7 @@ func foretell(t *testing.T, edit func(name string) string) {
 	}
 	for _, c := range plan {
 		g, shown := now.Agent(c.Agent)
-		did := deed(before[c.Agent], shown && g.Running, b.sessions.Started(c.Agent)-began[c.Agent])
+		did := observedChange(before[c.Agent], shown && g.Running, b.sessions.Started(c.Agent)-began[c.Agent])
 		as := c.Change
 		if as == "wait" || as == "fail" {
 			as = "none"
@@ -204,8 +204,8 @@ func foretell(t *testing.T, edit func(name string) string) {
 	}
 }
 
-// deed returns what happened to an agent, in the terms of a plan.
-func deed(before city.State, lives bool, starts int) string {
+// observedChange returns what happened to an agent, in the terms of a plan.
+func observedChange(before city.State, lives bool, starts int) string {
 	switch {
 	case before == city.Running && lives && starts == 1:
 		return "restart"

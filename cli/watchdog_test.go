@@ -13,7 +13,7 @@ import (
 )
 
 // watchedCity returns a city with watchdogs in different states and a stuck agent.
-func watchedCity() *still {
+func watchedCity() *fakeCity {
 	at := func(d time.Duration) *time.Time { t := noon.Add(d); return &t }
 	s, well, ill := demoCity(), 3, 1
 	s.snapshot.Agents[0].Stuck = &city.Stuck{Since: noon.Add(-21 * time.Minute), Task: "gc-214 fix the retry test"}
@@ -38,7 +38,7 @@ func TestWatchdogPictures(t *testing.T) {
 		"watchdog-list": "watchdog list", "watchdog-status": "watchdog status", "watchdog-status-one": "watchdog status chain",
 		"watchdog-why": "why chain", "watchdog-why-agent": "why reader", "watchdog-city": "status", "help-watchdog": "watchdog --help", "help-watchdog-decide": "watchdog decide --help",
 	} {
-		code, out, errs := told(t, watchedCity(), strings.Fields(line)...)
+		code, out, errs := runCLI(t, watchedCity(), strings.Fields(line)...)
 		if code != exit.CodeDone || errs != "" {
 			t.Errorf("%s: exit %d, %s", line, code, errs)
 		}
@@ -55,7 +55,7 @@ func TestWatchdogJSON(t *testing.T) {
 	var one city.Watchdog
 	s := watchedCity()
 	for line, into := range map[string]any{"watchdog list --json": &all, "watchdog status chain --json": &one} {
-		code, out, errs := told(t, s, strings.Fields(line)...)
+		code, out, errs := runCLI(t, s, strings.Fields(line)...)
 		if code != exit.CodeDone || errs != "" {
 			t.Fatalf("%s: exit %d, %s", line, code, errs)
 		}
@@ -99,7 +99,7 @@ func TestWatchdogWords(t *testing.T) {
 	} {
 		s := watchedCity()
 		s.env, s.idle = c.env, c.idle
-		code, _, errs := told(t, s, strings.Fields(c.line)...)
+		code, _, errs := runCLI(t, s, strings.Fields(c.line)...)
 		if code != c.code || !strings.Contains(errs, c.says) {
 			t.Errorf("%s: exit %d, %s", c.line, code, errs)
 		}
@@ -115,10 +115,10 @@ func TestWatchdogWords(t *testing.T) {
 // If there are no watchdogs, the list shows how to add one.
 func TestNoWatchdogs(t *testing.T) {
 	s := demoCity()
-	if code, out, errs := told(t, s, "watchdog", "list"); code != exit.CodeDone || !strings.Contains(out, "[[watchdogs]]\n  name    = \"chain\"\n  watches = \"app/reader\"") {
+	if code, out, errs := runCLI(t, s, "watchdog", "list"); code != exit.CodeDone || !strings.Contains(out, "[[watchdogs]]\n  name    = \"chain\"\n  watches = \"app/reader\"") {
 		t.Errorf("exit %d, %s%s", code, out, errs)
 	}
-	if code, out, _ := told(t, s, "watchdog", "list", "--json"); code != exit.CodeDone || strings.Join(strings.Fields(out), "") != `{"items":[],"total":0}` {
+	if code, out, _ := runCLI(t, s, "watchdog", "list", "--json"); code != exit.CodeDone || strings.Join(strings.Fields(out), "") != `{"items":[],"total":0}` {
 		t.Errorf("exit %d, %s", code, out)
 	}
 }
@@ -132,7 +132,7 @@ func TestHeartbeatFields(t *testing.T) {
 	if err := os.WriteFile(dir+"/city.toml", []byte(tinyCity), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	code, _, errs := told(t, s, "heartbeat", "--city", dir, "--cycle", "42", "--last-action", "health-scan", "--healthy-agents", "3", "--unhealthy-agents", "0", "-m", "two\nlines")
+	code, _, errs := runCLI(t, s, "heartbeat", "--city", dir, "--cycle", "42", "--last-action", "health-scan", "--healthy-agents", "3", "--unhealthy-agents", "0", "-m", "two\nlines")
 	if code != exit.CodeDone {
 		t.Fatalf("exit %d, %s", code, errs)
 	}
@@ -144,10 +144,10 @@ func TestHeartbeatFields(t *testing.T) {
 	if string(text) != want {
 		t.Errorf("%s, not %s", text, want)
 	}
-	if code, _, _ := told(t, s, "heartbeat", "--cycle", "-1"); code != exit.CodeUsage {
+	if code, _, _ := runCLI(t, s, "heartbeat", "--cycle", "-1"); code != exit.CodeUsage {
 		t.Errorf("exit %d of a cycle below nothing", code)
 	}
-	if code, _, errs := told(t, s, "heartbeat", "--unhealthy-agents", "-1"); code != exit.CodeUsage || !strings.Contains(errs, "must be 0 or more") {
+	if code, _, errs := runCLI(t, s, "heartbeat", "--unhealthy-agents", "-1"); code != exit.CodeUsage || !strings.Contains(errs, "must be 0 or more") {
 		t.Errorf("exit %d of a number of agents below nothing: %s", code, errs)
 	}
 }
