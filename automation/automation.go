@@ -33,8 +33,8 @@ const (
 	Manual    Gate = "manual"    // only by hand
 )
 
-// a returns the gate's name with its indefinite article.
-func (g Gate) a() string {
+// withArticle returns the gate's name with its indefinite article.
+func (g Gate) withArticle() string {
 	if g == Event {
 		return "an event"
 	}
@@ -118,9 +118,9 @@ func (d Definition) Target() string {
 	return d.Rig + "/" + d.Pool
 }
 
-// Rests returns suspended, the reason why the rig or the city is suspended, if that reason keeps the automation
+// BlockedWhile returns suspended, the reason why the rig or the city is suspended, if that reason keeps the automation
 // from firing. It returns "" if the automation fires even then.
-func (d Definition) Rests(suspended string) string {
+func (d Definition) BlockedWhile(suspended string) string {
 	if d.WhileSuspended {
 		return ""
 	}
@@ -129,7 +129,7 @@ func (d Definition) Rests(suspended string) string {
 
 // When describes the gate briefly: "cooldown 5m", "cron 0 3 * * *", "event bead.closed".
 func (d Definition) When() string {
-	return strings.TrimSpace(string(d.Gate) + " " + d.waits(words))
+	return strings.TrimSpace(string(d.Gate) + " " + d.gateSetting(words))
 }
 
 // TimedOut returns the error of a run that was killed at its timeout. It includes where the timeout is set.

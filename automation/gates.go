@@ -125,10 +125,10 @@ func manualGate() Kind {
 	}
 }
 
-// Waits returns the gate's interval, schedule, check or type of event. For Manual it returns "".
-func (d Definition) Waits() string { return d.waits(time.Duration.String) }
+// GateSetting returns the gate's interval, schedule, check or type of event. For Manual it returns "".
+func (d Definition) GateSetting() string { return d.gateSetting(time.Duration.String) }
 
-func (d Definition) waits(span func(time.Duration) string) string {
+func (d Definition) gateSetting(span func(time.Duration) string) string {
 	if describe := d.Gate.kind().describe; describe != nil {
 		return describe(d, span)
 	}

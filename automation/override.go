@@ -133,10 +133,10 @@ func (f found) override(all []Override, local *time.Location) found {
 	return f
 }
 
-// follow resolves on_failure to an automation of the same rig, or else of the city. An automation is broken if its
-// on_failure does not exist, or if a chain of on_failure leads back to the automation. If its on_failure cannot
-// run, follow adds a warning.
-func (c *Catalog) follow(all map[string]found) {
+// resolveOnFailure resolves on_failure to an automation of the same rig, or else of the city. An automation is
+// broken if its on_failure does not exist, or if a chain of on_failure leads back to the automation. If its
+// on_failure cannot run, resolveOnFailure adds a warning.
+func (c *Catalog) resolveOnFailure(all map[string]found) {
 	at := map[string]int{}
 	for i, d := range c.Automations {
 		at[d.Scoped()] = i
@@ -171,17 +171,17 @@ func (c *Catalog) follow(all map[string]found) {
 		}
 	}
 	for _, d := range c.Automations {
-		if ring := c.ring(d, at); wrong[d.Scoped()] == nil && len(ring) > 0 {
+		if ring := c.failureCycle(d, at); wrong[d.Scoped()] == nil && len(ring) > 0 {
 			wrong[d.Scoped()] = toml.Problems{all[d.Scoped()].spec.problem("on_failure",
 				"leads back to itself: %s", strings.Join(ring, " → "))}
 		}
 	}
-	c.breakUp(wrong)
+	c.markBroken(wrong)
 }
 
-// ring follows on_failure from one automation. It returns the path if the path leads back to the automation, or nil
-// if not.
-func (c *Catalog) ring(d Definition, at map[string]int) []string {
+// failureCycle follows on_failure from one automation. It returns the path if the path leads back to the
+// automation, or nil if not.
+func (c *Catalog) failureCycle(d Definition, at map[string]int) []string {
 	way := []string{d.Scoped()}
 	for next := d; next.OnFailure != "" && len(way) <= len(c.Automations); {
 		way = append(way, next.OnFailure)
@@ -196,8 +196,8 @@ func (c *Catalog) ring(d Definition, at map[string]int) []string {
 	return nil
 }
 
-// breakUp moves automations with problems to c.Broken.
-func (c *Catalog) breakUp(wrong map[string]toml.Problems) {
+// markBroken moves automations with problems to c.Broken.
+func (c *Catalog) markBroken(wrong map[string]toml.Problems) {
 	c.Automations = slices.DeleteFunc(c.Automations, func(d Definition) bool {
 		problems, is := wrong[d.Scoped()]
 		if is {
@@ -210,8 +210,8 @@ func (c *Catalog) breakUp(wrong map[string]toml.Problems) {
 	})
 }
 
-// seal computes the hashes of the automations and of the catalog.
-func (c *Catalog) seal() {
+// computeHashes computes the hashes of the automations and of the catalog.
+func (c *Catalog) computeHashes() {
 	whole := sha256.New()
 	for i := range c.Automations {
 		d := &c.Automations[i]

@@ -59,7 +59,7 @@ func (s *Scanner) resolve(c *Catalog, o resolveInput, patience time.Duration) {
 	}
 	s.last = m
 	c.Problems = append(c.Problems, m.problems...)
-	c.breakUp(m.wrong)
+	c.markBroken(m.wrong)
 }
 
 // formulaChecker checks formulas and caches what it has read.

@@ -128,7 +128,7 @@ pool broken
 }
 
 // A file or folder that looks like an automation but is not one causes a warning.
-func TestRemainingProcesses(t *testing.T) {
+func TestFilesThatAreNotAutomations(t *testing.T) {
 	w := newTown(t, "city")
 	w.write("city", "a", byHand("x"))
 	dir := filepath.Join(w.dir, "city", Folder)

@@ -169,7 +169,7 @@ func (r *Runs) Turn(now time.Time, w World) Actions {
 }
 
 func (r *Runs) judge(it *item, now time.Time, w World, actions *Actions) {
-	suspended := it.d.Rests(w.Suspended(it.d.Rig))
+	suspended := it.d.BlockedWhile(w.Suspended(it.d.Rig))
 	if it.upToDate(suspended, now) {
 		return
 	}

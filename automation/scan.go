@@ -114,8 +114,8 @@ func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog
 		layers: layers,
 		mute:   mute, pools: o.Pools, now: now},
 		cmp.Or(o.Patience, patience))
-	c.follow(all)
-	c.seal()
+	c.resolveOnFailure(all)
+	c.computeHashes()
 	return c
 }
 

@@ -168,7 +168,7 @@ func (s spec) settle(local *time.Location) (Definition, toml.Problems) {
 	}
 	w.action()
 	w.gate()
-	w.idle()
+	w.warnUnusedKeys()
 	w.failure()
 	switch o := Overlap(s.text["overlap"]); {
 	case o == Skip || o == Queue:
@@ -259,7 +259,8 @@ func (s *settling) gate() {
 	kind := s.d.Gate.kind()
 	if kind.needs != "" && !s.has(kind.needs) {
 		s.problems = append(s.problems,
-			s.problemAt("gate", kind.needs, "is missing; %s gate requires it", s.d.Gate.a()))
+			s.problemAt("gate", kind.needs, "is missing; %s gate requires it",
+				s.d.Gate.withArticle()))
 		return
 	}
 	if kind.parse != nil {
@@ -290,13 +291,13 @@ func (s *settling) pattern() {
 	}
 }
 
-// idle adds warnings about keys that the gate does not use. It adds none if an override has changed the gate.
-func (s *settling) idle() {
+// warnUnusedKeys adds warnings about keys that the gate does not use. It adds none if an override has changed the gate.
+func (s *settling) warnUnusedKeys() {
 	for _, k := range table() {
 		if k.gate != "" && s.has(k.name) && k.gate != s.d.Gate &&
 			(!s.over["gate"] || s.over[k.name]) {
 			s.warns = append(s.warns, s.problem(k.name, "is ignored: it applies to %s gate, but "+
-				"this one is %s", k.gate.a(), s.d.Gate))
+				"this one is %s", k.gate.withArticle(), s.d.Gate))
 		}
 	}
 	if s.has("retry_backoff") && s.retry == 0 {

@@ -76,9 +76,9 @@ func settle(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
-	defer host.GivenUp(e, h)
+	defer host.WarnUnfinished(e, h)
 	defer h.ReleaseAll()
-	if err := h.RaiseDolt(ctx); err != nil {
+	if err := h.StartDolt(ctx); err != nil {
 		e.Warn(err.Error())
 	}
 	done := env.SaySettling(ctx, e, h.Loop)
@@ -158,7 +158,7 @@ func stopCity(ctx context.Context, e *env.Env) (string, error) {
 
 // stopLeft stops the sessions of a city that has no controller.
 func stopLeft(ctx context.Context, e *env.Env, dir string) (string, error) {
-	ended, err := offline.EndLeft(ctx, dir, e.Now, e.SaySlow, nil)
+	ended, err := offline.StopOrphans(ctx, dir, e.Now, e.SaySlow, nil)
 	if err != nil {
 		return "", err
 	}

@@ -15,8 +15,8 @@ func completions(e *env.Env, root *cobra.Command) {
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	values := map[string]cobra.CompletionFunc{
 		"rig": env.Offer(e, env.KindRig), "pool": env.Offer(e, env.KindPool),
-		"assignee": env.Offer(e, env.KindAgent, env.KindPool), "city": env.DirsAlone,
-		"file": env.FilesToo,
+		"assignee": env.Offer(e, env.KindAgent, env.KindPool), "city": env.CompleteDirs,
+		"file": env.CompleteFiles,
 	}
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
@@ -27,14 +27,14 @@ func completions(e *env.Env, root *cobra.Command) {
 			}
 		}
 		if flag := c.PersistentFlags().Lookup("city"); flag != nil {
-			_ = c.RegisterFlagCompletionFunc("city", env.DirsAlone)
+			_ = c.RegisterFlagCompletionFunc("city", env.CompleteDirs)
 		}
 		if c.ValidArgsFunction == nil {
 			switch {
 			case strings.Contains(c.Use, "FILE"):
-				c.ValidArgsFunction = env.FilesToo
+				c.ValidArgsFunction = env.CompleteFiles
 			case strings.Contains(c.Use, "PATH"), strings.Contains(c.Use, "DIR"):
-				c.ValidArgsFunction = env.DirsAlone
+				c.ValidArgsFunction = env.CompleteDirs
 			}
 		}
 		for _, below := range c.Commands() {

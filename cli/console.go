@@ -171,7 +171,7 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 		defer closeRoom()
 		ended <- h.Host(runCtx, func() {})
 	})
-	wg.Go(func() { obeyed <- h.Obey(signals, stop, func() {}) })
+	wg.Go(func() { obeyed <- h.HandleSignals(signals, stop, func() {}) })
 
 	exit, err := openRoom(roomCtx, e, roomOptions{city: h.Loop, dir: h.Dir, hosting: true,
 		logger: h.Logger, interrupts: interrupts})
@@ -192,7 +192,7 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 		return err
 	}
 	err = <-ended
-	host.GivenUp(e, h)
+	host.WarnUnfinished(e, h)
 	if err != nil {
 		return err
 	}

@@ -34,9 +34,9 @@ func (w *worker) live() {
 			return
 		}
 		until := time.Now().Add(waits.Backoff)
-		w.broke(err, until)
+		w.setCrashed(err, until)
 		if !w.pause(until) {
-			w.unopened(nil, true)
+			w.endUnopened(nil, true)
 			return
 		}
 	}
@@ -45,8 +45,8 @@ func (w *worker) live() {
 // recordLimit is the time limit for writing a crash into the city's log.
 const recordLimit = 5 * time.Second
 
-// refused records that the city cannot be opened, and why.
-func (w *worker) refused(err error, until time.Time) {
+// setRefused records that the city cannot be opened, and why.
+func (w *worker) setRefused(err error, until time.Time) {
 	text := err.Error()
 	w.s.mu.Lock()
 	news := w.why != text
@@ -63,19 +63,19 @@ func (w *worker) refused(err error, until time.Time) {
 	if busy { // another controller owns the city's sessions
 		w.set(func() { w.lives = 0 })
 	}
-	w.be(city.CityRefused, text, until)
+	w.setState(city.CityRefused, text, until)
 	if !busy {
 		w.countLeftovers()
 	}
 }
 
-// broke records that a city ended on its own or by a panic. The city's agents continue.
-func (w *worker) broke(err error, until time.Time) {
+// setCrashed records that a city ended on its own or by a panic. The city's agents continue.
+func (w *worker) setCrashed(err error, until time.Time) {
 	var n int
 	w.set(func() {
 		w.crashes++
 		n = w.crashes
-		w.turn(city.CityCrashed)
+		w.changeState(city.CityCrashed)
 		w.why, w.until = why(err), until
 	})
 	args := []any{"city", w.entry().Name, "path", w.path, "error", err.Error(), "crashes", n,

@@ -35,24 +35,25 @@ func (s *Supervisor) Began() time.Time { return s.began }
 func (s *Supervisor) Troubles() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.DeleteFunc([]string{s.problem, s.door.Problem, s.limits}, func(text string) bool {
-		return text == ""
-	})
+	return slices.DeleteFunc([]string{s.problem, s.listener.Problem, s.limits},
+		func(text string) bool {
+			return text == ""
+		})
 }
 
-// Limited records why the limits of tenants have no effect. An empty problem means that they are in effect.
-func (s *Supervisor) Limited(problem string) {
+// SetLimitsProblem records why the limits of tenants have no effect. An empty problem means that they are in effect.
+func (s *Supervisor) SetLimitsProblem(problem string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.limits = problem
 	s.change()
 }
 
-// Answers records the TCP address of the cities' API, or why the API does not listen.
-func (s *Supervisor) Answers(d city.Listener) {
+// SetListener records the TCP address of the cities' API, or why the API does not listen.
+func (s *Supervisor) SetListener(d city.Listener) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.door = d
+	s.listener = d
 	s.change()
 }
 
@@ -168,7 +169,7 @@ func (s *Supervisor) nameTaken(e Entry) error {
 		return nil // Add reports this conflict
 	}
 	names := s.namesOf(all)
-	return Clash(Named(all, func(path string) string { return names[path] }), e)
+	return NameConflict(Named(all, func(path string) string { return names[path] }), e)
 }
 
 // Survey implements city.Surveyor.
@@ -184,7 +185,7 @@ func (s *Supervisor) Survey(ctx context.Context, path string) (city.Declared, er
 	switch {
 	case !ok:
 		return city.Declared{}, &city.Error{Code: city.Unavailable,
-			Message: fmt.Sprintf("%s cannot be registered: %v", path, errMute)}
+			Message: fmt.Sprintf("%s cannot be registered: %v", path, errUnresponsive)}
 	case saw.err != nil:
 		return city.Declared{}, &city.Error{Code: city.Invalid, Message: saw.err.Error(),
 			Details: city.ConfigRefused}
@@ -229,7 +230,7 @@ func identify(ctx context.Context, looks *deadline.Calls[folder], path string,
 	switch {
 	case !ok:
 		return Entry{}, &city.Error{Code: city.Unavailable,
-			Message: fmt.Sprintf("%s cannot be registered: %v", path, errMute)}
+			Message: fmt.Sprintf("%s cannot be registered: %v", path, errUnresponsive)}
 	case saw.err != nil:
 		return Entry{}, &city.Error{Code: city.Invalid, Message: saw.err.Error()}
 	case saw.entry.Name == "":
@@ -292,7 +293,7 @@ func (s *Supervisor) Unregister(ctx context.Context, name string) (city.Receipt,
 			Message: name + " is not registered any more and is being stopped; the city has " +
 				"not exited yet"}
 	}
-	if err := w.verdict(); err != nil {
+	if err := w.result(); err != nil {
 		return city.Receipt{}, &city.Error{Code: city.Unavailable,
 			Message: "not registered any more: " + err.Error()}
 	}

@@ -20,13 +20,13 @@ const (
 
 // countLeftovers counts the sessions of an earlier run in the background.
 func (w *worker) countLeftovers() {
-	if w.s.o.Left == nil {
+	if w.s.o.CountLeftovers == nil {
 		return
 	}
-	w.s.lefts.Start(w.path, func() int {
+	w.s.leftovers.Start(w.path, func() int {
 		ctx, cancel := context.WithTimeout(w.s.lifetime(), countLimit)
 		defer cancel()
-		n, err := w.s.o.Left(ctx, w.path)
+		n, err := w.s.o.CountLeftovers(ctx, w.path)
 		if err == nil {
 			w.set(func() { w.lives = n })
 		}
@@ -34,26 +34,26 @@ func (w *worker) countLeftovers() {
 	})
 }
 
-// unopened ends the worker of a city that is not open. It stops the sessions of an earlier run, unless they are to
+// endUnopened ends the worker of a city that is not open. It stops the sessions of an earlier run, unless they are to
 // continue.
-func (w *worker) unopened(err error, broken bool) {
+func (w *worker) endUnopened(err error, broken bool) {
 	if w.leaves() {
 		w.discardOpening()
 		return
 	}
 	// the city was stopped, so newer sessions do not belong to the supervisor
 	if err == nil && !broken {
-		w.be(city.CityStopped, "", time.Time{})
+		w.setState(city.CityStopped, "", time.Time{})
 		return
 	}
-	w.be(city.CityStopping, "", time.Time{})
+	w.setState(city.CityStopping, "", time.Time{})
 	w.discardOpening()
 	switch {
 	case err != nil && w.s.o.Busy(err):
 		err = nil
-	case errors.Is(err, errMute):
+	case errors.Is(err, errUnresponsive):
 		err = fmt.Errorf("it is unknown whether the city's agents continue: %w", err)
-	case w.s.o.End != nil:
+	case w.s.o.StopLeftovers != nil:
 		err = w.stopLeftovers()
 	case broken && err != nil:
 		err = fmt.Errorf("the city's agents continue, because the city cannot be opened again to "+
@@ -72,14 +72,14 @@ func (w *worker) stopLeftovers() error {
 	over := make(chan error, 1)
 	go func() { // no other goroutine waits for this one, because it may never return
 		over <- recovery.Try(func() error {
-			n, err := w.s.o.End(ctx, w.path)
+			n, err := w.s.o.StopLeftovers(ctx, w.path)
 			w.set(func() { w.ended = n })
 			return err
 		})
 	}()
 	late := time.NewTimer(endLimit + closeLimit)
 	defer late.Stop()
-	err := errMute
+	err := errUnresponsive
 	select {
 	case err = <-over:
 	case <-late.C:

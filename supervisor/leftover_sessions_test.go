@@ -16,8 +16,8 @@ import (
 // sessions were stopped.
 func (l *land) leaves(wrong map[string]error) (ended func() []string) {
 	var paths []string
-	l.s.o.Left = func(context.Context, string) (int, error) { return 2, nil }
-	l.s.o.End = func(_ context.Context, path string) (int, error) {
+	l.s.o.CountLeftovers = func(context.Context, string) (int, error) { return 2, nil }
+	l.s.o.StopLeftovers = func(_ context.Context, path string) (int, error) {
 		time.Sleep(time.Second) // on the bubble's clock
 		l.mu.Lock()
 		defer l.mu.Unlock()

@@ -37,14 +37,14 @@ func (s *Supervisor) loop(ctx context.Context, pulse <-chan time.Time) {
 			e.poke()
 		case <-s.reloads:
 			e.poke()
-		case ask := <-s.asks:
-			e.ask(ask)
+		case ask := <-s.readRequests:
+			e.request(ask)
 		case saw := <-e.seen:
-			if e.take(saw) {
+			if e.finishRead(saw) {
 				patrol.Reset(s.patrol())
 			}
 		case <-e.timer.C:
-			e.due()
+			e.timerExpired()
 		}
 	}
 }

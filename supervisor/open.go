@@ -16,7 +16,7 @@ func (w *worker) open() (City, error) {
 		w.opening = make(chan opened, 1)
 		go w.tryOpen(w.opening, w.entry()) // not in a WaitGroup, because it may never return
 	}
-	late := time.NewTimer(w.s.o.Patient)
+	late := time.NewTimer(w.s.o.OpenTimeout)
 	defer late.Stop()
 	select {
 	case o := <-w.opening:
@@ -27,7 +27,7 @@ func (w *worker) open() (City, error) {
 		}
 		return o.city, o.err
 	case <-late.C:
-		return nil, errMute
+		return nil, errUnresponsive
 	case <-w.left:
 		return nil, errGone
 	}

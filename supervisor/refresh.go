@@ -72,9 +72,9 @@ func (e *refresher) poke() {
 	}
 }
 
-// ask registers a channel, which is closed after a read that starts after this call. If the read in progress is
-// late, ask closes the channel immediately.
-func (e *refresher) ask(done chan<- struct{}) {
+// request registers a channel, which is closed after a read that starts after this call. If the read in progress is
+// late, request closes the channel immediately.
+func (e *refresher) request(done chan<- struct{}) {
 	if e.late {
 		close(done)
 		return
@@ -99,11 +99,11 @@ func (e *refresher) startRead() {
 			saw = readResult{fault: fault}
 		}
 		to <- saw
-	}(e.seen, e.s.look)
+	}(e.seen, e.s.read)
 }
 
-// due handles an expired timer: it starts a read, or marks the read in progress as late.
-func (e *refresher) due() {
+// timerExpired handles an expired timer: it starts a read, or marks the read in progress as late.
+func (e *refresher) timerExpired() {
 	if e.seen == nil {
 		e.startRead()
 		return
@@ -111,15 +111,16 @@ func (e *refresher) due() {
 	e.late = true
 	e.served = append(e.served, e.waiting...)
 	e.waiting = nil
-	e.s.complain(fmt.Errorf("%s does not answer: running cities are not affected, but changes of "+
+	e.s.setProblem(fmt.Errorf("%s does not answer: running cities are not affected, but "+
+		"changes of "+
 		"the registry are not noticed; check the file system that is mounted there",
 		e.s.o.Home.Dir))
-	e.answer()
+	e.notifyCallers()
 }
 
-// take processes the result of a read, and reports whether the read is finished. A result that would stop a city is
-// applied only if a second read confirms it.
-func (e *refresher) take(saw readResult) bool {
+// finishRead processes the result of a read, and reports whether the read is finished. A result that would stop a
+// city is applied only if a second read confirms it.
+func (e *refresher) finishRead(saw readResult) bool {
 	e.timer.Stop()
 	late := e.late
 	e.seen, e.late = nil, false
@@ -129,7 +130,7 @@ func (e *refresher) take(saw readResult) bool {
 		return false
 	}
 	same := e.doubts > 0 && slices.Equal(saw.entries, e.last)
-	if saw.fault == nil && saw.regErr == nil && !same && e.s.ends(saw.entries) {
+	if saw.fault == nil && saw.regErr == nil && !same && e.s.wouldStopCities(saw.entries) {
 		e.doubts++
 		e.last = saw.entries
 		if e.doubts <= maxRereads {
@@ -141,19 +142,19 @@ func (e *refresher) take(saw readResult) bool {
 	}
 	e.doubts, e.last = 0, nil
 	if saw.fault == nil {
-		saw.fault = recovery.Catch(func() { e.s.bring(saw) })
+		saw.fault = recovery.Catch(func() { e.s.applyRead(saw) })
 	}
 	if saw.fault != nil {
-		e.s.complain(saw.fault)
+		e.s.setProblem(saw.fault)
 	}
-	e.answer()
+	e.notifyCallers()
 	if e.more {
 		e.startRead()
 	}
 	return true
 }
 
-func (e *refresher) answer() {
+func (e *refresher) notifyCallers() {
 	for _, done := range e.served {
 		close(done)
 	}
@@ -164,7 +165,7 @@ func (e *refresher) answer() {
 func (s *Supervisor) readNow(ctx context.Context) {
 	done := make(chan struct{})
 	select {
-	case s.asks <- done:
+	case s.readRequests <- done:
 	case <-s.readsOver:
 		return
 	case <-ctx.Done():

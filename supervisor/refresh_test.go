@@ -71,8 +71,8 @@ func TestARegistryThatDoesNotAnswer(t *testing.T) {
 		l.begin("/c/a", "/c/b")
 		tick()
 		hung, looks := make(chan readResult), 0
-		real := l.s.look
-		l.s.look = func() readResult {
+		real := l.s.read
+		l.s.read = func() readResult {
 			if looks++; looks == 1 {
 				return <-hung
 			}
@@ -102,7 +102,7 @@ func TestARegistryThatDoesNotAnswer(t *testing.T) {
 			t.Errorf("%q, %d looks", p, looks)
 		}
 		again := make(chan readResult)
-		l.s.look = func() readResult { return <-again }
+		l.s.read = func() readResult { return <-again }
 		l.s.Reload()
 		synctest.Wait()
 		l.over("")
@@ -117,8 +117,8 @@ func TestRegisteredDuringALook(t *testing.T) {
 		l := newLand(t)
 		l.begin("/c/a")
 		tick()
-		real := l.s.look
-		l.s.look = func() readResult {
+		real := l.s.read
+		l.s.read = func() readResult {
 			saw := real()
 			time.Sleep(time.Second)
 			return saw
@@ -141,8 +141,8 @@ func TestUnregisteredDuringALook(t *testing.T) {
 		l.begin("/c/a", "/c/b", "/c/slow")
 		tick()
 		l.town("/c/slow").slow = make(chan struct{})
-		real := l.s.look
-		l.s.look = func() readResult {
+		real := l.s.read
+		l.s.read = func() readResult {
 			saw := real()
 			time.Sleep(time.Second)
 			return saw

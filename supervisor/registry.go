@@ -115,22 +115,22 @@ func Add(ctx context.Context, h Home, e Entry) error {
 			"its city.toml"}
 	}
 	return edit(ctx, h, func(data []byte, all []Entry) ([]byte, error) {
-		if err := Clash(all, e); err != nil {
+		if err := NameConflict(all, e); err != nil {
 			return nil, err
 		}
 		if slices.Contains(all, e) {
 			return data, nil
 		}
 		if slices.ContainsFunc(all, func(o Entry) bool { return o.Path == e.Path }) {
-			data = cut(data, all, e.Path)
+			data = removeEntry(data, all, e.Path)
 			all = slices.DeleteFunc(all, func(o Entry) bool { return o.Path == e.Path })
 		}
-		return with(data, all, e), nil
+		return addEntry(data, all, e), nil
 	})
 }
 
-// Clash returns an error if another registered city has the same name.
-func Clash(all []Entry, e Entry) error {
+// NameConflict returns an error if another registered city has the same name.
+func NameConflict(all []Entry, e Entry) error {
 	for _, o := range all {
 		if o.Name != e.Name || o.Path == e.Path {
 			continue
@@ -166,7 +166,7 @@ func Remove(ctx context.Context, h Home, path string) (was bool, err error) {
 		if !was {
 			return data, nil
 		}
-		return cut(data, all, path), nil
+		return removeEntry(data, all, path), nil
 	})
 	return was, err
 }
@@ -255,7 +255,7 @@ func quote(s string) string {
 	return b.String()
 }
 
-func appended(data []byte, e Entry) []byte {
+func appendEntry(data []byte, e Entry) []byte {
 	text := string(data)
 	if text != "" {
 		text = strings.TrimRight(text, "\n") + "\n\n"
@@ -263,32 +263,32 @@ func appended(data []byte, e Entry) []byte {
 	return []byte(text + e.String())
 }
 
-// with adds an entry to a valid file. If the entry cannot be appended, it writes the whole file again.
-func with(data []byte, all []Entry, e Entry) []byte {
+// addEntry adds an entry to a valid file. If the entry cannot be appended, it writes the whole file again.
+func addEntry(data []byte, all []Entry, e Entry) []byte {
 	now := append(slices.Clone(all), e)
-	out := appended(data, e)
+	out := appendEntry(data, e)
 	if got, err := parseRegistry("", out); err == nil && slices.Equal(got, now) {
 		return out
 	}
-	return written(now)
+	return marshalRegistry(now)
 }
 
-func written(all []Entry) (out []byte) {
+func marshalRegistry(all []Entry) (out []byte) {
 	for _, e := range all {
-		out = appended(out, e)
+		out = appendEntry(out, e)
 	}
 	return out
 }
 
-// cut removes an entry from a valid file. If it cannot do so by removing lines, it writes the whole file again.
-func cut(data []byte, all []Entry, path string) []byte {
+// removeEntry removes an entry from a valid file. If it cannot do so by removing lines, it writes the whole file again.
+func removeEntry(data []byte, all []Entry, path string) []byte {
 	rest := slices.DeleteFunc(slices.Clone(all), func(o Entry) bool { return o.Path == path })
 	if out, ok := cutLines(string(data), path); ok {
 		if now, err := parseRegistry("", []byte(out)); err == nil && slices.Equal(now, rest) {
 			return []byte(out)
 		}
 	}
-	return written(rest)
+	return marshalRegistry(rest)
 }
 
 // cutLines removes the lines of an entry. Comments directly above the next header belong to the next entry.

@@ -9,8 +9,8 @@ import (
 	"gcity/city"
 )
 
-// ends reports whether applying these entries would stop one of the current cities.
-func (s *Supervisor) ends(all []Entry) bool {
+// wouldStopCities reports whether applying these entries would stop one of the current cities.
+func (s *Supervisor) wouldStopCities(all []Entry) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for path, w := range s.workers {
@@ -65,12 +65,12 @@ func (s *Supervisor) restore(ctx context.Context) error {
 	return nil
 }
 
-// bring applies the result of a read. An invalid file, or a registry that is suddenly empty, changes nothing.
-func (s *Supervisor) bring(saw readResult) {
+// applyRead applies the result of a read. An invalid file, or a registry that is suddenly empty, changes nothing.
+func (s *Supervisor) applyRead(saw readResult) {
 	if saw.regErr == nil && len(saw.entries) == 0 {
 		saw.regErr = s.emptied()
 	}
-	s.complain(errors.Join(saw.setErr, saw.regErr))
+	s.setProblem(errors.Join(saw.setErr, saw.regErr))
 	if saw.setErr == nil {
 		s.apply(saw.settings)
 	}
@@ -79,8 +79,8 @@ func (s *Supervisor) bring(saw readResult) {
 	}
 }
 
-// complain shows an error in the registry or the settings, and logs it if it is new.
-func (s *Supervisor) complain(err error) {
+// setProblem shows an error in the registry or the settings, and logs it if it is new.
+func (s *Supervisor) setProblem(err error) {
 	text := ""
 	if err != nil {
 		text = err.Error()

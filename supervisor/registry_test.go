@@ -103,7 +103,7 @@ func TestRegistry(t *testing.T) {
 		t.Errorf("a name that is taken by what was moved: %v", err)
 	}
 	there := t.TempDir()
-	if err := Clash([]Entry{{there, "b"}}, Entry{"/e", "b"}); err == nil || !strings.Contains(err.Error(), "set another [workspace] name") || strings.Contains(err.Error(), "gone") {
+	if err := NameConflict([]Entry{{there, "b"}}, Entry{"/e", "b"}); err == nil || !strings.Contains(err.Error(), "set another [workspace] name") || strings.Contains(err.Error(), "gone") {
 		t.Errorf("a name that is taken by what is there: %v", err)
 	}
 	if err := Add(ctx, h, Entry{"/e", ".."}); err == nil {
@@ -287,7 +287,7 @@ func FuzzRegistry(f *testing.F) {
 			return
 		}
 		rest := slices.DeleteFunc(slices.Clone(all), func(e Entry) bool { return e.Path == path })
-		if now, err := parseRegistry("f", cut(data, all, path)); err != nil || !slices.Equal(now, rest) {
+		if now, err := parseRegistry("f", removeEntry(data, all, path)); err != nil || !slices.Equal(now, rest) {
 			t.Fatalf("without %q: %q, %v", path, now, err)
 		}
 		e := Entry{filepath.Clean("/new/" + path), "new"}
@@ -297,8 +297,8 @@ func FuzzRegistry(f *testing.F) {
 		if strings.ToValidUTF8(path, "") != path {
 			return
 		}
-		if now, err := parseRegistry("f", with(data, all, e)); err != nil || !slices.Contains(now, e) {
-			t.Fatalf("with %q: %q, %v\n%s", e, now, err, with(data, all, e))
+		if now, err := parseRegistry("f", addEntry(data, all, e)); err != nil || !slices.Contains(now, e) {
+			t.Fatalf("with %q: %q, %v\n%s", e, now, err, addEntry(data, all, e))
 		}
 	})
 }

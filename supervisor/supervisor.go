@@ -5,7 +5,7 @@
 //
 // Run has one goroutine that makes all decisions, and one for each city (worker.go). The goroutine of a city opens
 // it, runs it and waits before the next try. The deciding goroutine waits only for its inputs: other goroutines
-// read the files (look.go), and the results are inputs. Reading a file or opening a city may never return. Such a
+// read the files (refresh.go), and the results are inputs. Reading a file or opening a city may never return. Such a
 // call leaves a goroutine behind but blocks nothing else. When Run has returned, all other goroutines have ended.
 // Exported methods may be called concurrently.
 package supervisor
@@ -54,10 +54,10 @@ type Options struct {
 	// invalid. It may never return.
 	Agents func(path string) (int, error)
 	// Left counts the running sessions of a city without a controller. It may never return.
-	Left func(ctx context.Context, path string) (int, error)
+	CountLeftovers func(ctx context.Context, path string) (int, error)
 	// End stops the sessions of a city without a controller and returns their number. If Busy recognizes the error,
 	// the sessions belong to another controller.
-	End func(ctx context.Context, path string) (int, error)
+	StopLeftovers func(ctx context.Context, path string) (int, error)
 	// Record writes an event into the log of a city that has no controller.
 	Record func(path string, e events.Event) error
 	// Watch returns a channel that receives a value when the configuration of a city changes, until ctx ends. Watch
@@ -72,10 +72,10 @@ type Options struct {
 	Apply func(Settings)
 	Beat  func(status string) // called once per Pulse with a status line; may be nil
 	// maximum number of cities that are opened at the same time; 0 = depends on the number of processors
-	AtOnce int
-	Pulse  time.Duration // interval of Beat and of periodic checks; 0 = 1 s
+	MaxOpening int
+	Pulse      time.Duration // interval of Beat and of periodic checks; 0 = 1 s
 	// a city that takes longer to open is treated as hung; 0 = 15 s
-	Patient time.Duration
+	OpenTimeout time.Duration
 	// UntilEmpty ends Run when there has been no city for 30 pulses
 	UntilEmpty bool
 }
@@ -87,13 +87,13 @@ type Supervisor struct {
 	slots   chan struct{} // semaphore for opening cities
 	reloads chan struct{}
 	// requests for a read of the files; the sent channel is closed after the read
-	asks      chan chan<- struct{}
-	readsOver chan struct{}           // closed when the files are not read any more
-	look      func() readResult       // reads the registry and the settings; may never return
-	names     *deadline.Calls[string] // calls that read names from configurations
-	folders   *deadline.Calls[folder] // calls that read folders for registration
-	counts    *deadline.Calls[count]  // calls that count the agents in configurations
-	lefts     *deadline.Calls[int]    // calls that count the sessions of earlier runs
+	readRequests chan chan<- struct{}
+	readsOver    chan struct{}           // closed when the files are not read any more
+	read         func() readResult       // reads the registry and the settings; may never return
+	names        *deadline.Calls[string] // calls that read names from configurations
+	folders      *deadline.Calls[folder] // calls that read folders for registration
+	counts       *deadline.Calls[count]  // calls that count the agents in configurations
+	leftovers    *deadline.Calls[int]    // calls that count the sessions of earlier runs
 
 	mu      sync.Mutex
 	workers map[string]*worker // all workers, by path
@@ -101,7 +101,7 @@ type Supervisor struct {
 	dropped  map[string]bool
 	settings Settings
 	problem  string // problem with the registry or the settings; "" = none
-	door     city.Listener
+	listener city.Listener
 	limits   string // why the limits of tenants have no effect; "" = they are in effect
 	applied  bool   // Options.Apply has been called once
 	ending   ending
@@ -127,9 +127,9 @@ var (
 
 // New prepares a supervisor. The caller of Run must own the home (see Acquire).
 func New(o Options) *Supervisor {
-	o.AtOnce = cmp.Or(o.AtOnce, max(4, 2*runtime.GOMAXPROCS(0)))
+	o.MaxOpening = cmp.Or(o.MaxOpening, max(4, 2*runtime.GOMAXPROCS(0)))
 	o.Pulse = cmp.Or(o.Pulse, time.Second)
-	o.Patient = cmp.Or(o.Patient, 15*time.Second)
+	o.OpenTimeout = cmp.Or(o.OpenTimeout, 15*time.Second)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -138,13 +138,13 @@ func New(o Options) *Supervisor {
 	}
 	s := &Supervisor{
 		o: o, began: time.Now(), names: deadline.New[string](64), folders: deadline.New[folder](64),
-		counts: deadline.New[count](64), lefts: deadline.New[int](64),
-		slots: make(chan struct{}, o.AtOnce), reloads: make(chan struct{}, 1),
-		asks: make(chan chan<- struct{}), readsOver: make(chan struct{}),
+		counts: deadline.New[count](64), leftovers: deadline.New[int](64),
+		slots: make(chan struct{}, o.MaxOpening), reloads: make(chan struct{}, 1),
+		readRequests: make(chan chan<- struct{}), readsOver: make(chan struct{}),
 		workers: map[string]*worker{}, dropped: map[string]bool{}, settings: Defaults(o.Home),
 		changed: make(chan struct{}), life: context.Background(),
 	}
-	s.look = s.readFiles
+	s.read = s.readFiles
 	return s
 }
 
@@ -172,7 +172,7 @@ func (s *Supervisor) Run(ctx context.Context) error {
 	s.wait(pulse.C)
 	var errs []error
 	for _, w := range all {
-		errs = append(errs, w.verdict())
+		errs = append(errs, w.result())
 	}
 	return errors.Join(errs...)
 }

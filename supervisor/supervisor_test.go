@@ -64,7 +64,7 @@ func newLand(t *testing.T) *land {
 		Home: l.h, Logger: slog.New(slog.NewTextHandler(&l.logs, nil)), Open: l.open, Name: filepath.Base,
 		Agents: func(string) (int, error) { return 7, nil }, Record: l.record, Watch: l.watch,
 		Busy: func(err error) bool { return errors.Is(err, errBusy) }, Beat: func(string) { l.mu.Lock(); l.beats++; l.mu.Unlock() },
-		Apply: func(s Settings) { l.set = append(l.set, s) }, AtOnce: 3,
+		Apply: func(s Settings) { l.set = append(l.set, s) }, MaxOpening: 3,
 	})
 	return l
 }

@@ -21,8 +21,9 @@ const (
 )
 
 var (
-	errGone = errors.New("the city is not registered any more")
-	errMute = errors.New("the city's folder does not answer; check the file system that is " +
+	errGone         = errors.New("the city is not registered any more")
+	errUnresponsive = errors.New("the city's folder does not answer; check the file " +
+		"system that is " +
 		"mounted there")
 )
 
@@ -79,7 +80,7 @@ func (w *worker) run() {
 		}
 		if err != nil {
 			if w.dismissed() {
-				w.unopened(err, broken)
+				w.endUnopened(err, broken)
 				return
 			}
 			tries++
@@ -87,7 +88,7 @@ func (w *worker) run() {
 			if _, taken := errors.AsType[*takenError](err); taken || w.s.o.Busy(err) {
 				until = time.Now().Add(w.s.patrol())
 			}
-			w.refused(err, until)
+			w.setRefused(err, until)
 		} else {
 			began := time.Now()
 			err = w.keep(c)
@@ -101,15 +102,16 @@ func (w *worker) run() {
 			if broken = err != nil; broken {
 				tries++
 				until = waits.Again(time.Now(), tries)
-				w.broke(err, until)
+				w.setCrashed(err, until)
 			} else {
 				tries = 0
-				w.be(city.CityStopped, "the city was stopped, but not by the supervisor; run "+
+				w.setState(city.CityStopped, "the city was stopped, but not by the "+
+					"supervisor; run "+
 					"`gcity start` in its folder to start it again", until)
 			}
 		}
 		if !w.pause(until) && (!broken || w.leaves()) {
-			w.unopened(err, broken)
+			w.endUnopened(err, broken)
 			return
 		}
 	}
@@ -133,7 +135,7 @@ func (w *worker) keep(c City) error {
 		return err
 	case <-w.gone:
 	}
-	w.be(city.CityStopping, "", time.Time{})
+	w.setState(city.CityStopping, "", time.Time{})
 	if w.leaves() {
 		stops = false
 		c.Leave()
@@ -180,7 +182,7 @@ func (w *worker) pause(until time.Time) bool {
 // watch reports edits of the configuration until ctx ends. If an earlier watch has not returned, it does not start
 // another one.
 func (w *worker) watch(ctx context.Context) <-chan struct{} {
-	if w.s.o.Watch == nil || !w.claim() {
+	if w.s.o.Watch == nil || !w.startWatching() {
 		return w.edits
 	}
 	select {
@@ -202,7 +204,7 @@ func (w *worker) watch(ctx context.Context) <-chan struct{} {
 	return w.edits
 }
 
-func (w *worker) claim() bool {
+func (w *worker) startWatching() bool {
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()
 	if w.watched {
@@ -222,21 +224,21 @@ func (w *worker) begin() (err error) {
 		case <-w.wake: // this attempt also satisfies a pending request
 		default:
 		}
-		w.turn(city.CityStarting)
+		w.changeState(city.CityStarting)
 	})
 	return err
 }
 
-// be records the state of the city.
-func (w *worker) be(state city.Condition, why string, until time.Time) {
+// setState records the state of the city.
+func (w *worker) setState(state city.Condition, why string, until time.Time) {
 	w.set(func() {
-		w.turn(state)
+		w.changeState(state)
 		w.why, w.until = why, until
 	})
 }
 
-// turn changes the state. A city that is neither running nor stopping has no control. The caller holds mu.
-func (w *worker) turn(state city.Condition) {
+// changeState changes the state. A city that is neither running nor stopping has no control. The caller holds mu.
+func (w *worker) changeState(state city.Condition) {
 	if state != city.CityRunning && state != city.CityStopping {
 		w.running = nil
 	}
@@ -265,7 +267,7 @@ func (w *worker) set(f func()) {
 
 func (w *worker) end(err error) {
 	w.set(func() {
-		w.turn(city.CityStopped)
+		w.changeState(city.CityStopped)
 		if w.err = err; err != nil {
 			w.why = err.Error()
 		}
@@ -278,8 +280,8 @@ func (w *worker) entry() Entry {
 	return Entry{Path: w.path, Name: w.name}
 }
 
-// verdict returns the result of stopping the city.
-func (w *worker) verdict() error {
+// result returns the result of stopping the city.
+func (w *worker) result() error {
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()
 	if w.err == nil {
@@ -300,7 +302,7 @@ func (w *worker) poke(stopped bool) {
 	default:
 		return
 	}
-	w.turn(city.CityStarting)
+	w.changeState(city.CityStarting)
 	w.s.change()
 	select {
 	case w.wake <- struct{}{}:

@@ -38,7 +38,7 @@ that call it between two jobs. Exit codes:
 			}
 			c, err := drainCheck(cmd.Context(), e, name)
 			if err != nil {
-				return env.CannotTell(err)
+				return env.AsUndetermined(err)
 			}
 			if e.JSON {
 				err = e.WriteJSON(c)

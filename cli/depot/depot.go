@@ -74,7 +74,7 @@ func PlacesIn(ctx context.Context, e *env.Env, dir string) ([]workstore.Place, e
 		}
 		return workstore.PlacesOf(dir, s), nil
 	}
-	if k := folder.KnownAt(dir); k != nil {
+	if k := folder.LoadConfigCache(dir); k != nil {
 		env.TellKnown(e)
 		return workstore.PlacesOf(dir, k.Snapshot(dir)), nil
 	}

@@ -74,14 +74,14 @@ func leftovers(dir string) []ailment {
 		out = append(out, ailment{what: left + " was left by a killed process", idle: true,
 			then: onceFree, mend: func() error { return folder.UnlessGone(disk.Remove(left)) }})
 	}
-	if data, err := disk.ReadFile(folder.KnownPath(dir)); err == nil && !json.Valid(data) {
-		out = append(out, ailment{what: folder.KnownPath(dir) + " is damaged", idle: true,
+	if data, err := disk.ReadFile(folder.ConfigCachePath(dir)); err == nil && !json.Valid(data) {
+		out = append(out, ailment{what: folder.ConfigCachePath(dir) + " is damaged", idle: true,
 			then: "`gcity reload` makes the controller write the file again", mend: func() error {
 				c, err := folder.LoadCity(dir)
 				if err != nil {
 					return onceRead
 				}
-				return folder.KeepKnown(dir, c)
+				return folder.SaveConfigCache(dir, c)
 			}, read: true})
 	}
 	return append(out, staleFiles(dir)...)

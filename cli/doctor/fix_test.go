@@ -95,7 +95,7 @@ func TestFixSaysWhatItLeft(t *testing.T) {
 			"the configuration is valid") {
 		t.Errorf("%+v", m)
 	}
-	if data, err := os.ReadFile(folder.KnownPath(dir)); err != nil || string(data) != "{" {
+	if data, err := os.ReadFile(folder.ConfigCachePath(dir)); err != nil || string(data) != "{" {
 		t.Errorf("%q, %v", data, err)
 	}
 }

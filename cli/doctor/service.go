@@ -126,7 +126,7 @@ func judgeUnits(ctx context.Context, e *env.Env, s served, units []*service.Unit
 			f = bad("`"+u.Manager.Line("status", u.Name())+"` shows why, "+start+" starts it",
 				"the service has failed")
 		case active == "inactive" && s.runs:
-			how, keeps := s.LetGo(ctx, s.at)
+			how, keeps := s.StopAdvice(ctx, s.at)
 			f = note(fmt.Sprintf("`%s` %s; then %s", how, keeps, start),
 				"%s is running, but not as its service",
 				strings.Replace(s.What, "this", "the", 1))

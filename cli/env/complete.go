@@ -44,7 +44,7 @@ func NamesFor(ctx context.Context, e *Env, limit time.Duration, kinds []Kind) []
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	seen := make(chan *city.Snapshot, 1)
-	go func() { seen <- glance(ctx, e) }()
+	go func() { seen <- completionSnapshot(ctx, e) }()
 	var s *city.Snapshot
 	select {
 	case s = <-seen:
@@ -61,9 +61,9 @@ func NamesFor(ctx context.Context, e *Env, limit time.Duration, kinds []Kind) []
 	return slices.Compact(names)
 }
 
-// glance returns a snapshot that is good enough for names: from the controller, or else from the files. It returns
-// nil if neither can be read.
-func glance(ctx context.Context, e *Env) *city.Snapshot {
+// completionSnapshot returns a snapshot that is good enough for names: from the controller, or else from the files.
+// It returns nil if neither can be read.
+func completionSnapshot(ctx context.Context, e *Env) *city.Snapshot {
 	dir, err := e.CityDir()
 	if err != nil {
 		return nil
@@ -77,7 +77,7 @@ func glance(ctx context.Context, e *Env) *city.Snapshot {
 	}
 	c, err := folder.LoadCity(dir)
 	if err != nil {
-		if k := folder.KnownAt(dir); k != nil {
+		if k := folder.LoadConfigCache(dir); k != nil {
 			return k.Snapshot(dir)
 		}
 		return nil
@@ -106,12 +106,12 @@ func Offer(e *Env, kinds ...Kind) cobra.CompletionFunc {
 	}
 }
 
-// FilesToo lets the shell complete file names.
-func FilesToo(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+// CompleteFiles lets the shell complete file names.
+func CompleteFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveDefault
 }
 
-// DirsAlone lets the shell complete the names of folders only.
-func DirsAlone(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+// CompleteDirs lets the shell complete the names of folders only.
+func CompleteDirs(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }

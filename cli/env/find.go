@@ -71,19 +71,19 @@ func (l *Link) Resolve(ctx context.Context, name string, kinds ...Kind) (Found, 
 		if err != nil {
 			return Found{}, err
 		}
-		f, err := among(s, name, kinds)
-		if err == nil || !l.reads(s, kinds) {
+		f, err := match(s, name, kinds)
+		if err == nil || !l.mayBeLoading(s, kinds) {
 			return f, err
 		}
 		select {
 		case <-ctx.Done():
 			return Found{}, ctx.Err()
-		case <-time.After(glimpse):
+		case <-time.After(rereadInterval):
 		}
 	}
 }
 
-func among(s *city.Snapshot, name string, kinds []Kind) (Found, error) {
+func match(s *city.Snapshot, name string, kinds []Kind) (Found, error) {
 	for _, k := range kinds {
 		if slices.Contains(NamesOf(s, k), name) {
 			return lookup(s, k, name), nil
@@ -112,14 +112,14 @@ func among(s *city.Snapshot, name string, kinds []Kind) (Found, error) {
 }
 
 const (
-	glimpse = 50 * time.Millisecond
-	infancy = 5 * time.Second
+	rereadInterval = 50 * time.Millisecond
+	startupPeriod  = 5 * time.Second
 )
 
-// reads reports whether the controller has just started and may still be reading the automations.
-func (l *Link) reads(s *city.Snapshot, kinds []Kind) bool {
+// mayBeLoading reports whether the controller has just started and may still be reading the automations.
+func (l *Link) mayBeLoading(s *city.Snapshot, kinds []Kind) bool {
 	return l.Live && slices.Contains(kinds, KindAutomation) && len(s.Automations) == 0 &&
-		time.Since(s.Started) < infancy
+		time.Since(s.Started) < startupPeriod
 }
 
 // shortFor reports whether name is the short form of a qualified name: "worker" for "demo/worker", or for an
@@ -278,9 +278,9 @@ func joined(agents []city.Agent, most int) string {
 // lastPart returns a qualified name without its rig.
 func lastPart(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
 
-// CannotTell gives an error the exit code for an unknown result, so that a script does not read the failure as
+// AsUndetermined gives an error the exit code for an unknown result, so that a script does not read the failure as
 // "no".
-func CannotTell(err error) error {
+func AsUndetermined(err error) error {
 	var problem *city.Error
 	code, _ := exit.Verdict(err)
 	switch {

@@ -22,7 +22,7 @@ type Link struct {
 	Live bool // set if a controller is running; otherwise package offline handles requests
 	// the saved stores and agents if no controller is running and the configuration is invalid; nil if they are
 	// unknown
-	Known *folder.Known
+	Known *folder.ConfigCache
 	Close func()
 }
 

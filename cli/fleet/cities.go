@@ -355,7 +355,8 @@ func lookAt(ctx context.Context, e host.Registered) city.Info {
 				"unregister " + e.Name + "` removes the city from the list"
 			return i
 		}
-		i.Left, _ = offline.Living(ctx, e.Path) // if there is an error, the number may be too low
+		// if there is an error, the number may be too low
+		i.Left, _ = offline.CountOrphans(ctx, e.Path)
 		return i
 	}
 	defer closeNear()

@@ -47,7 +47,7 @@ func StartInBackground(ctx context.Context, e *env.Env, supervised bool) error {
 	before := folder.NewestSeq(ctx, dir)
 	if _, _, is := Enrolled(e, dir); !is && !supervised {
 		for _, u := range service.Units(e, "city", dir) {
-			err := service.RaiseCity(ctx, e, u, dir)
+			err := service.StartCity(ctx, e, u, dir)
 			if errors.Is(err, service.ErrUnreachable) {
 				service.WarnNoService(e, u, err)
 				break
@@ -59,10 +59,10 @@ func StartInBackground(ctx context.Context, e *env.Env, supervised bool) error {
 		}
 	}
 	if !runs {
-		if err := host.Clash(ctx, home, dir); err != nil {
+		if err := host.NameConflict(ctx, home, dir); err != nil {
 			return err
 		}
-		if r, err = host.RaiseSupervisor(ctx, e, home, true); err != nil {
+		if r, err = host.StartSupervisor(ctx, e, home, true); err != nil {
 			return fmt.Errorf("%w\n`gcity start --standalone` works without a supervisor", err)
 		}
 		e.PrintProgress(fmt.Sprintf("started the supervisor, pid %d; `gcity supervisor "+

@@ -113,11 +113,11 @@ func supervise(ctx context.Context, e *env.Env, detached, untilEmpty bool) error
 	}
 	file := &lumberjack.Logger{Filename: home.Log(), MaxSize: 10, MaxBackups: 2}
 	defer file.Close()
-	own := host.NewSpill(file)
+	own := host.NewAsyncWriter(file)
 	defer own.Close()
 	logger := folder.FileLogger(own)
 	if !detached {
-		logs := host.NewSpill(e.Err)
+		logs := host.NewAsyncWriter(e.Err)
 		defer logs.Close()
 		logger = slog.New(slog.NewMultiHandler(host.Logger(e, logs).Handler(), logger.Handler()))
 	}
@@ -150,7 +150,7 @@ func supervise(ctx context.Context, e *env.Env, detached, untilEmpty bool) error
 		})
 	}
 	beside("the supervisor's socket", func() error { return s.Serve(serveCtx) })
-	beside("the API over TCP", func() error { s.Door(serveCtx); return nil })
+	beside("the API over TCP", func() error { s.ServeTCP(serveCtx); return nil })
 	logger.Info("the supervisor is running", "home", home.Dir, "version", e.Version, "pid",
 		os.Getpid())
 	note.Say(daemon.SdNotifyReady)
@@ -158,7 +158,7 @@ func supervise(ctx context.Context, e *env.Env, detached, untilEmpty bool) error
 	defer stop()
 	ended := make(chan error, 1)
 	wg.Go(func() { ended <- s.Run(runCtx) })
-	err = s.Obey(signals, ended, logger, note, stop)
+	err = s.HandleSignals(signals, ended, logger, note, stop)
 	s.Last.Begin()
 	logger.Info("the supervisor has stopped")
 	return err
@@ -173,7 +173,7 @@ func supervisorStart(ctx context.Context, e *env.Env) error {
 		return &exit.Failure{Code: exit.CodeConflict,
 			Err: fmt.Errorf("the supervisor is already running, pid %d", r.PID)}
 	}
-	r, err := host.RaiseSupervisor(ctx, e, home, false)
+	r, err := host.StartSupervisor(ctx, e, home, false)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ import (
 func ScanFor(s *automation.Scanner, c *config.City, now time.Time) (automation.Catalog, []string) {
 	var troubles []string
 	o := c.AutomationOptions()
-	o.Patience = Glance / 3 // leaves time to read the run records within Glance
+	o.Patience = ReadTimeout / 3 // leaves time to read the run records within ReadTimeout
 	found := s.Scan(c.Layers(), o, now)
 	if len(found.Broken) > 0 {
 		if layers, err := LayersOf(c); err == nil {

@@ -1,8 +1,8 @@
 package folder
 
-// Latest sends a value to a channel of capacity one, and replaces a value that was not received yet. It must not be
+// SendLatest sends a value to a channel of capacity one, and replaces a value that was not received yet. It must not be
 // called concurrently.
-func Latest[T any](c chan T, v T) {
+func SendLatest[T any](c chan T, v T) {
 	select {
 	case <-c:
 	default:

@@ -16,41 +16,41 @@ import (
 	"gcity/internal/disk"
 )
 
-// Known is the part of a configuration that work and mail need: the stores and the agents. It is used while the
+// ConfigCache is the part of a configuration that work and mail need: the stores and the agents. It is used while the
 // configuration is invalid and no controller is running.
-type Known struct {
+type ConfigCache struct {
 	Name   string         `json:"name"`
 	Store  city.WorkStore `json:"store,omitzero"`
-	Rigs   []knownRig     `json:"rigs,omitempty"` // rigs with a usable store
-	Agents []knownAgent   `json:"agents,omitempty"`
+	Rigs   []cachedRig    `json:"rigs,omitempty"` // rigs with a usable store
+	Agents []cachedAgent  `json:"agents,omitempty"`
 }
 
-type knownRig struct {
+type cachedRig struct {
 	Name   string `json:"name"`
 	Path   string `json:"path"` // relative to the city's folder if it is inside that folder
 	Prefix string `json:"prefix"`
 }
 
-// knownAgent is an agent. Most members of a pool are represented by the pool.
-type knownAgent struct {
+// cachedAgent is an agent. Most members of a pool are represented by the pool.
+type cachedAgent struct {
 	Name string `json:"name"`
 	Rig  string `json:"rig,omitempty"`
 	Most *int   `json:"most,omitempty"`
 }
 
-func knownOf(c *config.City) Known {
-	k := Known{Name: c.Workspace.Name, Store: WorkStore(c)}
+func cacheOf(c *config.City) ConfigCache {
+	k := ConfigCache{Name: c.Workspace.Name, Store: WorkStore(c)}
 	for _, r := range c.Rigs {
 		if r.Problem == "" {
 			path := r.Path
 			if inside, err := filepath.Rel(c.Path, path); err == nil && filepath.IsLocal(inside) {
 				path = inside
 			}
-			k.Rigs = append(k.Rigs, knownRig{r.Name, path, r.Prefix})
+			k.Rigs = append(k.Rigs, cachedRig{r.Name, path, r.Prefix})
 		}
 	}
 	for i := range c.Agents {
-		a := knownAgent{Name: c.Agents[i].Qualified(), Rig: c.Agents[i].Rig}
+		a := cachedAgent{Name: c.Agents[i].Qualified(), Rig: c.Agents[i].Rig}
 		if p := c.Agents[i].Pool; p != nil {
 			a.Most = &p.Max
 		}
@@ -59,31 +59,31 @@ func knownOf(c *config.City) Known {
 	return k
 }
 
-// KnownPath returns the path of the file with the saved Known of a city.
-func KnownPath(dir string) string { return filepath.Join(StateDir(dir), "known.json") }
+// ConfigCachePath returns the path of the file with the saved ConfigCache of a city.
+func ConfigCachePath(dir string) string { return filepath.Join(StateDir(dir), "known.json") }
 
-// KeepKnown saves the Known of a configuration for the city at a path, unless the file is up to date.
-func KeepKnown(at string, c *config.City) error {
-	data, err := json.Marshal(knownOf(c))
+// SaveConfigCache saves the ConfigCache of a configuration for the city at a path, unless the file is up to date.
+func SaveConfigCache(at string, c *config.City) error {
+	data, err := json.Marshal(cacheOf(c))
 	if err != nil {
 		return err
 	}
 	data = append(data, '\n')
-	if have, err := disk.ReadFile(KnownPath(at)); err == nil && slices.Equal(have, data) {
+	if have, err := disk.ReadFile(ConfigCachePath(at)); err == nil && slices.Equal(have, data) {
 		return nil
 	}
-	return disk.Save(KnownPath(at), data, 0o600)
+	return disk.Save(ConfigCachePath(at), data, 0o600)
 }
 
-// KnownAt returns the Known of a city with an invalid configuration: either what can still be read from the file,
-// or what a controller saved last. It returns nil if neither exists.
-func KnownAt(dir string) *Known {
+// LoadConfigCache returns the ConfigCache of a city with an invalid configuration: either what can still be read
+// from the file, or what a controller saved last. It returns nil if neither exists.
+func LoadConfigCache(dir string) *ConfigCache {
 	if c := SourceOf(dir).Legible(); c != nil {
-		k := knownOf(c)
+		k := cacheOf(c)
 		return &k
 	}
-	var k Known
-	data, err := disk.ReadFile(KnownPath(dir))
+	var k ConfigCache
+	data, err := disk.ReadFile(ConfigCachePath(dir))
 	if err != nil || json.Unmarshal(data, &k) != nil || k.Name == "" {
 		return nil
 	}
@@ -94,7 +94,7 @@ func KnownAt(dir string) *Known {
 }
 
 // Snapshot returns a snapshot of the known parts of the city, without running agents.
-func (k *Known) Snapshot(dir string) *city.Snapshot {
+func (k *ConfigCache) Snapshot(dir string) *city.Snapshot {
 	s := &city.Snapshot{Name: k.Name, Path: dir, Store: k.Store}
 	for _, r := range k.Rigs {
 		path := r.Path
@@ -116,17 +116,17 @@ func (k *Known) Snapshot(dir string) *city.Snapshot {
 	return s
 }
 
-// Letterbox is a city with an invalid configuration and without a controller. It resolves the receivers of mail
-// with Known.
-type Letterbox struct {
+// MailResolver is a city with an invalid configuration and without a controller. It resolves the receivers of mail
+// with ConfigCache.
+type MailResolver struct {
 	city.Control
 	As *city.Snapshot
 }
 
-func (l Letterbox) Snapshot(context.Context) (*city.Snapshot, error) { return l.As, nil }
+func (l MailResolver) Snapshot(context.Context) (*city.Snapshot, error) { return l.As, nil }
 
 // Bead implements city.Getter.
-func (l Letterbox) Bead(ctx context.Context, id string) (beads.Bead, error) {
+func (l MailResolver) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	return city.GetBead(ctx, l.Control, id)
 }
 

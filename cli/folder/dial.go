@@ -9,8 +9,8 @@ import (
 	"gcity/cli/exit"
 )
 
-// Glance is the timeout for stores when the state of a city is read.
-const Glance = 3 * time.Second
+// ReadTimeout is the timeout for stores when the state of a city is read.
+const ReadTimeout = 3 * time.Second
 
 // AskController requests the state of the running controller.
 func AskController(ctx context.Context, dir string) (*city.Snapshot, error) {

@@ -46,7 +46,7 @@ func FindRecipe(c *config.City, name, rig string, all []formula.Source) (*formul
 // errors of the configuration, because formulas may change while a city runs. The check changes nothing in the
 // city.
 func RecipeTroubles(ctx context.Context, c *config.City) []string {
-	troubles, ok := deadline.New[[]string](1).Do(ctx, "formulas", time.Now(), Glance,
+	troubles, ok := deadline.New[[]string](1).Do(ctx, "formulas", time.Now(), ReadTimeout,
 		func() []string { return recipesOf(c) })
 	if !ok {
 		return []string{"cannot check whether each default_sling_formula exists: a folder of " +

@@ -106,7 +106,7 @@ func Trusted(dir string, c *config.City) trust.Grant {
 // knownPrograms returns the known programs of a city with an invalid configuration. These are the programs that
 // store the city's work.
 func knownPrograms(dir string) []trust.Program {
-	k := KnownAt(dir)
+	k := LoadConfigCache(dir)
 	if k == nil {
 		return nil
 	}

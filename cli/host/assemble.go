@@ -158,12 +158,12 @@ func (a *assembly) openLoop(ctx context.Context) error {
 		Dir:       o.Dir, At: o.at, Home: a.hold.Here, Mode: o.Mode, Version: a.version,
 		Provider: a.sessions, Log: a.log, Logger: o.Logger,
 		Host:  folder.ThisHost(o.Dir),
-		Vet:   o.vet,
+		Vet:   o.checkMayRun,
 		Files: o.source.Files, Strict: o.source.Strict,
-		Stores: work.Of, BackUp: work.BackUp, Poke: pokes, Read: o.keepKnown, Rescan: rescans,
-		Folders: func(dirs []string) { folder.Latest(others, dirs) },
+		Stores: work.Of, BackUp: work.BackUp, Poke: pokes, Read: o.saveConfigCache, Rescan: rescans,
+		Folders: func(dirs []string) { folder.SendLatest(others, dirs) },
 		Beat:    o.Beat,
-		Held:    func() error { return held(a.hold, a.socket, o.Logger) },
+		Held:    func() error { return checkHold(a.hold, a.socket, o.Logger) },
 		Last:    a.last,
 		Sweep:   func() (int, error) { return pty.SweepRuns(o.Dir) },
 		Allow:   o.allow, Door: a.tcp.want, Doors: a.tcp.listeners, Faults: a.broken,
@@ -206,7 +206,7 @@ func (a *assembly) openSocket(p *parts) (err error) {
 		return fmt.Errorf("cannot open the city's socket: %w", err)
 	}
 	if aside := a.socket.Aside(); aside != "" {
-		tellAside(a.o.Logger, aside)
+		warnMovedAside(a.o.Logger, aside)
 	}
 	a.undo.Add(func() { _ = a.socket.Close() }) // Serve may have closed it already
 	options := api.Options{Log: a.o.Logger, Last: a.last}

@@ -13,9 +13,9 @@ func (p parts) ended() bool {
 	return err == nil && s.ShutDown
 }
 
-// RaiseDolt starts the database server of a city that runs without a controller. The server keeps running for the
+// StartDolt starts the database server of a city that runs without a controller. The server keeps running for the
 // agents.
-func (h *City) RaiseDolt(ctx context.Context) error {
+func (h *City) StartDolt(ctx context.Context) error {
 	c, err := folder.LoadCity(h.Dir)
 	if err != nil {
 		return nil // OpenCity has already read the configuration

@@ -47,7 +47,7 @@ func Headless(ctx context.Context, e *env.Env) error {
 		})
 		return nil
 	})
-	err = h.Obey(signals, func() { note.Say(daemon.SdNotifyStopping); stop() },
+	err = h.HandleSignals(signals, func() { note.Say(daemon.SdNotifyStopping); stop() },
 		func() { h.reload(note) })
 	if err != nil {
 		return err // the loop hangs, so the process exits without waiting for it
@@ -55,7 +55,7 @@ func Headless(ctx context.Context, e *env.Env) error {
 	note.Say(daemon.SdNotifyStopping)
 	err = <-ended
 	_ = g.Wait() // Wait returns nil; the error comes through the channel ended
-	GivenUp(e, h)
+	WarnUnfinished(e, h)
 	return err
 }
 

@@ -53,7 +53,7 @@ func OpenCity(ctx context.Context, e *env.Env, o CityOptions) (*City, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := o.vet(c); err != nil {
+	if err := o.checkMayRun(c); err != nil {
 		return nil, err
 	}
 	o.grant = trust.Running()
@@ -67,7 +67,7 @@ func OpenCity(ctx context.Context, e *env.Env, o CityOptions) (*City, error) {
 	if err := folder.KeepSource(p.at, o.source); err != nil {
 		o.Logger.Warn("other commands will not use the files given with -f", "error", err)
 	}
-	if err := folder.KeepKnown(p.at, c); err != nil {
+	if err := folder.SaveConfigCache(p.at, c); err != nil {
 		o.Logger.Warn("while no controller is running, the commands for mail and work "+
 			"need a valid configuration",
 			"error", err)
@@ -153,8 +153,8 @@ func (h *City) awaitFirstList(ctx context.Context) {
 	}
 }
 
-// GivenUp prints on stderr what the city did not finish before its deadline.
-func GivenUp(e *env.Env, h *City) {
+// WarnUnfinished prints on stderr what the city did not finish before its deadline.
+func WarnUnfinished(e *env.Env, h *City) {
 	if what := h.last.End(); what != "" {
 		e.Warn(fmt.Sprintf("the city has stopped, but these tasks did not finish within %s: %s",
 			h.last.Limit(),
@@ -162,17 +162,17 @@ func GivenUp(e *env.Env, h *City) {
 	}
 }
 
-// killLimit is the time from killing all sessions until Obey gives up on them, and from then until the loop must
-// have ended.
+// killLimit is the time from killing all sessions until HandleSignals gives up on them, and from then until the
+// loop must have ended.
 const killLimit = 10 * time.Second
 
-// stopMargin is how long before the stop limit Obey kills all sessions. At the limit the loop would leave agents
-// running.
+// stopMargin is how long before the stop limit HandleSignals kills all sessions. At the limit the loop would leave
+// agents running.
 const stopMargin = killLimit
 
-// Obey handles signals until the loop has ended. TERM and INT stop the city, and a second signal kills its agents
-// immediately. USR1 ends the controller without stopping the agents. HUP calls hup.
-func (h *City) Obey(signals <-chan os.Signal, stop context.CancelFunc, hup func()) error {
+// HandleSignals handles signals until the loop has ended. TERM and INT stop the city, and a second signal kills its
+// agents immediately. USR1 ends the controller without stopping the agents. HUP calls hup.
+func (h *City) HandleSignals(signals <-chan os.Signal, stop context.CancelFunc, hup func()) error {
 	var shorten, giveUp, leave <-chan time.Time
 	asked := 0
 	for {
@@ -230,16 +230,17 @@ func (h *City) killAll() {
 	}
 }
 
-// ListenSignals returns a channel that receives the signals that Obey handles, except for INT. The second result is
-// a function that stops the notifications.
+// ListenSignals returns a channel that receives the signals that HandleSignals handles, except for INT. The second
+// result is a function that stops the notifications.
 func ListenSignals() (chan os.Signal, func()) {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGHUP)
 	return signals, func() { signal.Stop(signals) }
 }
 
-// vet returns why a city may not run. If the user has edited a trusted city, vet extends the trust to the edits.
-func (o CityOptions) vet(c *config.City) error {
+// checkMayRun returns why a city may not run. If the user has edited a trusted city, checkMayRun extends the trust
+// to the edits.
+func (o CityOptions) checkMayRun(c *config.City) error {
 	if c == nil {
 		var err error
 		if c, err = o.source.Load(); err != nil {
@@ -263,10 +264,10 @@ func (o CityOptions) vet(c *config.City) error {
 	return nil
 }
 
-// keepKnown saves the parts of a valid configuration that work and mail need.
-func (o CityOptions) keepKnown(_ string, good *config.City) {
+// saveConfigCache saves the parts of a valid configuration that work and mail need.
+func (o CityOptions) saveConfigCache(_ string, good *config.City) {
 	if good != nil {
 		folder.LogError(o.Logger, "cannot save the stores and agents of the city",
-			folder.KeepKnown(o.at, good))
+			folder.SaveConfigCache(o.at, good))
 	}
 }

@@ -39,7 +39,7 @@ func TestAStopHasTheTimeOfItsChain(t *testing.T) {
 		signals, obeyed := make(chan os.Signal, 1), make(chan error, 1)
 		stopped := make(chan struct{})
 		l.limit.Store(int64(35 * time.Second))
-		go func() { obeyed <- h.Obey(signals, func() { close(stopped) }, func() {}) }()
+		go func() { obeyed <- h.HandleSignals(signals, func() { close(stopped) }, func() {}) }()
 		synctest.Wait()
 		const limit = 4*time.Minute + 30*time.Second
 		l.limit.Store(int64(limit)) // a reload
@@ -64,7 +64,7 @@ func TestHungTaskIsGivenUp(t *testing.T) {
 		l.limit.Store(int64(time.Hour))
 		h := &City{parts: parts{Loop: l, sessions: fake.New()}, Logger: slog.New(slog.DiscardHandler), Done: make(chan struct{})}
 		signals, obeyed := make(chan os.Signal, 1), make(chan error, 1)
-		go func() { obeyed <- h.Obey(signals, func() {}, func() {}) }()
+		go func() { obeyed <- h.HandleSignals(signals, func() {}, func() {}) }()
 		signals <- syscall.SIGTERM
 		synctest.Wait()
 		began := time.Now()

@@ -29,12 +29,12 @@ func headlessLog(e *env.Env, dir string) (_ *slog.Logger, closeLog func()) {
 	if folder.IsFile(e.Err, folder.LogPath(dir)) {
 		return logger, closeFile
 	}
-	out := NewSpill(e.Err)
+	out := NewAsyncWriter(e.Err)
 	if _, err := disk.CheckFile(folder.LogPath(dir)); err != nil &&
 		!errors.Is(err, fs.ErrNotExist) {
 		Logger(e, out).Warn("cannot write the controller's log", "error", err)
 	}
-	// spill.Close always returns nil
+	// asyncWriter.Close always returns nil
 	return bothLogs(Logger(e, out), logger), func() { _ = out.Close(); closeFile() }
 }
 
@@ -46,9 +46,9 @@ func bothLogs(one, two *slog.Logger) *slog.Logger {
 // controllerLog returns a logger that writes to the controller's file and never blocks.
 func controllerLog(dir string) (_ *slog.Logger, closeLog func()) {
 	file := folder.FileLog(dir)
-	own := NewSpill(file)
+	own := NewAsyncWriter(file)
 	return folder.FileLogger(own), func() {
-		_ = own.Close() // spill.Close always returns nil
+		_ = own.Close() // asyncWriter.Close always returns nil
 		select {
 		case <-own.done:
 			_ = file.Close() // an error here means that lines are lost
@@ -57,12 +57,12 @@ func controllerLog(dir string) (_ *slog.Logger, closeLog func()) {
 	}
 }
 
-// spillDepth is how many lines are queued for a blocked stream before lines are dropped.
-const spillDepth = 1024
+// maxQueuedLines is how many lines are queued for a blocked stream before lines are dropped.
+const maxQueuedLines = 1024
 
-// spill is a writer that never blocks its caller. A goroutine writes the queued lines. Lines that do not fit in the
-// queue are dropped and counted.
-type spill struct {
+// asyncWriter is a writer that never blocks its caller. A goroutine writes the queued lines. Lines that do not fit
+// in the queue are dropped and counted.
+type asyncWriter struct {
 	to    io.Writer
 	lines chan []byte
 	done  chan struct{}
@@ -73,16 +73,16 @@ type spill struct {
 	dropped int
 }
 
-// NewSpill returns a writer that never blocks its caller, even if to blocks. NewSpill starts the writer's
+// NewAsyncWriter returns a writer that never blocks its caller, even if to blocks. NewAsyncWriter starts the writer's
 // goroutine.
-func NewSpill(to io.Writer) *spill {
-	s := &spill{to: to, lines: make(chan []byte, spillDepth), done: make(chan struct{})}
+func NewAsyncWriter(to io.Writer) *asyncWriter {
+	s := &asyncWriter{to: to, lines: make(chan []byte, maxQueuedLines), done: make(chan struct{})}
 	s.wg.Go(s.drain)
 	return s
 }
 
 // Write queues one line. It always succeeds.
-func (s *spill) Write(p []byte) (int, error) {
+func (s *asyncWriter) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -104,7 +104,7 @@ func (s *spill) Write(p []byte) (int, error) {
 }
 
 // Close writes the queued lines, for at most a quarter of a second.
-func (s *spill) Close() error {
+func (s *asyncWriter) Close() error {
 	s.mu.Lock()
 	if !s.closed {
 		s.closed = true
@@ -118,7 +118,7 @@ func (s *spill) Close() error {
 	return nil
 }
 
-func (s *spill) drain() {
+func (s *asyncWriter) drain() {
 	defer close(s.done)
 	for line := range s.lines {
 		if _, err := s.to.Write(line); err != nil {
@@ -127,5 +127,5 @@ func (s *spill) drain() {
 	}
 }
 
-// behind returns how many lines are queued.
-func (s *spill) behind() int { return len(s.lines) }
+// queued returns how many lines are queued.
+func (s *asyncWriter) queued() int { return len(s.lines) }

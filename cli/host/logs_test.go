@@ -12,8 +12,8 @@ import (
 // Writing to a log that is not read does not block, and lost lines are reported.
 func TestSpillNeverWaits(t *testing.T) {
 	r, w := io.Pipe() // every write blocks until a read
-	s := NewSpill(w)
-	for range 3 * spillDepth {
+	s := NewAsyncWriter(w)
+	for range 3 * maxQueuedLines {
 		if _, err := s.Write([]byte("line\n")); err != nil {
 			t.Fatal(err)
 		}
@@ -27,7 +27,7 @@ func TestSpillNeverWaits(t *testing.T) {
 		if _, err := s.Write(nil); err != nil {
 			t.Fatal(err)
 		}
-		return s.behind() == 0
+		return s.queued() == 0
 	})
 	if _, err := s.Write([]byte("the last\n")); err != nil {
 		t.Fatal(err)
@@ -43,7 +43,7 @@ func TestSpillNeverWaits(t *testing.T) {
 // Close does not block on a stream that is never read.
 func TestSpillClosesOnAStuckStream(t *testing.T) {
 	_, w := io.Pipe()
-	s := NewSpill(w)
+	s := NewAsyncWriter(w)
 	_, _ = s.Write([]byte("line\n"))
 	s.Close()
 	_, _ = s.Write([]byte("after the end\n"))

@@ -8,15 +8,15 @@ import (
 	"gcity/controller"
 )
 
-// held checks that this process still holds the city's lock, and creates the city's socket again if it was removed.
-// at is nil for a city without a socket.
-func held(hold *controller.Hold, at *socket.Socket, log *slog.Logger) error {
+// checkHold checks that this process still holds the city's lock, and creates the city's socket again if it was
+// removed. at is nil for a city without a socket.
+func checkHold(hold *controller.Hold, at *socket.Socket, log *slog.Logger) error {
 	if err := hold.Check(); err != nil || at == nil {
 		return err
 	}
 	renewed, err := at.Renew()
 	if aside := at.Aside(); renewed && aside != "" {
-		tellAside(log, aside)
+		warnMovedAside(log, aside)
 	} else if renewed {
 		log.Warn("the city's socket was removed; it is created again")
 	}
@@ -24,8 +24,8 @@ func held(hold *controller.Hold, at *socket.Socket, log *slog.Logger) error {
 	return nil
 }
 
-// tellAside logs that another file was at the socket's path and was moved.
-func tellAside(log *slog.Logger, aside string) {
+// warnMovedAside logs that another file was at the socket's path and was moved.
+func warnMovedAside(log *slog.Logger, aside string) {
 	log.Warn("a file or folder was at the path of the city's socket and was moved aside", "to",
 		aside)
 }

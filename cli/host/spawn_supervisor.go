@@ -18,12 +18,12 @@ import (
 // SpawnLimit is how long a supervisor may take to respond after its start.
 const SpawnLimit = 30 * time.Second
 
-// RaiseSupervisor starts a supervisor. It uses the supervisor's service if that is installed and systemd is
+// StartSupervisor starts a supervisor. It uses the supervisor's service if that is installed and systemd is
 // running. With untilEmpty a process that is not a service exits when its last city is unregistered.
-func RaiseSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome,
+func StartSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	untilEmpty bool) (supervisorRunning, error) {
 	for _, u := range service.Units(e, "supervisor", home.Dir) {
-		err := u.Raise(ctx, func() (bool, error) {
+		err := u.Start(ctx, func() (bool, error) {
 			pid, err := SupervisorOf(home.Dir)
 			return pid != 0, err
 		})
@@ -80,7 +80,7 @@ func spawnSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	if untilEmpty {
 		cmd.Args = append(cmd.Args, "--until-empty")
 	}
-	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = ofNoCity(os.Environ()), home.Dir, log, log
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = withoutCityEnv(os.Environ()), home.Dir, log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return supervisorRunning{}, fmt.Errorf("cannot start the supervisor: %w", err)
@@ -128,9 +128,9 @@ func awaitSupervisor(ctx context.Context, e *env.Env, died <-chan error) (superv
 	}
 }
 
-// ofNoCity returns an environment without the variables of a city or an agent, because a supervisor runs many
+// withoutCityEnv returns an environment without the variables of a city or an agent, because a supervisor runs many
 // cities.
-func ofNoCity(env []string) []string {
+func withoutCityEnv(env []string) []string {
 	var out []string
 	for _, pair := range env {
 		if !strings.HasPrefix(pair, "GC_") || strings.HasPrefix(pair, "GC_HOME=") {

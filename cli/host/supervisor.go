@@ -112,17 +112,17 @@ func Register(ctx context.Context, h env.SupervisorHome, path string) (Registere
 		return e, err
 	}
 	// registry entries may lack a name: Clash uses the name in their city.toml, supervisor.Add does not
-	if err := Clash(ctx, h, path); err != nil {
+	if err := NameConflict(ctx, h, path); err != nil {
 		return e, err
 	}
 	return e, supervisor.Add(ctx, h, e)
 }
 
-// misnamed returns the error for a city with different names in its city.toml and in the registry.
-func misnamed(ctx context.Context, e *env.Env, entry Registered, name string) error {
+// checkRegisteredName returns the error for a city with different names in its city.toml and in the registry.
+func checkRegisteredName(ctx context.Context, e *env.Env, entry Registered, name string) error {
 	again := "`gcity register " + shell.Quote(entry.Path) + "`"
 	if h, err := env.Home(e); err == nil {
-		if taken := Clash(ctx, h, entry.Path); taken != nil {
+		if taken := NameConflict(ctx, h, entry.Path); taken != nil {
 			return fmt.Errorf("%w; then run %s", taken, again)
 		}
 	}
@@ -131,15 +131,15 @@ func misnamed(ctx context.Context, e *env.Env, entry Registered, name string) er
 		entry.Name, config.FileName, name, again)
 }
 
-// Clash returns an error if another registered city has the same name. It ignores cities that cannot be read.
+// NameConflict returns an error if another registered city has the same name. It ignores cities that cannot be read.
 // Registering an unreadable city reports the error.
-func Clash(ctx context.Context, h env.SupervisorHome, path string) error {
+func NameConflict(ctx context.Context, h env.SupervisorHome, path string) error {
 	e, err := supervisor.Identify(ctx, path, cityName)
 	all, wrong := Registry(h)
 	if err != nil || wrong != nil {
 		return nil
 	}
-	return supervisor.Clash(all, e)
+	return supervisor.NameConflict(all, e)
 }
 
 // cityName returns the name of a city from its configuration, or from its last valid configuration; "" if unknown.
@@ -147,7 +147,7 @@ func cityName(path string) string {
 	if c, err := folder.SourceOf(path).Load(); err == nil {
 		return c.Workspace.Name
 	}
-	if k := folder.KnownAt(path); k != nil {
+	if k := folder.LoadConfigCache(path); k != nil {
 		return k.Name
 	}
 	return ""
@@ -165,10 +165,10 @@ func mostAgents(path string) (int, error) {
 // supervised contains the assembled parts of a supervisor that is not running yet.
 type supervised struct {
 	*supervisor.Supervisor
-	Serve func(ctx context.Context) error // answers requests on its socket
-	Door  func(ctx context.Context)       // answers requests over TCP
-	Last  *shutdown.Deadline
-	Close func()
+	Serve    func(ctx context.Context) error // answers requests on its socket
+	ServeTCP func(ctx context.Context)       // answers requests over TCP
+	Last     *shutdown.Deadline
+	Close    func()
 }
 
 // SupervisorOptions are the options of a supervisor.
@@ -211,11 +211,11 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 				group: func() string { return listeners.limits.group(s.TenantOf(entry.Path)) },
 			})
 		},
-		Name:   cityName,
-		Agents: mostAgents,
-		Left:   offline.Living,
-		End: func(ctx context.Context, path string) (int, error) {
-			return offline.EndLeft(ctx, path, e.Now, nil, offline.TellBroken(logger))
+		Name:           cityName,
+		Agents:         mostAgents,
+		CountLeftovers: offline.CountOrphans,
+		StopLeftovers: func(ctx context.Context, path string) (int, error) {
+			return offline.StopOrphans(ctx, path, e.Now, nil, offline.LogPanics(logger))
 		},
 		Record: func(path string, e events.Event) error {
 			_, err := folder.AppendEvent(path, e)
@@ -233,8 +233,8 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 	o := api.Options{Log: logger, Last: last, Version: e.Version}
 	return supervised{
 		Supervisor: s, Last: last, Close: undo.Close,
-		Serve: func(ctx context.Context) error { return api.ServeFleet(ctx, l, s, o) },
-		Door:  func(ctx context.Context) { listeners.keep(ctx, s, o) },
+		Serve:    func(ctx context.Context) error { return api.ServeFleet(ctx, l, s, o) },
+		ServeTCP: func(ctx context.Context) { listeners.keep(ctx, s, o) },
 	}, nil
 }
 
@@ -253,9 +253,9 @@ func newListeners(logger *slog.Logger) *listeners {
 // apply passes new settings on to the listeners. It does not block.
 func (d *listeners) apply(s supervisor.Settings) {
 	t := fleetTCP(s)
-	folder.Latest(d.tcp, t)
-	folder.Latest(d.sockets.wants, t.Tenants)
-	folder.Latest(d.limits.wants, s.Tenants)
+	folder.SendLatest(d.tcp, t)
+	folder.SendLatest(d.sockets.wants, t.Tenants)
+	folder.SendLatest(d.limits.wants, s.Tenants)
 }
 
 // keep runs the listeners until ctx ends.
@@ -263,8 +263,8 @@ func (d *listeners) keep(ctx context.Context, s *supervisor.Supervisor, o api.Op
 	d.sockets.cities, d.sockets.o = s, o
 	var others sync.WaitGroup
 	others.Go(func() { d.sockets.keep(ctx) })
-	others.Go(func() { d.limits.keep(ctx, s.Limited) })
-	api.KeepFleet(ctx, d.tcp, s.Answers, s, o)
+	others.Go(func() { d.limits.keep(ctx, s.SetLimitsProblem) })
+	api.KeepFleet(ctx, d.tcp, s.SetListener, s, o)
 	others.Wait()
 }
 
@@ -316,7 +316,7 @@ func openHosted(ctx context.Context, e *env.Env, entry Registered, logger *slog.
 	k := &hostedCity{City: h, own: own, signals: make(chan os.Signal, 8), release: release}
 	s, err := h.Loop.Snapshot(ctx)
 	if err == nil && s.Name != entry.Name {
-		err = misnamed(ctx, e, entry, s.Name)
+		err = checkRegisteredName(ctx, e, entry, s.Name)
 	}
 	if err != nil {
 		k.Close()
@@ -344,8 +344,8 @@ func (k *hostedCity) Run(ctx context.Context, ready func()) error {
 			})
 		})
 	}()
-	defer context.AfterFunc(ctx, func() { k.tell(syscall.SIGTERM) })()
-	if err := k.Obey(k.signals, stop, func() {}); err != nil {
+	defer context.AfterFunc(ctx, func() { k.signal(syscall.SIGTERM) })()
+	if err := k.HandleSignals(k.signals, stop, func() {}); err != nil {
 		return err // the loop hangs, so do not wait for it
 	}
 	late := time.NewTimer(folder.ReleaseLimit)
@@ -367,7 +367,7 @@ func (k *hostedCity) Run(ctx context.Context, ready func()) error {
 	}
 }
 
-func (k *hostedCity) tell(s os.Signal) {
+func (k *hostedCity) signal(s os.Signal) {
 	select {
 	case k.signals <- s:
 	default: // enough signals are already queued
@@ -375,10 +375,10 @@ func (k *hostedCity) tell(s os.Signal) {
 }
 
 // Leave implements supervisor.City.
-func (k *hostedCity) Leave() { k.tell(syscall.SIGUSR1) }
+func (k *hostedCity) Leave() { k.signal(syscall.SIGUSR1) }
 
 // Hurry implements supervisor.City.
-func (k *hostedCity) Hurry() { k.tell(syscall.SIGTERM) }
+func (k *hostedCity) Hurry() { k.signal(syscall.SIGTERM) }
 
 // Close implements supervisor.City.
 func (k *hostedCity) Close() { k.ReleaseAll(); k.release() }
@@ -406,8 +406,8 @@ func FleetAddr(h env.SupervisorHome) (addr, token string) {
 	return api.TCPAddr(s.Bind, s.Port), s.TokenFile
 }
 
-// Obey handles signals until the supervisor has ended.
-func (s supervised) Obey(signals <-chan os.Signal, ended <-chan error, logger *slog.Logger,
+// HandleSignals handles signals until the supervisor has ended.
+func (s supervised) HandleSignals(signals <-chan os.Signal, ended <-chan error, logger *slog.Logger,
 	note *notifier, stop func()) error {
 	asked := 0
 	for {

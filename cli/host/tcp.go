@@ -29,7 +29,7 @@ func newTCPListener(dir string) tcpListener {
 // want sets the configuration of the listener. The loop calls it, so it must not block.
 func (s tcpListener) want(c config.API) {
 	token, own := TokenOf(s.dir, c)
-	folder.Latest(s.wants, api.TCP{Addr: TCPAddr(c), Hosts: c.Hosts, TokenFile: token,
+	folder.SendLatest(s.wants, api.TCP{Addr: TCPAddr(c), Hosts: c.Hosts, TokenFile: token,
 		MakeToken: own, ReadFile: c.ReadFile})
 }
 
@@ -43,7 +43,7 @@ func TokenOf(dir string, c config.API) (path string, own bool) {
 
 // keep runs the listener as configured until ctx ends.
 func (s tcpListener) keep(ctx context.Context, c city.Control, o api.Options) {
-	api.Keep(ctx, s.wants, func(d city.Listener) { folder.Latest(s.listeners, d) }, c, o)
+	api.Keep(ctx, s.wants, func(d city.Listener) { folder.SendLatest(s.listeners, d) }, c, o)
 }
 
 // TCPAddr returns the TCP address of a city's API, "" if it has none.

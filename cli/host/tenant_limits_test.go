@@ -33,7 +33,7 @@ func TestLimitsWithoutGroups(t *testing.T) {
 		{[]supervisor.Tenant{{Name: "a", MaxMemory: 1 << 30}}, "have no effect"},
 		{nil, ""},
 	} {
-		folder.Latest(l.wants, tt.tenants)
+		folder.SendLatest(l.wants, tt.tenants)
 		if got := eventually.Receive(t, "the limits", told); tt.want == "" && got != "" || !strings.Contains(got, tt.want) {
 			t.Errorf("%+v: %q, want %q", tt.tenants, got, tt.want)
 		}

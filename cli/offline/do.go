@@ -33,16 +33,16 @@ func (b *City) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	case city.Resume:
 		return b.suspend(ctx, c.Agent, false)
 	case city.SuspendRig:
-		return b.flag(ctx, OfRig(c.Rig), true)
+		return b.setSuspended(ctx, SuspendableRig(c.Rig), true)
 	case city.ResumeRig:
-		return b.flag(ctx, OfRig(c.Rig), false)
+		return b.setSuspended(ctx, SuspendableRig(c.Rig), false)
 	case city.Scale:
 		if b.refused != nil {
 			return city.Receipt{}, b.refused
 		}
 		return b.scale(c, folder.PoolPlan(b.config, b.Dir))
 	case city.Drain, city.Undrain, city.DrainAck:
-		return b.mark(ctx, c)
+		return b.setDrain(ctx, c)
 	case city.Emit:
 		signed, err := city.Signed(c, city.Peer{Actor: c.Event.Actor,
 			From: fmt.Sprintf("pid %d", os.Getpid())})
@@ -101,10 +101,10 @@ func everyone(string) bool { return true }
 
 // End stops the living sessions of the agents for which of returns true.
 func (b *City) End(ctx context.Context, of func(agent string) bool) (int, error) {
-	done := b.meanwhile(ctx, "the list of sessions", sessions.EndLimit)
+	done := b.reportSlow(ctx, "the list of sessions", sessions.EndLimit)
 	look, cancel := context.WithTimeout(ctx, sessions.EndLimit)
 	defer cancel()
-	all, unknown, err := b.whole(look)
+	all, unknown, err := b.listAll(look)
 	done()
 	if err != nil {
 		return 0, err
@@ -116,7 +116,7 @@ func (b *City) End(ctx context.Context, of func(agent string) bool) (int, error)
 			alive, names = append(alive, st), append(names, st.Agent)
 		}
 	}
-	done = b.meanwhile(ctx, "the end of "+output.Few(names), b.grace()+sessions.EndLimit)
+	done = b.reportSlow(ctx, "the end of "+output.Few(names), b.grace()+sessions.EndLimit)
 	err = sessions.EndSessions(ctx, b.Sessions, alive, b.grace())
 	done()
 	if err = errors.Join(err, unknown); unknown != nil {
@@ -125,8 +125,8 @@ func (b *City) End(ctx context.Context, of func(agent string) bool) (int, error)
 	return len(alive), errors.Join(err, b.recordExits(ctx, of))
 }
 
-// meanwhile prints what the command is waiting for, if the caller has set slow.
-func (b *City) meanwhile(ctx context.Context, what string, most time.Duration) (done func()) {
+// reportSlow prints what the command is waiting for, if the caller has set slow.
+func (b *City) reportSlow(ctx context.Context, what string, most time.Duration) (done func()) {
 	if b.slow == nil {
 		return func() {}
 	}

@@ -8,9 +8,9 @@ import (
 	"gcity/session"
 )
 
-// mark sets or removes the drain marks of a session. They are stored with the session, and a later controller acts
+// setDrain sets or removes the drain marks of a session. They are stored with the session, and a later controller acts
 // on them.
-func (b *City) mark(ctx context.Context, c city.Command) (city.Receipt, error) {
+func (b *City) setDrain(ctx context.Context, c city.Command) (city.Receipt, error) {
 	st, err := b.Session(ctx, c.Target())
 	if err != nil {
 		return city.Receipt{}, err
@@ -23,7 +23,7 @@ func (b *City) mark(ctx context.Context, c city.Command) (city.Receipt, error) {
 	if err != nil {
 		return city.Receipt{}, AsProblem(err)
 	}
-	to, e, done, err := b.remark(c, st.Agent, is)
+	to, e, done, err := b.changeDrain(c, st.Agent, is)
 	if err != nil || e.Type == "" {
 		return city.Receipt{Message: st.Agent + " " + done}, err
 	}
@@ -34,9 +34,9 @@ func (b *City) mark(ctx context.Context, c city.Command) (city.Receipt, error) {
 	return b.recordOf(e, done)
 }
 
-// remark returns how a drain command changes the drain of an agent. done is a phrase that follows the agent's name.
-// An event without a type means that nothing changes.
-func (b *City) remark(c city.Command, agent string, is session.Drain) (to session.Drain,
+// changeDrain returns how a drain command changes the drain of an agent. done is a phrase that follows the agent's
+// name. An event without a type means that nothing changes.
+func (b *City) changeDrain(c city.Command, agent string, is session.Drain) (to session.Drain,
 	e events.Event, done string, err error) {
 	told := is.On()
 	switch c.(type) {

@@ -15,11 +15,11 @@ import (
 	"gcity/events"
 )
 
-// flagged is an agent, pool, rig or city that can be suspended, and selects the sessions that stop with it.
-type flagged struct {
+// suspendable is an agent, pool, rig or city that can be suspended, and selects the sessions that stop with it.
+type suspendable struct {
 	target   config.Target
 	name     string // name for messages
-	Of       func(agent string) bool
+	Includes func(agent string) bool
 	off, on  string // event types for suspending and resuming
 	declared bool   // set if events name it as their subject
 }
@@ -30,23 +30,23 @@ func (b *City) suspend(ctx context.Context, name string, off bool) (city.Receipt
 	if b.config != nil { // with an invalid configuration, the edit reports the error
 		wants = folder.Plan(b.config, b.Dir)
 	}
-	f, err := declarer(name, wants)
+	f, err := findSuspendable(name, wants)
 	if err != nil {
 		return city.Receipt{}, err
 	}
-	return b.flag(ctx, f, off)
+	return b.setSuspended(ctx, f, off)
 }
 
-// declarer returns the agent, pool or city ("") with a name.
-func declarer(name string, wants []agent.Want) (flagged, error) {
+// findSuspendable returns the agent, pool or city ("") with a name.
+func findSuspendable(name string, wants []agent.Want) (suspendable, error) {
 	if name == "" {
-		return flagged{name: "the city", Of: everyone, off: events.CitySuspended,
+		return suspendable{name: "the city", Includes: everyone, off: events.CitySuspended,
 			on: events.CityResumed}, nil
 	}
-	f := flagged{
+	f := suspendable{
 		target: config.Target{Agent: name}, name: name,
-		Of:  func(agent string) bool { return agent == name },
-		off: events.AgentSuspended, on: events.AgentResumed, declared: true,
+		Includes: func(agent string) bool { return agent == name },
+		off:      events.AgentSuspended, on: events.AgentResumed, declared: true,
 	}
 	var mine []string
 	for _, w := range wants {
@@ -60,23 +60,23 @@ func declarer(name string, wants []agent.Want) (flagged, error) {
 		}
 	}
 	if len(mine) > 0 {
-		f.Of = func(agent string) bool { return slices.Contains(mine, agent) }
+		f.Includes = func(agent string) bool { return slices.Contains(mine, agent) }
 	}
 	return f, nil
 }
 
-// OfRig returns the description of a rig that is suspended or resumed.
-func OfRig(rig string) flagged {
-	return flagged{
+// SuspendableRig returns the description of a rig that is suspended or resumed.
+func SuspendableRig(rig string) suspendable {
+	return suspendable{
 		target: config.Target{Rig: rig}, name: "rig " + rig,
-		Of:  func(agent string) bool { return strings.HasPrefix(agent, rig+"/") },
-		off: events.RigSuspended, on: events.RigResumed, declared: true,
+		Includes: func(agent string) bool { return strings.HasPrefix(agent, rig+"/") },
+		off:      events.RigSuspended, on: events.RigResumed, declared: true,
 	}
 }
 
-// flag writes the setting suspended. If off is set, it also stops the sessions that the setting applies to, as a
-// controller would.
-func (b *City) flag(ctx context.Context, f flagged, off bool) (city.Receipt, error) {
+// setSuspended writes the setting suspended. If off is set, it also stops the sessions that the setting applies to,
+// as a controller would.
+func (b *City) setSuspended(ctx context.Context, f suspendable, off bool) (city.Receipt, error) {
 	if err := folder.SetSuspended(b.Dir, f.target, off); err != nil {
 		return city.Receipt{}, err
 	}
@@ -88,7 +88,7 @@ func (b *City) flag(ctx context.Context, f flagged, off bool) (city.Receipt, err
 		return b.record(e, "resumed "+f.name+"; no controller is running, so nothing starts now")
 	}
 	e.Type = f.off
-	ended, err := b.End(ctx, f.Of)
+	ended, err := b.End(ctx, f.Includes)
 	if err != nil {
 		return city.Receipt{}, err
 	}

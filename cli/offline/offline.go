@@ -26,16 +26,17 @@ import (
 type City struct {
 	Dir      string
 	now      func() time.Time
-	config   *config.City  // nil if the configuration is invalid
-	refused  error         // the error if the configuration is invalid
-	grant    trust.Grant   // permission to run the city's programs
-	known    *folder.Known // the saved stores and agents, nil if none were saved
+	config   *config.City        // nil if the configuration is invalid
+	refused  error               // the error if the configuration is invalid
+	grant    trust.Grant         // permission to run the city's programs
+	known    *folder.ConfigCache // the saved stores and agents, nil if none were saved
 	Sessions session.Provider
 	// the city's store is first; empty if the configuration is invalid and no stores were saved
 	stores  []*depot.Depot
 	scanner automation.Scanner
-	deeds   map[string]automation.Memory // the state of automations that the last controller saved
-	close   func()
+	// the state of automations that the last controller saved
+	automationStates map[string]automation.Memory
+	close            func()
 
 	slow env.Slowly // reports slow operations; may be nil
 }
@@ -47,7 +48,7 @@ type City struct {
 func newCity(dir string, observe bool, now func() time.Time, broken func(error)) (*City, error) {
 	b := &City{Dir: dir, now: now}
 	if b.config, b.refused = folder.LoadCity(dir); b.refused != nil {
-		b.known = folder.KnownAt(dir)
+		b.known = folder.LoadConfigCache(dir)
 	}
 	b.grant = folder.Trusted(dir, b.config)
 	var err error
@@ -101,7 +102,7 @@ func (b *City) Events(ctx context.Context, after uint64) iter.Seq2[events.Event,
 // Output implements city.Control. For an agent that has exited it returns the last output: from the session until
 // the exit is recorded, then from the crash file.
 func (b *City) Output(ctx context.Context, agent string, lines int) (string, error) {
-	all, unknown, err := b.seen(ctx)
+	all, unknown, err := b.listAvailable(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -175,29 +176,29 @@ func (b *City) Attach(ctx context.Context, agent string, v city.Viewer) (city.Te
 
 // list returns all sessions of the city, including ended sessions that are not recorded.
 func (b *City) list(ctx context.Context) ([]session.Status, error) {
-	all, unknown, err := b.whole(ctx)
+	all, unknown, err := b.listAll(ctx)
 	if err = errors.Join(unknown, err); err != nil {
 		return nil, err
 	}
 	return all, nil
 }
 
-// whole is list for callers that change something: it waits for slow providers. unknown is the reason why the
+// listAll is list for callers that change something: it waits for slow providers. unknown is the reason why the
 // result is partial, nil if it is complete.
-func (b *City) whole(ctx context.Context) (all []session.Status, unknown, err error) {
+func (b *City) listAll(ctx context.Context) (all []session.Status, unknown, err error) {
 	all, err = b.Sessions.List(ctx)
 	all, err = session.Await(ctx, all, err)
-	return b.part(all, err)
+	return b.allowPartial(all, err)
 }
 
-// seen is list for callers that can use a partial result. unknown is the reason why the result is partial, nil if
-// it is complete.
-func (b *City) seen(ctx context.Context) (all []session.Status, unknown, err error) {
+// listAvailable is list for callers that can use a partial result. unknown is the reason why the result is partial,
+// nil if it is complete.
+func (b *City) listAvailable(ctx context.Context) (all []session.Status, unknown, err error) {
 	all, err = b.Sessions.List(ctx)
-	return b.part(all, err)
+	return b.allowPartial(all, err)
 }
 
-func (b *City) part(these []session.Status, failed error) (all []session.Status, unknown,
+func (b *City) allowPartial(these []session.Status, failed error) (all []session.Status, unknown,
 	err error) {
 	if failed == nil {
 		return these, nil, nil
@@ -211,7 +212,7 @@ func (b *City) part(these []session.Status, failed error) (all []session.Status,
 
 // Session returns the living session of an agent. agent is the qualified name, or its last part if that is unique.
 func (b *City) Session(ctx context.Context, agent string) (session.Status, error) {
-	all, unknown, err := b.whole(ctx)
+	all, unknown, err := b.listAll(ctx)
 	if err != nil {
 		return session.Status{}, err
 	}

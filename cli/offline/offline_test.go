@@ -80,7 +80,7 @@ func TestOfflinePools(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p.Suspended = agent.Suspension{Where: c.suspended}
-			v := look{now: noon, alive: c.alive, pools: map[string]city.Pool{}}
+			v := cityState{now: noon, alive: c.alive, pools: map[string]city.Pool{}}
 			got := b.pool(p, wants, c.overrides, &v)
 			v.pools["w"] = got
 			if got.Size != c.size || got.Desired != c.desired || got.Reason != c.reason || got.Timeout != time.Minute || got.Suspended != (c.suspended != "") {
@@ -161,7 +161,7 @@ func TestOfflineSince(t *testing.T) {
 	if err := os.Chtimes(filepath.Join(b.Dir, config.FileName), written, written); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.past(t.Context()).of("a"); !got.Equal(written) {
+	if got := b.readStateTimes(t.Context()).since("a"); !got.Equal(written) {
 		t.Errorf("a city that never ran is so since %v, want %v", got, written)
 	}
 	at := map[uint64]time.Time{}
@@ -178,7 +178,7 @@ func TestOfflineSince(t *testing.T) {
 		return seq
 	}
 	write("note.made", "operator", "")
-	if p := b.past(t.Context()); !p.of("a").Equal(written) || p.seq != 1 {
+	if p := b.readStateTimes(t.Context()); !p.since("a").Equal(written) || p.seq != 1 {
 		t.Errorf("no controller ever ran: %+v, want %v", p, written)
 	}
 	write(events.ControllerStarted, "controller", "")
@@ -186,14 +186,14 @@ func TestOfflineSince(t *testing.T) {
 	end := write(events.AgentStopped, "controller", "a")
 	killed := write(events.AgentStarted, "controller", "c")
 	note := write("note.made", "operator", "")
-	p := b.past(t.Context())
-	if !p.of("a").Equal(at[end]) || !p.of("b").Equal(at[killed]) || p.seq != note {
+	p := b.readStateTimes(t.Context())
+	if !p.since("a").Equal(at[end]) || !p.since("b").Equal(at[killed]) || p.seq != note {
 		t.Errorf("after a kill: %+v, want a at %v, others at %v", p, at[end], at[killed])
 	}
 	stopped := write(events.ControllerStopped, "controller", "")
 	write("note.made", "operator", "")
-	if p := b.past(t.Context()); !p.of("b").Equal(at[stopped]) {
-		t.Errorf("after a stop: %v, want %v", p.of("b"), at[stopped])
+	if p := b.readStateTimes(t.Context()); !p.since("b").Equal(at[stopped]) {
+		t.Errorf("after a stop: %v, want %v", p.since("b"), at[stopped])
 	}
 }
 
@@ -222,10 +222,10 @@ func TestOfflineLastOutput(t *testing.T) {
 func TestOwnerOfTheFlag(t *testing.T) {
 	wants := []agent.Want{{Name: "a"}, {Name: "b"}, {Name: "one", Pool: "one", Index: 1}, {Name: "w-1", Pool: "w", Index: 1}, {Name: "w-2", Pool: "w", Index: 2}}
 	for name, ends := range map[string]string{"": "a b one w-1 w-2", "a": "a", "one": "one", "w": "w-1 w-2", "stranger": ""} {
-		f, err := declarer(name, wants)
+		f, err := findSuspendable(name, wants)
 		var got []string
 		for _, w := range wants {
-			if f.Of(w.Name) {
+			if f.Includes(w.Name) {
 				got = append(got, w.Name)
 			}
 		}
@@ -233,10 +233,10 @@ func TestOwnerOfTheFlag(t *testing.T) {
 			t.Errorf("%q: ends %v, %+v, %v", name, got, f.target, err)
 		}
 	}
-	if _, err := declarer("w-2", wants); err == nil || !strings.Contains(err.Error(), "gcity pool scale w") {
+	if _, err := findSuspendable("w-2", wants); err == nil || !strings.Contains(err.Error(), "gcity pool scale w") {
 		t.Errorf("a member of many: %v", err)
 	}
-	if f := OfRig("demo"); !f.Of("demo/a") || f.Of("demo") || f.Of("demolition/a") || f.target != (config.Target{Rig: "demo"}) {
+	if f := SuspendableRig("demo"); !f.Includes("demo/a") || f.Includes("demo") || f.Includes("demolition/a") || f.target != (config.Target{Rig: "demo"}) {
 		t.Errorf("a rig: %+v", f)
 	}
 }

@@ -14,9 +14,9 @@ import (
 	"gcity/session"
 )
 
-// Living returns the number of living sessions of a city without a controller. It counts only sessions that can be
-// listed.
-func Living(ctx context.Context, dir string) (n int, err error) {
+// CountOrphans returns the number of living sessions of a city without a controller. It counts only sessions that
+// can be listed.
+func CountOrphans(ctx context.Context, dir string) (n int, err error) {
 	if _, err := os.Stat(folder.StateDir(dir)); errors.Is(err, os.ErrNotExist) {
 		return 0, nil
 	}
@@ -43,8 +43,8 @@ func Living(ctx context.Context, dir string) (n int, err error) {
 	return n, nil
 }
 
-// EndLeft stops the sessions of a city without a controller, and returns how many it stopped.
-func EndLeft(ctx context.Context, dir string, now func() time.Time, slow env.Slowly,
+// StopOrphans stops the sessions of a city without a controller, and returns how many it stopped.
+func StopOrphans(ctx context.Context, dir string, now func() time.Time, slow env.Slowly,
 	broken func(error)) (int, error) {
 	if _, err := os.Stat(folder.StateDir(dir)); errors.Is(err, os.ErrNotExist) {
 		return 0, nil
@@ -63,8 +63,8 @@ func EndLeft(ctx context.Context, dir string, now func() time.Time, slow env.Slo
 	return beside.End(ctx, everyone)
 }
 
-// TellBroken returns a function that logs panics of goroutines that work for a city.
-func TellBroken(logger *slog.Logger) func(error) {
+// LogPanics returns a function that logs panics of goroutines that work for a city.
+func LogPanics(logger *slog.Logger) func(error) {
 	return func(err error) {
 		stack := ""
 		if p, ok := errors.AsType[*recovery.Panic](err); ok {

@@ -93,7 +93,7 @@ func (b *City) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, 
 func (b *City) work(ctx context.Context) (w city.Work, rigs map[string]*city.RigWork,
 	letters city.MailTally, troubles []string) {
 	rigs, letters = map[string]*city.RigWork{}, city.MailTally{}
-	ctx, cancel := context.WithTimeout(ctx, folder.Glance)
+	ctx, cancel := context.WithTimeout(ctx, folder.ReadTimeout)
 	defer cancel()
 	for _, d := range b.stores {
 		before := w
@@ -145,7 +145,7 @@ func (b *City) work(ctx context.Context) (w city.Work, rigs map[string]*city.Rig
 // conditions.
 func (b *City) automations(ctx context.Context) (out []city.Automation, warnings,
 	troubles []string) {
-	ctx, cancel := context.WithTimeout(ctx, folder.Glance)
+	ctx, cancel := context.WithTimeout(ctx, folder.ReadTimeout)
 	defer cancel()
 	found, troubles := b.scan()
 	for _, w := range found.Warnings {
@@ -170,7 +170,7 @@ func (b *City) automations(ctx context.Context) (out []city.Automation, warnings
 func (b *City) scan() (automation.Catalog, []string) {
 	var troubles []string
 	var err error
-	if b.deeds, err = folder.AutomationsOf(b.Dir); err != nil {
+	if b.automationStates, err = folder.AutomationsOf(b.Dir); err != nil {
 		troubles = append(troubles, err.Error())
 	}
 	found, trouble := folder.ScanFor(&b.scanner, b.config, b.now())
@@ -187,10 +187,11 @@ func (b *City) judge(ctx context.Context, d automation.Definition,
 	if err != nil {
 		return item, automation.Verdict{}, err
 	}
-	f := automation.Facts{Suspended: d.Rests(folder.SuspendedFor(b.config, d.Rig)), Check: check,
+	f := automation.Facts{Suspended: d.BlockedWhile(folder.SuspendedFor(b.config, d.Rig)),
+		Check:  check,
 		Patrol: b.config.Daemon.PatrolInterval}
 	b.recall(d, records, &item, &f)
-	m := b.deeds[d.Scoped()]
+	m := b.automationStates[d.Scoped()]
 	f.Born, item.Failures = m.Born, max(item.Failures, m.Failures)
 	if m.Last.After(f.Last) {
 		f.Last = m.Last
@@ -230,7 +231,7 @@ func (b *City) recall(d automation.Definition, records []beads.Bead, item *city.
 			continue
 		}
 		item.Last, f.Last = &run, run.Opened
-		deed, known := b.deeds[d.Scoped()]
+		deed, known := b.automationStates[d.Scoped()]
 		switch {
 		// only the saved state shows whether the run was stopped by hand
 		case known && !deed.Open && !deed.Last.Before(run.Opened):

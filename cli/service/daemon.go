@@ -27,17 +27,17 @@ func WarnNoService(e *env.Env, u *UnitFile, why error) {
 
 // StartUnit starts the city with systemd.
 func StartUnit(ctx context.Context, e *env.Env, u *UnitFile, dir string) error {
-	if err := RaiseCity(ctx, e, u, dir); err != nil {
+	if err := StartCity(ctx, e, u, dir); err != nil {
 		return err
 	}
 	e.Sayf("%s is running; `gcity` opens its control room, `gcity stop` stops it", u.Name())
 	return nil
 }
 
-// RaiseCity starts a city's service with systemd. If the start fails and the configuration is invalid, it returns
+// StartCity starts a city's service with systemd. If the start fails and the configuration is invalid, it returns
 // the errors of the configuration, which are more specific than systemd's error.
-func RaiseCity(ctx context.Context, e *env.Env, u *UnitFile, dir string) error {
-	err := u.Raise(ctx, func() (bool, error) { return folder.IsHeld(dir) })
+func StartCity(ctx context.Context, e *env.Env, u *UnitFile, dir string) error {
+	err := u.Start(ctx, func() (bool, error) { return folder.IsHeld(dir) })
 	if err == nil {
 		return nil
 	}
@@ -47,9 +47,9 @@ func RaiseCity(ctx context.Context, e *env.Env, u *UnitFile, dir string) error {
 	return err
 }
 
-// Raise starts the unit. held reports whether the city or supervisor is running. If it is not, but a process of the
-// unit is still exiting, Raise first waits for that process, because until then systemd ignores a start.
-func (u *UnitFile) Raise(ctx context.Context, held func() (bool, error)) error {
+// Start starts the unit. held reports whether the city or supervisor is running. If it is not, but a process of the
+// unit is still exiting, Start first waits for that process, because until then systemd ignores a start.
+func (u *UnitFile) Start(ctx context.Context, held func() (bool, error)) error {
 	active, _, err := u.State(ctx)
 	if errors.Is(err, ErrUnreachable) {
 		return err
@@ -126,7 +126,7 @@ func DaemonStatus(ctx context.Context, e *env.Env) error {
 	if e.JSON {
 		err = e.WriteJSON(out)
 	} else {
-		tellDaemon(e, out, dir)
+		printStatus(e, out, dir)
 		err = nil
 	}
 	if err == nil && !out.Running {
@@ -135,7 +135,7 @@ func DaemonStatus(ctx context.Context, e *env.Env) error {
 	return err
 }
 
-func tellDaemon(e *env.Env, out daemonState, dir string) {
+func printStatus(e *env.Env, out daemonState, dir string) {
 	if out.Running {
 		e.Sayf("a controller is running for %s: pid %d, %s, version %s", output.SafeLine(dir),
 			out.PID,

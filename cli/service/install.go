@@ -36,12 +36,12 @@ type ServiceKind struct {
 	Found func(ctx context.Context) (*unit, error)
 	known func() (kind, at string, err error)
 	// held reports whether the city or supervisor is running, as a service or otherwise
-	held  func(at string) (bool, error)
-	pid   func(at string) int // pid returns the process ID, 0 if unknown
-	LetGo func(ctx context.Context, at string) (how, keeps string)
-	stop  string // the command that stops the city or supervisor
-	adopt string // the commands that take over the agents, as text
-	flags func(*cobra.Command) *cobra.Command
+	isRunning  func(at string) (bool, error)
+	pid        func(at string) int // pid returns the process ID, 0 if unknown
+	StopAdvice func(ctx context.Context, at string) (how, keeps string)
+	stop       string // the command that stops the city or supervisor
+	adopt      string // the commands that take over the agents, as text
+	flags      func(*cobra.Command) *cobra.Command
 }
 
 // installed is the JSON output of install.
@@ -110,14 +110,14 @@ func CityService(e *env.Env) ServiceKind {
 	return ServiceKind{
 		Group: "daemon", What: "this city",
 		flags: func(c *cobra.Command) *cobra.Command { return env.WithSource(e, c) }, known: known,
-		held: folder.IsHeld,
+		isRunning: folder.IsHeld,
 		pid: func(at string) int {
 			pid, _ := strconv.Atoi(folder.PIDText(at)) // 0 means unknown
 			return pid
 		},
 		stop: "`gcity stop`", adopt: "`gcity` or `gcity --headless` takes them over, `gcity " +
 			"stop` stops them",
-		LetGo: func(ctx context.Context, at string) (string, string) {
+		StopAdvice: func(ctx context.Context, at string) (string, string) {
 			s, err := folder.AskController(ctx, at)
 			if err != nil {
 				s = &city.Snapshot{}
@@ -170,7 +170,7 @@ func SupervisorService(home func() (string, error),
 		stop: "`gcity supervisor stop`",
 		adopt: "`gcity supervisor start` takes them over, and `gcity stop` in a city's " +
 			"folder stops them",
-		held: func(at string) (bool, error) {
+		isRunning: func(at string) (bool, error) {
 			pid, err := running(at)
 			return pid != 0, err
 		},
@@ -178,7 +178,7 @@ func SupervisorService(home func() (string, error),
 			pid, _ := running(at) // 0 means unknown
 			return pid
 		},
-		LetGo: func(_ context.Context, at string) (string, string) {
+		StopAdvice: func(_ context.Context, at string) (string, string) {
 			pid, err := running(at)
 			if err != nil || pid == 0 {
 				return "gcity supervisor stop", "stops it and its agents"
@@ -238,7 +238,7 @@ func install(ctx context.Context, e *env.Env, k ServiceKind, f ServiceFlags) err
 		return err
 	}
 	started := k.enable(ctx, out, s, m, f.now)
-	if err := tellInstalled(e, out, s, m); err != nil {
+	if err := printInstalled(e, out, s, m); err != nil {
 		return err
 	}
 	return started
@@ -320,8 +320,8 @@ func (k ServiceKind) enable(ctx context.Context, out *installed, s *unit, m *Man
 		out.Next = append(out.Next, m.Line("start", out.Unit))
 		return nil
 	}
-	if held, err := k.held(s.at); err == nil && held {
-		how, keeps := k.LetGo(ctx, s.at)
+	if held, err := k.isRunning(s.at); err == nil && held {
+		how, keeps := k.StopAdvice(ctx, s.at)
 		out.Next = append(out.Next, how, m.Line("start", out.Unit))
 		return &exit.Failure{Code: exit.CodeConflict,
 			Err: fmt.Errorf("not started: %s is already running without the service; `%s` %s",
@@ -336,7 +336,7 @@ func (k ServiceKind) enable(ctx context.Context, out *installed, s *unit, m *Man
 	return nil
 }
 
-func tellInstalled(e *env.Env, out *installed, s *unit, m *Manager) error {
+func printInstalled(e *env.Env, out *installed, s *unit, m *Manager) error {
 	if !m.System && !Lingers() {
 		out.Next = append(out.Next, "loginctl enable-linger")
 	}

@@ -91,7 +91,7 @@ func (k ServiceKind) end(ctx context.Context, e *env.Env, at string, u *UnitFile
 	f ServiceFlags) (agents string, err error) {
 	active, pid, err := u.State(ctx)
 	if err != nil {
-		if held, unsure := k.held(at); !held && unsure == nil || f.force {
+		if held, unsure := k.isRunning(at); !held && unsure == nil || f.force {
 			return "", nil
 		}
 		if errors.Is(err, ErrUnreachable) && !runsBy(k.pid(at), u) {

@@ -54,7 +54,7 @@ nothing if there is no work, and always exits 0.`,
 				fmt.Fprintln(e.Err, "gcity: "+output.SafeText(err.Error()))
 				return nil
 			case err != nil:
-				return env.CannotTell(err)
+				return env.AsUndetermined(err)
 			case inject:
 				return injectWork(e, w)
 			}

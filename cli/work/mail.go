@@ -59,7 +59,7 @@ func withMail(e *env.Env, c *cobra.Command, changes bool,
 		defer l.Close()
 		if l.Known != nil {
 			env.TellKnown(e)
-			l.Control = folder.Letterbox{Control: l.Control, As: l.Known.Snapshot(l.Dir)}
+			l.Control = folder.MailResolver{Control: l.Control, As: l.Known.Snapshot(l.Dir)}
 		}
 		return folder.NeedsFile(run(ctx, l, args), folder.UnknownWork)
 	}

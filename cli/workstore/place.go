@@ -19,7 +19,8 @@ import (
 // Gone reports whether the folder of a saved rig currently does not exist. A folder that does not respond is
 // treated as existing.
 func (p Place) Gone() bool {
-	lost, ok := deadline.New[bool](1).Do(context.Background(), p.Dir, time.Now(), folder.Glance,
+	lost, ok := deadline.New[bool](1).Do(context.Background(), p.Dir, time.Now(),
+		folder.ReadTimeout,
 		func() bool {
 			_, err := os.Stat(p.Dir)
 			return errors.Is(err, fs.ErrNotExist)

@@ -17,7 +17,7 @@ func inForce(p Place) trust.Grant {
 	if g.Err() == nil {
 		return g
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), folder.Glance)
+	ctx, cancel := context.WithTimeout(context.Background(), folder.ReadTimeout)
 	defer cancel()
 	if s, err := folder.AskController(ctx, p.City); err == nil && s.Store == p.By {
 		return trust.Running()

@@ -16,7 +16,7 @@ func Automation(dir string, d automation.Definition) city.Automation {
 	v := city.Automation{
 		Name: d.Scoped(), Description: d.Description, Rig: d.Rig, Source: within(dir, d.Source),
 		Layer: d.Layer.Title,
-		Gate:  string(d.Gate), When: redact.Text(d.Waits()), Exec: redact.Text(d.Exec),
+		Gate:  string(d.Gate), When: redact.Text(d.GateSetting()), Exec: redact.Text(d.Exec),
 		Formula: d.Formula, Pool: d.Target(), State: city.AutomationIdle,
 		Timeout: d.Timeout, Retry: d.Retry, Overlap: string(d.Overlap),
 		WhileSuspended: d.WhileSuspended,

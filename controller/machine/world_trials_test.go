@@ -181,7 +181,7 @@ func (w *world) hold(f effect.Effect) {
 	case effect.OpenRun:
 		d := f.Run.Definition
 		t.writes++
-		if why := d.Rests(w.m.runs.Suspended(d.Rig)); f.Run.By == "" &&
+		if why := d.BlockedWhile(w.m.runs.Suspended(d.Rig)); f.Run.By == "" &&
 			(why != "" && d.Gate != automation.Manual || d.Off != "") {
 			w.breaks("L2: %s is opened by itself while it is %s%s", d.Scoped(), d.Off, why)
 		}

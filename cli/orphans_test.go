@@ -10,7 +10,7 @@ import (
 )
 
 // Agents of a running controller are not orphans. After the controller is killed, they are.
-func TestRemainingAgents(t *testing.T) {
+func TestCountOrphans(t *testing.T) {
 	cmd, dir := headlessCity(t, nil)
 	eventually.True(t, "its agent runs", func() bool {
 		near, closeNear, err := folder.Dial(dir)
@@ -21,14 +21,14 @@ func TestRemainingAgents(t *testing.T) {
 		s, err := near.Snapshot(t.Context())
 		return err == nil && len(s.Agents) == 1 && s.Agents[0].State == city.Running
 	})
-	if n, err := offline.Living(t.Context(), dir); n != 0 || err != nil {
+	if n, err := offline.CountOrphans(t.Context(), dir); n != 0 || err != nil {
 		t.Errorf("with a controller %d, %v", n, err)
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // the error only reports the kill
-	if n, err := offline.Living(t.Context(), dir); n != 1 || err != nil {
+	if n, err := offline.CountOrphans(t.Context(), dir); n != 1 || err != nil {
 		t.Errorf("without one %d, %v", n, err)
 	}
 }

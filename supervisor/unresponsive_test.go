@@ -30,7 +30,8 @@ func TestFolderDoesNotRespond(t *testing.T) {
 		}
 		close(free)
 		synctest.Wait()
-		if d, err := s.Survey(t.Context(), dir); err != nil || d.Name != "a" || counted.Load() != 1 {
+		if d, err := s.Survey(t.Context(), dir); err != nil || d.Name != "a" ||
+			counted.Load() != 1 {
 			t.Errorf("%+v, %v, counted %d times", d, err, counted.Load())
 		}
 	})

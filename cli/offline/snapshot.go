@@ -26,12 +26,12 @@ import (
 // drainTimeout is how long a draining agent that is not in a pool may take to finish. A pool has its own setting.
 const drainTimeout = 5 * time.Minute
 
-// look is the state of a city without a controller. It is read once.
-type look struct {
+// cityState is the state of a city without a controller. It is read once.
+type cityState struct {
 	now   time.Time
 	alive map[string]session.Status // sessions by agent, with ended ones that are not recorded
 	usage map[string]session.Usage  // resource usage by session name
-	past  past
+	times stateTimes
 	pools map[string]city.Pool
 	mute  map[string]error // errors of session providers that do not respond
 }
@@ -41,7 +41,7 @@ func (b *City) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	if b.refused != nil {
 		return nil, b.refused
 	}
-	all, unknown, err := b.seen(ctx)
+	all, unknown, err := b.listAvailable(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -49,14 +49,14 @@ func (b *City) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	if err != nil {
 		host = "localhost"
 	}
-	v := look{now: b.now(), alive: map[string]session.Status{}, pools: map[string]city.Pool{},
-		past: b.past(ctx)}
+	v := cityState{now: b.now(), alive: map[string]session.Status{}, pools: map[string]city.Pool{},
+		times: b.readStateTimes(ctx)}
 	s := &city.Snapshot{
 		Name: b.config.Workspace.Name, Path: b.Dir, Host: host, At: v.now,
 		Suspended: b.config.Workspace.Suspended,
 		Config: city.ConfigInfo{Revision: folder.Short(b.config.Revision),
 			Warnings: folder.ProblemLines(b.config.Warnings)},
-		Seq: v.past.seq,
+		Seq: v.times.seq,
 	}
 	if unknown != nil {
 		s.Degraded = append(s.Degraded, unknown.Error())
@@ -117,10 +117,11 @@ func (b *City) Inspect(ctx context.Context, name string) (*city.Inspection, erro
 
 // pool returns the state of a pool. Its check does not run without a controller, so the wanted size is the current
 // one, or the one set by hand, within the pool's limits.
-func (b *City) pool(p agent.Pool, of []agent.Want, overrides map[string]int, v *look) city.Pool {
+func (b *City) pool(p agent.Pool, of []agent.Want, overrides map[string]int,
+	v *cityState) city.Pool {
 	q := city.Pool{
 		Name: p.Name, Description: p.Description, Rig: p.Rig, Min: p.Min, Max: p.Max,
-		Since:     v.past.stopped,
+		Since:     v.times.stopped,
 		Suspended: p.Suspended.On(), SuspendedReason: p.Suspended.Where,
 		SuspendedBy: city.Level(p.Suspended.Level),
 		Check:       city.Check{Command: redact.Text(p.Check)},
@@ -143,7 +144,7 @@ func (b *City) pool(p agent.Pool, of []agent.Want, overrides map[string]int, v *
 }
 
 // agents returns the state of all agents that should run, and of other living sessions.
-func (b *City) agents(wants []agent.Want, v *look) []city.Agent {
+func (b *City) agents(wants []agent.Want, v *cityState) []city.Agent {
 	var out []city.Agent
 	named, missed := map[string]bool{}, map[string]bool{}
 	for _, p := range v.pools {
@@ -173,10 +174,10 @@ func (b *City) agents(wants []agent.Want, v *look) []city.Agent {
 }
 
 // agent returns the state of one agent that should run.
-func (b *City) agent(w agent.Want, st session.Status, known bool, v *look) city.Agent {
+func (b *City) agent(w agent.Want, st session.Status, known bool, v *cityState) city.Agent {
 	a := city.Agent{
 		Name: w.Name, Description: w.Description, Rig: w.Rig, Pool: w.Pool, Provider: w.Provider,
-		Program: w.Program, Suspended: w.Suspended.On(), Since: v.past.of(w.Name),
+		Program: w.Program, Suspended: w.Suspended.On(), Since: v.times.since(w.Name),
 		Declaration: city.Declaration{SuspendedBy: city.Level(w.Suspended.Level),
 			Source: w.Source, Patched: w.Patched,
 			Command: redact.Text(w.Spec.Command), Dir: w.Spec.Dir, DependsOn: w.DependsOn,
@@ -234,14 +235,14 @@ func drains(a *city.Agent, d session.Drain, limit time.Duration) {
 }
 
 // unconfigured returns the state of a living session that is not in the configuration.
-func unconfigured(st session.Status, v *look) city.Agent {
+func unconfigured(st session.Status, v *cityState) city.Agent {
 	a := city.Agent{Name: st.Agent, State: city.Running, Since: st.Started,
 		Reason: "alive, but not in the configuration"}
 	occupy(&a, st, v)
 	return a
 }
 
-func occupy(a *city.Agent, st session.Status, v *look) {
+func occupy(a *city.Agent, st session.Status, v *cityState) {
 	a.Running, a.Available, a.PID, a.Frozen = true, true, st.PID, st.Frozen
 	a.Session = &city.Session{Name: st.Name, ID: st.ID, Started: st.Started,
 		Attached: st.Attached > 0, Viewers: st.Attached}
@@ -278,17 +279,17 @@ func rigs(planned []agent.Rig, agents []city.Agent) []city.Rig {
 	return out
 }
 
-// past contains times from the event log.
-type past struct {
+// stateTimes contains times from the event log.
+type stateTimes struct {
 	seq     uint64
 	stopped time.Time            // time since which no controller has been running
 	ends    map[string]time.Time // time since which each agent has had its state
 }
 
-// past reads the event log. If the controller was killed, the time of its last event is used as the time of its
-// end. If no controller has ever run, states are dated from the last change of the configuration.
-func (b *City) past(ctx context.Context) past {
-	p := past{ends: map[string]time.Time{}}
+// readStateTimes reads the event log. If the controller was killed, the time of its last event is used as the time
+// of its end. If no controller has ever run, states are dated from the last change of the configuration.
+func (b *City) readStateTimes(ctx context.Context) stateTimes {
+	p := stateTimes{ends: map[string]time.Time{}}
 	if info, err := os.Stat(filepath.Join(b.Dir, config.FileName)); err == nil {
 		p.stopped = info.ModTime()
 	}
@@ -314,8 +315,8 @@ func (b *City) past(ctx context.Context) past {
 	return p
 }
 
-// of returns the time since which an agent without a session has had its state.
-func (p past) of(name string) time.Time {
+// since returns the time since which an agent without a session has had its state.
+func (p stateTimes) since(name string) time.Time {
 	if t, ok := p.ends[name]; ok {
 		return t
 	}
