@@ -13,11 +13,6 @@ import (
 	"gcity/tui/widget"
 )
 
-const (
-	releaseID = "agent.release" // releases agents; also undoes the last verb
-	drainID   = "agent.drain"   // in Pools it drains all members of the pool
-)
-
 // agentActions returns the verbs for agents. In any panel they act on the marked agents or, without marks, on the
 // selected agent. In Pools, restart, suspend, drain, details and attach act on the pool or a member. In Automations,
 // details acts on the automation. Other verbs are refused in both, because they show no agents.
@@ -86,11 +81,6 @@ func needSubject(m *model) string {
 	return ""
 }
 
-// noneIn returns why nothing is selected in a panel, with the key that helps.
-func noneIn(m *model, p panel.Panel) string {
-	return panel.NoneSelected(m.env(), p, m.worked() == p)
-}
-
 // amongPools returns why verbs for agents are refused while Pools has the focus.
 func amongPools(m *model) string {
 	k := m.keys
@@ -149,64 +139,6 @@ func needHeld(m *model) string {
 			"be released"
 	}
 	return ""
-}
-
-// releasable returns the targets that can be released: in quarantine, in backoff or draining.
-func releasable(m *model) []*panel.AgentRow {
-	var held []*panel.AgentRow
-	for _, r := range targets(m) {
-		if r.Held() {
-			held = append(held, r)
-		}
-	}
-	return held
-}
-
-// selected returns the selected agent, or nil. By default verbs act on it and the pane shows it.
-func selected(m *model) *panel.AgentRow { return m.Agents.Find(m.Agents.Chosen) }
-
-// targets returns the agents that a verb acts on. They come from the first non-empty source: the palette
-// line, the row under the cursor in panels such as Events, the marks, the selection.
-func targets(m *model) []*panel.AgentRow {
-	if len(m.aim) > 0 {
-		rows := make([]*panel.AgentRow, len(m.aim))
-		for i, name := range m.aim {
-			rows[i] = m.Agents.Find(name)
-		}
-		return rows
-	}
-	if m.focused().About().Proxy == "" && len(m.Agents.Marks) > 0 {
-		var rows []*panel.AgentRow
-		for i := range m.Agents.Rows {
-			if m.Agents.Marks[m.Agents.Rows[i].Name] {
-				rows = append(rows, &m.Agents.Rows[i])
-			}
-		}
-		return rows
-	}
-	if r := singleAgent(m); r != nil {
-		return []*panel.AgentRow{r}
-	}
-	return nil
-}
-
-// do sends one command per target.
-func do(m *model, doing string, rows []*panel.AgentRow,
-	command func(name string) city.Command) []feed.Effect {
-	commands := make([]city.Command, len(rows))
-	for i, r := range rows {
-		commands[i] = command(r.Name)
-	}
-	unmark(m, commands)
-	return carry(m, doing, details.TargetNames(rows), commands)
-}
-
-// carry sends commands. Until their results arrive, the status line shows the texts doing and what.
-func carry(m *model, doing, what string, commands []city.Command) []feed.Effect {
-	id := begin(m, doing+" "+what+" "+m.look.Glyphs.More)
-	offer(m, doing+" "+what, commands)
-	m.status.starts = panel.StartsOf(m.Agents, commands)
-	return []feed.Effect{feed.Perform{ID: id, Title: doing, Commands: commands}}
 }
 
 func zoomIn(m *model) []feed.Effect {
@@ -319,4 +251,14 @@ func names(m *model, rows []*panel.AgentRow) []string {
 		lines = append(lines, fmt.Sprintf("The filter of Agents hides %d of them.", hidden))
 	}
 	return lines
+}
+
+// amongOthers returns why verbs for agents are refused while the focused panel or the pane shows something else.
+func amongOthers(m *model) string {
+	if m.focus != panel.IDPeek {
+		return "this panel shows " + m.worked().About().Noun + "s; press " +
+			m.keys.KeyOf("focus.agents") + " for the agents"
+	}
+	return "the pane shows an automation; press " + m.keys.KeyOf("focus.agents") +
+		" for the agents, " + m.keys.KeyOf("focus.automations") + " for the automations"
 }

@@ -32,28 +32,11 @@ func automationActions() []action {
 	}
 }
 
-// automation returns the automation that verbs act on, or nil.
-func automation(m *model) *panel.AutomationRow {
-	if m.worked() != panel.Panel(m.Automations) {
-		return nil
-	}
-	return m.Automations.Current()
-}
-
 func needAutomation(m *model) string {
 	if automation(m) == nil {
 		return noneIn(m, m.Automations)
 	}
 	return ""
-}
-
-// automationTargets returns the automations that a verb acts on: the marked ones or, without marks, the one under the
-// cursor.
-func automationTargets(m *model) []*panel.AutomationRow {
-	if automation(m) == nil {
-		return nil
-	}
-	return m.Automations.Targets()
 }
 
 func needFire(m *model) string {
@@ -97,13 +80,6 @@ func endRuns(m *model, rows []*panel.AutomationRow) []feed.Effect {
 			return carry(m, "stopping the run of", what, commands)
 		}})
 	return nil
-}
-
-// firing describes an automation that was fired from this control room. It is reset when the run has ended.
-type firing struct {
-	id     int // ID of the action
-	name   string
-	before string // ID of its newest run when it was fired
 }
 
 func askFire(m *model) []feed.Effect { return fire(m, automationTargets(m)) }
@@ -198,25 +174,4 @@ func against(m *model, r *panel.AutomationRow) []string {
 		return lines
 	}
 	return append(lines, "The gate is closed: "+gate+".")
-}
-
-// firedEnded reports the end of a run that was fired here.
-func firedEnded(m *model) {
-	r := m.Automations.Find(m.fired.name)
-	asked := m.status.pending && m.status.id == m.fired.id // the city has not answered yet
-	if asked || r == nil || r.Last == nil || r.Last.ID == m.fired.before || r.Last.Ended == nil {
-		return
-	}
-	took := widget.Elapsed(r.Last.Ended.Sub(r.Last.Opened))
-	m.fired = firing{}
-	how := panel.Ran
-	if r.Last.Made != "" {
-		how = "created " + widget.Plain(r.Last.Made)
-	}
-	switch {
-	case r.Last.Outcome != panel.Ran:
-		complain(m, r.Shown+" failed after "+took+": "+panel.RunFailure(r.Last))
-	case !m.status.failed && !m.status.pending:
-		say(m, r.Shown+": "+how+" in "+took)
-	}
 }

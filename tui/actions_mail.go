@@ -13,11 +13,6 @@ import (
 	"gcity/tui/widget"
 )
 
-const (
-	mailID  = "agent.mail"
-	slingID = "agent.sling"
-)
-
 // mailActions returns the actions for mail and for handing out work.
 func mailActions() []action {
 	global, k, r := []keymap.Zone{keymap.Everywhere}, []keymap.Zone{keymap.InMail},

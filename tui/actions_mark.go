@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"gcity/city"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
@@ -19,9 +18,6 @@ func markActions(all []panel.Panel) []action {
 			Why: needRow, Run: markAll},
 	}
 }
-
-// marking returns the marks of the focused list, or the marks of Agents if no list has the focus.
-func marking(m *model) panel.Marking { return m.focused().Marking() }
 
 // set marks rows. It drops an undo that would restore cleared marks. It creates a new map, so a saved reference to
 // the old map keeps its content.
@@ -91,16 +87,4 @@ func markAll(m *model) []feed.Effect {
 		unmarkAll(m, k)
 	}
 	return nil
-}
-
-// unmark clears the marks of a list if commands act on a marked row of it.
-func unmark(m *model, commands []city.Command) {
-	for _, c := range commands {
-		if m.Agents.Marks[c.Target()] {
-			m.Agents.Marks = map[string]bool{}
-		}
-		if m.Pools.Marks[c.Target()] {
-			m.Pools.Marks = map[string]bool{}
-		}
-	}
 }

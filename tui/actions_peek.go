@@ -189,18 +189,6 @@ func askSearch(m *model) []feed.Effect {
 	return nil
 }
 
-// paneSearch identifies the prompt of a search in the pane.
-type paneSearch struct{}
-
-// endSearch closes the search prompt because the pane now shows another agent or run.
-func endSearch(m *model) {
-	if p := m.dialogs.prompt(); p != nil && p.About == any(paneSearch{}) {
-		m.dialogs.Close(p)
-		m.peek.Follow()
-		complain(m, "search canceled: the pane now shows another agent or run")
-	}
-}
-
 func nextHit(m *model, n int) {
 	p := &m.peek
 	w, h := paneRoom(m)
@@ -243,19 +231,6 @@ func markOutput(m *model) []feed.Effect {
 		m.status.while = func(m *model) bool { return m.peek.Frozen() }
 	}
 	return nil
-}
-
-// bornRule returns the label of the line that separates a new session's output from older output.
-func bornRule(m *model) string {
-	r := selected(m)
-	if r == nil || r.Session == nil {
-		return "new session"
-	}
-	text := "new session " + widget.Clock(r.Session.Started, m.now)
-	if r.Exit != nil {
-		text += "; previous one: " + panel.LastExit(r.Exit)
-	}
-	return text
 }
 
 func pageOutput(m *model) []feed.Effect {

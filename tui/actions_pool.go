@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"gcity/city"
 	"gcity/tui/details"
@@ -123,42 +122,6 @@ func needMore(m *model) string {
 		return fmt.Sprintf("%s is at its maximum: %d (%s)", p.Shown, p.Max, p.Source)
 	}
 	return why
-}
-
-// pool returns the pool that verbs act on, or nil. If Pools has the focus, that is the pool under the cursor,
-// otherwise the pool of the selected agent.
-func pool(m *model) *panel.PoolRow {
-	if actsOn(m, panel.KindPool) {
-		return m.Pools.Current()
-	}
-	if r := singleAgent(m); r != nil {
-		return m.Pools.Find(r.Pool)
-	}
-	return nil
-}
-
-// scaling is a pool size that the user requested. It replaces the size in the snapshot until snapshots reflect it.
-type scaling struct {
-	pool string
-	size int
-	at   time.Time
-}
-
-// wanted returns the size that pool.less and pool.more change by one.
-func wanted(m *model, p *panel.PoolRow) int {
-	if isScaling(m, p) {
-		return m.scaled.size
-	}
-	if p.Override != nil {
-		return *p.Override
-	}
-	return min(max(p.Desired, p.Min), p.Max)
-}
-
-// isScaling reports whether a size was requested so recently that the snapshot may not reflect it yet.
-func isScaling(m *model, p *panel.PoolRow) bool {
-	const echo = 2 * time.Second
-	return m.scaled.pool == p.Name && m.now.Sub(m.scaled.at) < echo && !m.status.failed
 }
 
 // askScale asks for a pool size and refuses invalid input.

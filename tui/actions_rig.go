@@ -24,30 +24,6 @@ func rigActions() []action {
 	}
 }
 
-// rig returns the rig that verbs act on, or nil.
-func rig(m *model) *city.Rig {
-	p := m.worked()
-	if p.About().Kind != panel.KindAgent {
-		return rigCalled(m, p.Rig())
-	}
-	if r := singleAgent(m); r != nil {
-		return rigCalled(m, r.Rig)
-	}
-	return nil
-}
-
-func rigCalled(m *model, name string) *city.Rig {
-	if name == "" || m.snap == nil {
-		return nil
-	}
-	for i := range m.snap.Rigs {
-		if m.snap.Rigs[i].Name == name {
-			return &m.snap.Rigs[i]
-		}
-	}
-	return nil
-}
-
 func needRig(m *model) string {
 	switch {
 	case m.mode == ReadOnly:

@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"cmp"
-	"maps"
 	"slices"
 
 	"gcity/city"
@@ -11,13 +9,6 @@ import (
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
-
-func cloned(m map[string]bool) map[string]bool {
-	if m == nil {
-		return map[string]bool{}
-	}
-	return maps.Clone(m)
-}
 
 // focusActions returns the actions that move the focus from panel to panel.
 func focusActions(all []panel.Panel) []action {
@@ -112,13 +103,6 @@ func needCity(m *model) string {
 	return ""
 }
 
-func needWritable(m *model) string {
-	if m.mode == ReadOnly {
-		return "this control room is read-only"
-	}
-	return ""
-}
-
 func askSuspendCity(m *model) []feed.Effect {
 	if m.snap != nil && m.snap.Suspended {
 		return perhaps(m, question{title: "Resume " + cityName(m) + "?", verb: "resume",
@@ -132,32 +116,6 @@ func askSuspendCity(m *model) []feed.Effect {
 			return carry(m, "suspending", "the city", []city.Command{city.Suspend{}})
 		}})
 	return nil
-}
-
-func focusOn(m *model, p panel.ID) {
-	if p != panel.IDQuarantine && p != panel.IDPeek && m.aside != "" && m.Agents.Has(m.aside) {
-		choose(m, m.aside)
-	}
-	if m.focus != p {
-		m.zoomed = false
-		m.before = m.focus
-		if p != panel.IDPeek {
-			m.panelOf(p).Entered()
-		}
-	}
-	m.focus, m.trail = p, ""
-	if m.focused().About().Slot || p == panel.IDEvents {
-		m.slot = p
-	}
-	turnPane(m)
-	m.followSubject()
-	if p == panel.IDPeek {
-		m.hidden = false
-	}
-	if r := m.Agents.At(list(m)); r != nil && p == panel.IDQuarantine {
-		m.aside = cmp.Or(m.aside, m.Agents.Chosen)
-		chooseFor(m, r.Name)
-	}
 }
 
 func cycle(m *model, n int) {
@@ -198,9 +156,6 @@ func toggleAttention(m *model) []feed.Effect {
 	return nil
 }
 
-// filter returns the filter of the focused panel; for the pane, the filter of Agents.
-func filter(m *model) *widget.Filter { return m.focused().Query() }
-
 // askFilter edits the focused panel's filter and previews it at every key.
 func askFilter(m *model) []feed.Effect {
 	f, p := filter(m), &prompt{}
@@ -233,9 +188,6 @@ func askFilter(m *model) []feed.Effect {
 	m.dialogs.Open(p)
 	return nil
 }
-
-// backID is the ID of the action that goes back one step.
-const backID = "view.back"
 
 // back goes back one step. It may dismiss a failure, cancel a departure, end a zoom, or clear marks or a filter.
 func back(m *model) []feed.Effect {

@@ -74,38 +74,6 @@ func refreshWork(m *model) []feed.Effect {
 	return nil
 }
 
-// askLists requests the beads that visible panels need.
-func askLists(m *model) {
-	if m.snap == nil || m.fleetRoom {
-		return
-	}
-	e := m.env()
-	for _, p := range m.Panels {
-		if k, ok := p.(panel.Asking); ok {
-			k.Ask(e, onScreen(m, p.About().ID), func(q beads.Query) int { return seekBeads(m, q) })
-		}
-	}
-}
-
-// tellLists passes an answer to the panel that waits for it.
-func tellLists(m *model, f feed.FoundBeads) {
-	for _, p := range m.Panels {
-		if k, ok := p.(panel.Asking); ok && k.Take(f.ID, f.Beads, f.Problem) && m.snap != nil {
-			p.Update(m.env())
-			m.keepUp()
-		}
-	}
-}
-
-// outdate makes panels request beads again, because the city's beads have changed.
-func outdate(m *model) {
-	for _, p := range m.Panels {
-		if k, ok := p.(panel.Asking); ok {
-			k.Outdated()
-		}
-	}
-}
-
 // askCreate asks for the title of a new bead. The word pool:NAME in it sets the pool.
 func askCreate(m *model) []feed.Effect {
 	m.dialogs.Open(&prompt{

@@ -25,15 +25,6 @@ type question struct {
 // many is the smallest number of targets for which the user must type that number to confirm.
 const many = 5
 
-// confirm is the user's preference for confirmation questions.
-type confirm int
-
-const (
-	confirmNormal confirm = iota // ask before actions that do harm or cannot be undone
-	confirmAlways                // ask before every verb
-	confirmNever                 // ask only if the user must type something or see a plan
-)
-
 // perhaps runs a harmless and reversible action. It asks for confirmation only with confirmAlways.
 func perhaps(m *model, q question) []feed.Effect {
 	if m.confirm != confirmAlways {

@@ -3,10 +3,10 @@ package tui
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"gcity/tui/feed"
 	"gcity/tui/fleet"
+	"gcity/tui/palette"
 	"gcity/tui/widget"
 )
 
@@ -79,34 +79,6 @@ func cityItems(m *model) []item {
 		Run:  func(m *model) []feed.Effect { return leaveFor(m, feed.SwitchCity{}) }})
 }
 
-// unlisted returns the city that the program was started for if it is not registered, or nil.
-func unlisted(m *model) *fleet.City {
-	switch {
-	case m.homeAt == "" || m.fleet.Within(m.homeAt) != "":
-		return nil
-	case m.home == "":
-		return fleet.Opened(cityName(m), m.homeAt, m.snap, m.now, time.Time{})
-	}
-	return fleet.Opened(m.home, m.homeAt, m.homeSnap, m.homeSeen, m.homeSeen)
-}
-
-// listed returns the rows of all cities, including the city that is not registered.
-func listed(m *model) []fleet.City {
-	rows := slices.Clone(m.fleet.Rows)
-	if c := unlisted(m); c != nil {
-		rows = append(rows, *c)
-	}
-	return rows
-}
-
-// isHere reports whether a row shows the city of this room.
-func isHere(m *model, c *fleet.City) bool {
-	if c.Opened {
-		return m.home == "" && !m.fleetRoom
-	}
-	return c.Info.Name == m.at && m.at != ""
-}
-
 // citiesTitle returns the title of the list of cities, with a note if the list is outdated.
 func citiesTitle(m *model) string {
 	if m.fleet == nil || m.fleet.Gone == "" {
@@ -123,4 +95,76 @@ func refreshCities(m *model) {
 	f := m.dialogs.finder()
 	f.Title = citiesTitle(m)
 	f.Refill(cityItems(m))
+}
+
+// visitCity switches to a city of the list.
+func visitCity(m *model, name, path, agent string) []feed.Effect {
+	if !m.fleetRoom && name == m.at && (m.folder == "" || path == m.folder) &&
+		(m.under == "" || m.under == name) {
+		say(m, "this is "+widget.Plain(name))
+		return nil
+	}
+	return leaveFor(m, feed.SwitchCity{Name: name, Path: path, Agent: agent})
+}
+
+// visitRow switches to the city of a row.
+func visitRow(m *model, c *fleet.City, agent string) []feed.Effect {
+	if c.Opened && !isHere(m, c) {
+		return leaveFor(m, feed.SwitchCity{Home: true, Name: c.Info.Name, Agent: agent})
+	} else if c.Opened {
+		say(m, "this is "+c.Shown)
+		return nil
+	}
+	return visitCity(m, c.Info.Name, c.Info.Path, agent)
+}
+
+// leaveFor starts a switch. Until it ends, only the key that cancels it works: other keys are meant for the new city.
+func leaveFor(m *model, t feed.SwitchCity) []feed.Effect {
+	if m.departure.waits() {
+		complain(m, "cannot switch city: "+departureText(m))
+		return nil
+	}
+	where := widget.Plain(t.Name)
+	if t.Name == "" {
+		where = "all cities"
+	}
+	before := m.status
+	t.ID = begin(m, "going to "+where+" "+m.look.Glyphs.More)
+	m.going = citySwitch{t.ID, where, before}
+	return []feed.Effect{t}
+}
+
+// cityNames returns the other cities, for the palette.
+func cityNames(m *model, _ []string) []word {
+	var all []word
+	if m.fleet == nil {
+		return nil
+	}
+	for i := range m.fleet.Rows {
+		if c := &m.fleet.Rows[i]; c.Info.Name != m.at {
+			all = append(all, word{Word: c.Info.Name, Note: fleet.HealthOf(&m.look, c).Word,
+				Noun: "city"})
+		}
+	}
+	return all
+}
+
+func cityLine(m *model, args []string) ([]feed.Effect, string) {
+	if !m.directory {
+		return nil, noDirectory(m)[0]
+	}
+	c := m.fleet.Find(args[0])
+	if c == nil {
+		return nil, palette.Unknown("city", args[0], cityNames(m, nil))
+	}
+	return visitCity(m, c.Info.Name, c.Info.Path, ""), ""
+}
+
+// needFleet returns why the room of all cities is not available.
+func needFleet(m *model) string {
+	if !m.directory {
+		return strings.TrimSuffix(noDirectory(m)[0], ".") + "; " + m.keys.KeyOf("city.switch") +
+			" explains more"
+	}
+	return ""
 }

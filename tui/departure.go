@@ -27,52 +27,6 @@ type departure struct {
 
 func (d *departure) waits() bool { return d.total > 0 && !d.canceled }
 
-// askDrainAll asks whether to drain all agents before the city stops.
-func askDrainAll(m *model) []feed.Effect {
-	var rows []*panel.AgentRow
-	for i := range m.Agents.Rows {
-		if r := &m.Agents.Rows[i]; r.Running && r.Session != nil {
-			rows = append(rows, r)
-		}
-	}
-	if len(rows) == 0 {
-		return []feed.Effect{feed.Quit{Exit: feed.StopCity}}
-	}
-	body := []string{details.DrainMeans(m.Pools, rows)[0],
-		"The city stops when the last agent has finished, or after " +
-			widget.Duration(details.LongestDrain(m.Pools, rows)) + ".",
-		"Agents that finish do not restart; " + m.keys.KeyOf("view.back") +
-			" stays and restarts them."}
-	ask(m, question{title: "Drain " + details.TargetNames(rows) + ", then leave?",
-		whom: names(m, rows),
-		body: body,
-		verb: "drain, then leave", no: "stay", count: len(rows),
-		do: func(m *model) []feed.Effect { return depart(m, rows) }})
-	return nil
-}
-
-// depart drains agents and starts waiting for their sessions to end.
-func depart(m *model, rows []*panel.AgentRow) []feed.Effect {
-	d := departure{sessions: map[string]string{}, total: len(rows),
-		until: m.now.Add(details.LongestDrain(m.Pools, rows) + panel.Slack)}
-	var commands []city.Command
-	for _, r := range rows {
-		d.sessions[r.Name] = r.Session.ID
-		if r.Drainable() {
-			commands = append(commands, city.Drain{Agent: r.Name, Final: true})
-			d.draining = append(d.draining, r.Name)
-		}
-	}
-	var todo []feed.Effect
-	if len(commands) > 0 {
-		todo = carry(m, "draining", widget.Count(len(commands), "agent"), commands)
-		m.undo = undo{} // esc cancels the drains
-		d.id = m.status.id
-	}
-	m.departure = d
-	return todo
-}
-
 // refusedToDepart stops waiting for agents that could not be drained.
 func refusedToDepart(m *model, r *feed.Result) {
 	d := &m.departure

@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"github.com/charmbracelet/x/ansi"
-
 	"gcity/mail"
 	"gcity/themes"
 	"gcity/tui/details"
@@ -128,51 +126,6 @@ func (m *model) runTasks(tasks []task) (todo []feed.Effect) {
 // canvas returns the size, styles and keys that dialogs are drawn with.
 func (m *model) canvas() dialog.Canvas {
 	return dialog.Canvas{W: m.w, H: m.h, Styles: &m.look, Keys: m.keys, Stale: m.oldLine}
-}
-
-func (m *model) read(r *reader) {
-	r.Hints = func() []string { return readerKeys(m) }
-	m.dialogs.Open(r)
-}
-
-// sheet draws a dialog over the dimmed screen.
-func (m *model) sheet(s screenful) screenful {
-	title, lines, w, x, y := m.sheetContent()
-	if title == "" || m.w < 12 || m.h < 5 {
-		return s
-	}
-	left, top, h := m.sheetPlace(len(lines), w)
-	box := m.look.Box(title, lines[:h-2], w)
-	for i := range s.lines {
-		behind := ansi.Strip(s.lines[i])
-		if i < top || i >= top+h {
-			s.lines[i] = m.look.Paint(themes.Off, behind)
-			continue
-		}
-		s.lines[i] = m.look.Paint(themes.Off, widget.Fit(behind, left, "")) + box[i-top] +
-			m.look.Paint(themes.Off, widget.SkipColumns(behind, left+w))
-	}
-	s.x, s.y = -1, -1
-	if x >= 0 && y+1 < h-1 {
-		s.x, s.y = min(left+2+x, left+w-2), top+1+y
-	}
-	return s
-}
-
-// sheetPlace returns the position and height of a dialog with the given number of lines.
-func (m *model) sheetPlace(lines, w int) (left, top, h int) {
-	h = min(lines+2, m.h)
-	return (m.w - w) / 2, max(0, (m.h-h)/3), h
-}
-
-// sheetContent returns the content of the open dialog; the title is "" without a dialog.
-func (m *model) sheetContent() (title string, lines []string, w, x, y int) {
-	switch {
-	case m.dialogs.covers():
-		f := m.dialogs.Top().Draw(m.canvas())
-		return f.Title, f.Lines, f.W, f.X, f.Y
-	}
-	return "", nil, 0, -1, -1
 }
 
 // oldLine returns a warning that the city does not answer, or "". Dialogs show it because they may cover the header.

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 
 	"gcity/tui/feed"
@@ -18,23 +17,6 @@ import (
 type written struct {
 	feed.FileLine
 	what string
-}
-
-// placeOf parses a position as the city prints it: "teams/one.toml:12:3". It returns false if there is no line number.
-func placeOf(m *model, source string) (feed.FileLine, bool) {
-	parts := strings.Split(source, ":")
-	if len(parts) < 3 {
-		return feed.FileLine{}, false
-	}
-	line, err := strconv.Atoi(parts[len(parts)-2])
-	if err != nil {
-		return feed.FileLine{}, false
-	}
-	p := feed.FileLine{File: strings.Join(parts[:len(parts)-2], ":"), Line: line}
-	if p.File == filepath.Base(m.files.Path("")) {
-		p.File = ""
-	}
-	return p, true
 }
 
 // refusedAt returns the pattern of an error position at the beginning of a line.
@@ -135,23 +117,6 @@ func askWhere(m *model, all []written) {
 	}
 	c.Answers = append(c.Answers, answer{Key: "n", Title: "none, cancel", Safe: true})
 	m.dialogs.Open(c)
-}
-
-// declaredText names the files that declare and change something, and marks those that cannot be edited here.
-func declaredText(m *model, source string, patched []string) string {
-	one := func(at string) string {
-		if m.files != nil && m.mode != ReadOnly {
-			if p, ok := placeOf(m, at); ok && m.files.Fixed(p.File) != "" {
-				return widget.Plain(at) + " (cannot be edited here)"
-			}
-		}
-		return widget.Plain(at)
-	}
-	text := one(source)
-	for i, at := range patched {
-		text += [...]string{", changed at ", " and "}[min(i, 1)] + one(at)
-	}
-	return text
 }
 
 // placeName formats a position for the user.

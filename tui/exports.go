@@ -1,6 +1,9 @@
 package tui
 
-import "gcity/tui/feed"
+import (
+	"gcity/tui/feed"
+	"gcity/tui/panel"
+)
 
 // Types of tui/feed that callers of Run use.
 type (
@@ -30,3 +33,10 @@ const (
 
 // SweepDrafts removes old drafts of a city's configuration.
 func SweepDrafts(dir string) { feed.SweepDrafts(dir) }
+
+// CheckKeys returns the problems of a user's key bindings.
+func CheckKeys(p feed.Person) []string {
+	r := newRegistry(panel.NewLists().Panels)
+	r.Include(themeActions(p.Themes))
+	return r.Rebind(p.Keys)
+}

@@ -150,3 +150,12 @@ func openPaletteAt(m *model, text string) []feed.Effect {
 	m.dialogs.finder().Type(text)
 	return nil
 }
+
+// noteUnasked notes that a line of the palette acted without a question, or was refused.
+func noteUnasked(m *model, f *finder, todo []feed.Effect) {
+	acts := func(e feed.Effect) bool { _, ok := e.(feed.Perform); return ok }
+	if m.dialogs.Top() == nil && f.Palette != nil &&
+		(m.status.failed || slices.ContainsFunc(todo, acts)) {
+		m.unasked = m.now
+	}
+}

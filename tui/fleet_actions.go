@@ -87,14 +87,6 @@ func fleetMoves() []action {
 	}
 }
 
-func stepFleet(m *model, n int) {
-	if m.onNeeds {
-		moveNeeds(m, n)
-		return
-	}
-	m.cities.Move(n)
-}
-
 // turnFleet moves the cursor between the cities and the agents.
 func needNeeds(m *model) string {
 	if !m.onNeeds && len(allNeeds(m)) == 0 {
@@ -106,17 +98,6 @@ func needNeeds(m *model) string {
 func turnFleet(m *model) []feed.Effect {
 	m.onNeeds = !m.onNeeds && len(allNeeds(m)) > 0
 	moveNeeds(m, 0)
-	return nil
-}
-
-// chosenCity returns the city under the cursor or, if the cursor is on an agent, the city of that agent. It may be nil.
-func chosenCity(m *model) *fleet.City {
-	if !m.onNeeds {
-		return m.cities.Current()
-	}
-	if all := allNeeds(m); m.needAt < len(all) {
-		return all[m.needAt].city
-	}
 	return nil
 }
 

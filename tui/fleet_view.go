@@ -1,16 +1,11 @@
 package tui
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
-	tea "charm.land/bubbletea/v2"
-
-	"gcity/city"
 	"gcity/themes"
-	"gcity/tui/feed"
 	"gcity/tui/fleet"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
@@ -267,66 +262,4 @@ func fleetSummary(m *model, w int) string {
 		text += " " + m.look.Glyphs.Dot + p.Text[1:]
 	}
 	return widget.Cut(text, w, m.look.Glyphs.More)
-}
-
-// clickFleet moves the cursor to the clicked row; a double click opens it.
-func clickFleet(m *model, c tea.MouseClickMsg, double bool) []feed.Effect {
-	at := planFleet(m)
-	row := c.Y - at.head - 1
-	switch {
-	case c.Button != tea.MouseLeft || covered(m):
-		return nil
-	case row >= 0 && row < at.cities-1:
-		if fleetHeaded(m, m.w, at.cities) {
-			row--
-		}
-		if row < 0 || row+m.cities.List.Offset >= len(m.cities.List.Shown) {
-			return nil
-		}
-		row += m.cities.List.Offset
-		m.onNeeds = false
-		m.cities.Move(row - m.cities.List.Cursor)
-	default:
-		row -= at.cities
-		if row < 0 || row >= at.needs-1 || row+m.needOffset >= len(allNeeds(m)) {
-			return nil
-		}
-		row += m.needOffset
-		m.onNeeds = true
-		moveNeeds(m, row-m.needAt)
-	}
-	if double {
-		return m.perform(m.keys.ByID("fleet.open"))
-	}
-	return nil
-}
-
-// ranked orders cities: cities that need attention first, then by name.
-func ranked(m *model, a, b *fleet.City) int {
-	return cmp.Or(fleet.HealthOf(&m.look, a).Rank-fleet.HealthOf(&m.look, b).Rank,
-		city.CompareNames(a.Info.Name, b.Info.Name))
-}
-
-// fleetNeed is an agent that needs attention, with its city.
-type fleetNeed struct {
-	city *fleet.City
-	need *fleet.Need
-}
-
-// allNeeds returns the agents of all cities that need attention, the most urgent first.
-func allNeeds(m *model) []fleetNeed {
-	var all []fleetNeed
-	for i := range m.cities.Rows {
-		c := &m.cities.Rows[i]
-		if !c.Info.Running {
-			continue
-		}
-		for k := range c.Brief.Needs {
-			all = append(all, fleetNeed{c, &c.Brief.Needs[k]})
-		}
-	}
-	slices.SortStableFunc(all, func(a, b fleetNeed) int {
-		return a.need.State.Urgency() - b.need.State.Urgency()
-	})
-	return all
 }

@@ -162,9 +162,6 @@ func changes(m *model, a *action) bool {
 	return a.Refused(&looking) == needWritable(&looking)
 }
 
-// suspendID is the ID of the action that suspends agents, or pools if Pools has the focus.
-const suspendID = "agent.suspend"
-
 // undrainsOnly reports whether the release verb would only cancel drains. The footer then names the drain key instead.
 func undrainsOnly(m *model) bool {
 	return !undoable(m) && answerable(m) == nil && !slices.ContainsFunc(releasable(m),

@@ -7,9 +7,8 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/internal/colour"
 	"gcity/themes"
-	"gcity/tui/feed"
-	"gcity/tui/fleet"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
@@ -71,14 +70,6 @@ func header(m *model, w int) string {
 	}
 	l.Add(loop, end)
 	return widget.Crop(l.Fill(w), w)
-}
-
-// unread returns the number of unread messages for people.
-func unread(m *model) int {
-	if m.snap == nil {
-		return 0
-	}
-	return max(0, m.snap.Mail.Unread)
 }
 
 // mailBadge returns the number of unread messages for people, or "".
@@ -161,67 +152,6 @@ func clockText(m *model) string {
 	return loop + "  " + at
 }
 
-// stalled reports whether the controller's patrol is long overdue.
-func stalled(m *model) bool {
-	if m.snap == nil || m.snap.Patrol.Last.IsZero() || stopped(m) {
-		return false
-	}
-	return m.snap.Patrol.Age(m.now) > 3*m.snap.Patrol.Interval+5*time.Second
-}
-
-// stopped reports whether the city does not answer and its last snapshot announced a clean shutdown.
-func stopped(m *model) bool { return m.gone != "" && m.snap != nil && m.snap.ShutDown }
-
-// lost reports whether a city of another process cannot be controlled: it has ended or does not answer.
-func lost(m *model) bool { return m.gone != "" && m.mode != Hosting }
-
-// alerts returns the problems of the whole city, the worst first.
-func alerts(m *model) []panel.Alert {
-	var p []panel.Alert
-	bad := func(text string) { p = append(p, panel.Alert{Text: text}) }
-	switch {
-	case stopped(m):
-		bad("the city stopped " + widget.Age(m.now.Sub(m.lone)) + " ago" + startAgain(m) +
-			"; this is its last known state")
-	case lost(m):
-		bad("no answer for " + widget.Age(m.now.Sub(m.lone)) + ": " + m.gone + startAgain(m) +
-			"; the data shown is outdated")
-	case m.gone != "":
-		bad("the city cannot be reached: " + m.gone + "; the data shown is outdated")
-	}
-	s := m.snap
-	if s == nil {
-		return p
-	}
-	if s.ShutDown && !stopped(m) {
-		bad("the city is shutting down")
-	}
-	if stalled(m) {
-		bad("no patrol by the controller for " + widget.Age(s.Patrol.Age(m.now)))
-	}
-	held := ""
-	if s.Config.Held != nil {
-		held = fleet.Removes(s.Config.Held)
-	}
-	return append(p, m.Alerts(m.env(), held, mistakesOf(m))...)
-}
-
-// startAgain returns a hint that says how to start a city that does not answer, or "".
-func startAgain(m *model) string {
-	switch {
-	case !lost(m) || m.gone == feed.NotYet:
-		return ""
-	case m.under != "":
-		return "; run `gcity start` there to start it again"
-	}
-	return "; run `gcity` there to start it again"
-}
-
-// alertLines returns the rows below the header.
-func alertLines(m *model, n int) []string {
-	return panel.AlertLines(&m.look, alerts(m), m.w, n, m.keys.KeyOf("city.details"))
-}
-
 // summary describes the city in one line of w columns: its name, its problems, and as many counts as fit.
 func summary(m *model, w int) string {
 	dot := " " + m.look.Glyphs.Dot + " "
@@ -249,4 +179,86 @@ func summary(m *model, w int) string {
 		}
 		room -= over
 	}
+}
+
+// callBadge returns a note with the number of watchdogs that call for attention, or "".
+func callBadge(m *model, w int) string {
+	n := len(m.Watchdogs.Calling())
+	switch {
+	case n == 0:
+		return ""
+	case w < 100:
+		return m.look.Glyphs.Alert + widget.Number(n)
+	}
+	return fmt.Sprintf("%s %d calling", m.look.Glyphs.Alert, n)
+}
+
+// cityMark returns this city's place in the list, and whether other cities need attention, for the header.
+func cityMark(m *model, w int) (position, wanting string) {
+	if !m.directory || m.fleet == nil {
+		return "", ""
+	}
+	rows := listed(m)
+	at, others := 0, len(rows)
+	for i := range rows {
+		if isHere(m, &rows[i]) {
+			at = i + 1
+			others--
+		}
+	}
+	if others == 0 {
+		return "", ""
+	}
+	key, n := m.keys.KeyOf("city.switch"), m.fleet.Elsewhere(m.at)
+	switch {
+	case w < 60 && n > 0:
+		return "", key + m.look.Glyphs.Alert + fmt.Sprint(min(n, 99))
+	case w < 60:
+		return key, ""
+	case unlisted(m) != nil || at == 0:
+		position = fmt.Sprintf("%d cities %s", max(len(rows), others+1), key)
+	case w < 100:
+		position = fmt.Sprintf("city %d/%d %s", at, len(rows), key)
+	default:
+		position = fmt.Sprintf("city %d of %d %s", at, len(rows), key)
+	}
+	if n > 0 {
+		wanting = fmt.Sprintf("%s %d need attention", key, n)
+		if w < 100 {
+			position = ""
+		}
+		if n == 1 {
+			wanting = key + " 1 needs attention"
+		}
+	}
+	return position, wanting
+}
+
+func addCityMark(m *model, l *widget.Line, w int) {
+	dot := " " + m.look.Glyphs.Dot + " "
+	if w < 60 {
+		dot = " "
+	}
+	position, wanting := cityMark(m, w)
+	if position != "" {
+		l.Add(themes.Dim, dot+position)
+	}
+	if wanting != "" {
+		l.Add(themes.Warn, dot+wanting)
+	}
+}
+
+// cityBadge adds the city's name to the header, on the city's own colour if it has one, so that cities are not
+// confused. Without colours it draws the name as a title.
+func cityBadge(m *model, l *widget.Line, name string) {
+	own := ""
+	if m.snap != nil && m.snap.Console.Colour != "" && !m.around.noColor {
+		// A newer controller may allow colours that this client does not know.
+		own, _ = colour.Parse(m.snap.Console.Colour)
+	}
+	if own == "" {
+		l.Add(themes.Title, " "+name)
+		return
+	}
+	l.Badge(own, " "+name+" ")
 }

@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"strings"
-
 	"gcity/city"
 	"gcity/tui/details"
 	"gcity/tui/feed"
@@ -71,55 +69,6 @@ func showAgent(m *model) []feed.Effect {
 	}})
 	askAbout(m, d)
 	return nil
-}
-
-// askAbout requests details of an agent from the city.
-func askAbout(m *model, d *details.Inspection) {
-	m.seeks++
-	d.Asked, d.Sign = m.seeks, signOf(m, d.Name)
-	m.todo = append(m.todo, feed.Inspect{ID: d.Asked, Agent: d.Name})
-}
-
-// signOf returns a string that changes when the details of an agent may have changed.
-func signOf(m *model, name string) string {
-	a, ok := m.snap.Agent(name)
-	if !ok {
-		return ""
-	}
-	life, file := "", ""
-	if a.Session != nil {
-		life = a.Session.ID
-	}
-	if a.Exit != nil {
-		file = a.Exit.File + a.Exit.At.String()
-	}
-	return strings.Join(append(a.Drift, string(a.State), life, file, m.snap.Config.Revision),
-		"\x00")
-}
-
-// dossierChanged requests the open details again when they may have changed.
-func dossierChanged(m *model) {
-	d := m.dialogs.dossier()
-	if d == nil {
-		return
-	}
-	if sign := signOf(m, d.Name); d.Asked == 0 && sign != "" && sign != d.Sign {
-		askAbout(m, d)
-	}
-}
-
-// inspected handles the details of an agent. It ignores answers to outdated requests.
-func inspected(m *model, in feed.Inspected) {
-	d := m.dialogs.dossier()
-	if d == nil || d.Asked != in.ID {
-		return
-	}
-	m.ui++
-	d.Asked, d.Problem = 0, widget.Plain(in.Problem)
-	if in.Problem == "" {
-		d.About = in.About
-	}
-	dossierChanged(m)
 }
 
 // readerKeys returns the keys for the open text, except scrolling and closing.

@@ -3,6 +3,7 @@ package tui
 import (
 	"slices"
 
+	"gcity/themes"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
@@ -269,4 +270,16 @@ func (m *model) focusRows() int {
 		}
 	}
 	return 1
+}
+
+// hint returns the lines of the hint of the first visit, which are shown below the panels.
+func (m *model) hint() []string {
+	if !m.greeting || m.h < 16 || m.w < 60 || m.mode == ReadOnly {
+		return nil
+	}
+	lines := panel.FirstHint(m.keys.KeyOf, m.person.Detach.String(), m.mode == Hosting)
+	for i, text := range lines {
+		lines[i] = m.look.Paint(themes.Accent, widget.Fit(" "+text, m.w, m.look.Glyphs.More))
+	}
+	return lines
 }

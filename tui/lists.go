@@ -70,3 +70,16 @@ func (m *model) details() *details.Source {
 		},
 		Printed: func(r *city.Run) []string { return printed(m, r) }}
 }
+
+// cityName returns the city's name, or a general term while it is unknown.
+func cityName(m *model) string {
+	switch {
+	case m.snap == nil && m.fleetRoom:
+		return "all cities"
+	case m.snap == nil && m.at != "":
+		return widget.Plain(m.at)
+	case m.snap == nil:
+		return "the city"
+	}
+	return widget.Plain(m.snap.Name)
+}

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"gcity/beads"
@@ -218,34 +217,4 @@ func writeLine(m *model, args []string) ([]feed.Effect, string) {
 		return nil, fmt.Sprintf("the subject is too long: at most %d bytes", beads.MaxTitle)
 	}
 	return compose(m, e), ""
-}
-
-// posting is mail that is being sent, and its draft.
-type posting struct {
-	id    int // ID of the awaited action
-	draft draftTo
-}
-
-// undelivered keeps mail that could not be sent as a draft for the recipients that did not get it.
-func undelivered(m *model, r *feed.Result) {
-	i := slices.IndexFunc(m.posted, func(p posting) bool { return p.id == r.ID })
-	if i < 0 {
-		return
-	}
-	d := m.posted[i].draft
-	m.posted = slices.Delete(slices.Clone(m.posted), i, i+1)
-	var to []string
-	for n, name := range d.to {
-		if slices.Contains(r.Refused, n) {
-			to = append(to, name)
-		}
-	}
-	if d.to = to; len(to) > 0 && draftOf(m, to) < 0 {
-		keepDraft(m, d)
-	}
-}
-
-func keepDraft(m *model, d draftTo) {
-	m.drafts = append(m.drafts, d)
-	m.drafts = m.drafts[max(0, len(m.drafts)-maxDrafts):]
 }

@@ -1,19 +1,15 @@
 package tui
 
 import (
-	"slices"
-	"strings"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-
 	"gcity/city"
-	"gcity/events"
 	"gcity/themes"
 	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/fleet"
 	"gcity/tui/keymap"
+	"gcity/tui/palette"
 	"gcity/tui/panel"
 	"gcity/tui/terminal"
 	"gcity/tui/widget"
@@ -146,151 +142,6 @@ type model struct {
 	todo    []feed.Effect // effects queued during the current update
 }
 
-// newModel returns a control room without any data from the city.
-func newModel(o Options, now time.Time) *model {
-	m := &model{mode: o.Mode, remote: o.OverSSH, now: now, Lists: panel.NewLists(),
-		configEdit: configEdit{files: o.Config},
-		appearance: appearance{around: newSurroundings(o)},
-		screenState: screenState{w: 80, h: 24, below: o.OverSSH,
-			focus: panel.IDAgents, before: panel.IDAgents},
-	}
-	m.cities = widget.NewTable[fleet.City]()
-	m.directory = o.Cities != nil
-	_, m.registrar = o.Cities.(city.Registrar)
-	takePerson(m, o.Person)
-	m.noted, m.notedAt = memoryOf(m).Text(), now
-	return m
-}
-
-// update applies a message to the model and returns effects.
-func (m *model) update(now time.Time, msg any) []feed.Effect {
-	m.now = now
-	m.Events.Seen.Look(m.Events.CursorSeq(), now)
-	defer func() { m.Events.Seen.Look(m.Events.CursorSeq(), now) }()
-	var todo []feed.Effect
-	switch msg := msg.(type) {
-	case feed.News:
-		m.receive(msg)
-	case tea.WindowSizeMsg:
-		m.ui++
-		m.w, m.h = msg.Width, msg.Height
-		if c := m.dialogs.composer(); c != nil {
-			c.Fit(m.w, m.h)
-		}
-	case tea.KeyPressMsg:
-		m.ui++
-		m.keyed = now
-		m.dismissHint()
-		if !between(m, msg.String()) {
-			todo = m.key(msg)
-			if c := m.dialogs.choice(); c != nil && c.Since.Equal(now) {
-				c.Asked = true
-			}
-		}
-	case tea.PasteMsg, tea.MouseClickMsg, wheel:
-		if between(m, "") {
-			break
-		}
-		todo = hand(m, msg)
-	case tea.BackgroundColorMsg:
-		lit(m, msg)
-	case failure:
-		m.ui++
-		complain(m, string(msg))
-	}
-	tellOfEdit(m)
-	if s := &m.status; s.while != nil && !s.while(m) {
-		m.status = status{}
-	}
-	previewTheme(m)
-	turnPane(m)
-	askLists(m)
-	todo, m.todo = append(append(todo, m.todo...), keepMemory(m, false)...), nil
-	if !m.zoomed || m.focus != panel.IDPeek {
-		m.peek.Logs = false
-	}
-	if w := watching(m); w != m.watched {
-		m.watched = w
-		todo = append(todo, w)
-	}
-	return todo
-}
-
-// receiveEvents applies events. Events about beads or mail make the lists of beads and mail outdated.
-func (m *model) receiveEvents(all []events.Event) {
-	if len(all) == 0 {
-		return
-	}
-	m.Events.Add(all)
-	if slices.ContainsFunc(all, func(e events.Event) bool {
-		return strings.HasPrefix(e.Type, "bead.") || strings.HasPrefix(e.Type, "mail.")
-	}) {
-		outdate(m)
-	}
-}
-
-// failure is an error from outside the model, to be shown in the status line.
-type failure string
-
-// receive applies the content of the mailbox.
-func (m *model) receive(n feed.News) {
-	if n.Person != nil {
-		reread(m, *n.Person)
-	}
-	if n.Gone != nil {
-		if m.gone == "" {
-			m.lone = m.now
-		}
-		m.gone = widget.Plain(*n.Gone)
-	}
-	if m.stayed.agent != "" && m.now.After(m.stayed.until) {
-		m.stayed = stay{}
-		m.relist()
-	}
-	if n.Snap != nil {
-		m.snapshot(n.Snap)
-	} else if m.snap != nil && !m.settledOrder() {
-		m.snapshot(m.snap)
-	}
-	// Rows may start to need attention as time passes, without new data.
-	if m.attention && m.sifted != m.now.Unix() {
-		m.keepUp()
-	}
-	m.Events.Aim(m.now)
-	for _, d := range n.Dug {
-		olderLoaded(m, d)
-	}
-	m.receiveEvents(n.Events)
-	for _, r := range n.Results {
-		ended(m, r)
-	}
-	for _, f := range n.Found {
-		takeFound(m, f)
-	}
-	for _, in := range n.Inspected {
-		inspected(m, in)
-	}
-	if n.Pane != nil {
-		if n.Pane.Agent != m.peek.News.Agent || n.Pane.Run != m.peek.News.Run {
-			endSearch(m)
-		}
-		m.peek.Take(*n.Pane, bornRule(m))
-	}
-	if n.Edited != nil {
-		m.judged = n.Edited
-	}
-	if n.Fleet != nil {
-		receiveFleet(m, n.Fleet)
-	} else if m.fleetRoom && m.sifted != m.now.Unix() {
-		m.sifted = m.now.Unix()
-		listCities(m)
-	}
-	leaveWhenDone(m)
-	if c := m.dialogs.choice(); c != nil && c.Leaving && lost(m) {
-		askLost(m)
-	}
-}
-
 // snapshot applies a new snapshot of the city.
 func (m *model) snapshot(s *city.Snapshot) {
 	if m.snap != nil && s.Started.Equal(m.snap.Started) && s.Rev < m.snap.Rev {
@@ -308,30 +159,6 @@ func (m *model) snapshot(s *city.Snapshot) {
 	noteCrash(m)
 }
 
-// key runs the action of a key in the zone of the focused panel, or passes the key to a dialog.
-func (m *model) key(k tea.KeyPressMsg) []feed.Effect {
-	if m.dialogs.Top() != nil {
-		return m.dialogKey(k)
-	}
-	if answersNothing(m, k) {
-		return nil
-	}
-	if m.fleetRoom {
-		if a := m.keys.Find(k, keymap.InFleet); a != nil {
-			return m.perform(a)
-		}
-		return nil
-	}
-	if typedAfterRefusal(m, k) {
-		return nil
-	}
-	if a := m.keys.Find(k, m.zone(), keymap.Everywhere); a != nil {
-		return m.perform(a)
-	}
-	explainKey(m, k)
-	return nil
-}
-
 // zone returns the zone of the focused panel.
 func (m *model) zone() keymap.Zone {
 	if m.focus == panel.IDPeek {
@@ -340,44 +167,69 @@ func (m *model) zone() keymap.Zone {
 	return m.focused().About().Zone
 }
 
-// perform runs an action, or says why it is not possible.
-func (m *model) perform(a *action) (todo []feed.Effect) {
-	if m.status.note {
-		if m.status = (status{}); a.ID == backID || a.ID == "fleet.back" {
-			return nil
-		}
-	}
-	if why := a.Refused(m); why != "" {
-		complain(m, "cannot "+keymap.Verb(a.Title())+": "+why)
-		m.status.note, m.status.while = true, isFresh
-		if writes(a) || a.Risk == keymap.Typed {
-			m.refusedText = m.now
-		}
-	} else {
-		todo = a.Run(m)
-	}
-	if a.Risk == keymap.Confirmed && m.dialogs.Top() == nil {
-		m.unasked = m.now
-	}
-	return todo
+// confirm is the user's preference for confirmation questions.
+type confirm int
+
+const (
+	confirmNormal confirm = iota // ask before actions that do harm or cannot be undone
+	confirmAlways                // ask before every verb
+	confirmNever                 // ask only if the user must type something or see a plan
+)
+
+// otherCities is the state of a room about the other cities.
+type otherCities struct {
+	directory bool        // a list of cities exists
+	registrar bool        // cities can be registered and unregistered
+	fleet     *fleet.List // nil = not received yet
+	fleetRoom bool        // the room shows all cities and belongs to none
+	all       bool        // the program was started for all cities
+	at        string      // the city's name in the list, "" = not listed
+	under     string      // its name when it was opened from the list; "" = not from the list
+	folder    string      // folder of the city, without symbolic links; "" = unknown
+	// name of the home city, for which the program was started, if the room shows a different city
+	home string
+	// last snapshot of the home city, and when it was received
+	homeSnap *city.Snapshot
+	homeSeen time.Time
+	homeAt   string          // folder of the home city; "" = started for all cities
+	hosts    bool            // home is set, and this program runs the home city's controller
+	from     feed.SwitchCity // the room from which the user opened the room of all cities
+	going    citySwitch
+	arrived  time.Time
+
+	cities     widget.Table[fleet.City, *fleet.City]
+	cityFilter widget.Filter
+	needAt     int
+	needOffset int
+	needOf     [2]string // the city and the agent under the cursor
+	onNeeds    bool      // the cursor is among the agents
 }
 
-// dialogKey runs the action of a key in the zone of the top dialog, or passes the key to that dialog.
-func (m *model) dialogKey(k tea.KeyPressMsg) []feed.Effect {
-	d := m.dialogs.Top()
-	a := m.keys.Find(k, d.Zone())
-	switch cancels := a != nil && a.ID == "choice.cancel"; {
-	case !cancels && !d.Accepts(k.String(), m.now):
-		return nil
-	case a != nil:
-		return m.perform(a)
-	}
-	return m.runTasks(d.Key(k, func() { m.dialogs.Close(d) }))
+// citySwitch is a switch to another city in progress.
+type citySwitch struct {
+	id     int // ID of its status line; 0 = no switch in progress
+	name   string
+	before status // the status line before the switch
 }
 
-// paste inserts text into the line or text being typed. Elsewhere it is ignored: a paste is not a sequence of commands.
-func (m *model) paste(text string) {
-	if d := m.dialogs.Top(); d != nil {
-		d.Paste(text)
-	}
+// press is the last click, to detect double clicks.
+type press struct {
+	at   time.Time
+	x, y int
+	shut bool // the click closed its target, so a second click would hit another one
 }
+
+// Mode determines what the user may do and what happens on leaving.
+type Mode int
+
+const (
+	Hosting  Mode = iota // the controller runs in this process
+	Joined               // the controller runs in another process
+	ReadOnly             // like Joined, but every verb is refused
+)
+
+// String returns the mode as the header shows it.
+func (m Mode) String() string { return [...]string{"runs here", "joined", "read-only"}[m] }
+
+// word is a completion.
+type word = palette.Word

@@ -6,7 +6,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"gcity/tui/feed"
-	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
@@ -20,81 +19,6 @@ const together = 16 * time.Millisecond
 
 // wheel is how far the wheel was turned, in notches downwards, and where.
 type wheel struct{ x, y, notches int }
-
-// press is the last click, to detect double clicks.
-type press struct {
-	at   time.Time
-	x, y int
-	shut bool // the click closed its target, so a second click would hit another one
-}
-
-// mouseActions returns the actions that capture and release the mouse.
-func mouseActions() []action {
-	return []action{
-		{ID: "view.mouse",
-			Key: keymap.Bind("mouse: use it for clicks and scrolling, or return it to the terminal",
-				"M"), In: []keymap.Zone{keymap.Everywhere},
-			Run: toggleMouse},
-	}
-}
-
-// usesMouse reports whether the room, and not the terminal, handles clicks and scrolling.
-func usesMouse(m *model) bool {
-	return m.mouse == "on" || m.mouse == "" && !m.person.MouseOff
-}
-
-func toggleMouse(m *model) []feed.Effect {
-	if usesMouse(m) {
-		m.mouse = "off"
-		say(m, "the terminal uses the mouse again, also at the next start")
-		return nil
-	}
-	m.mouse = "on"
-	say(m, "the mouse clicks and scrolls here; hold shift to "+
-		"select text, "+m.keys.KeyNow("view.mouse")+" releases it")
-	return nil
-}
-
-// area is the position of a panel on the screen.
-type area struct {
-	place
-	x, y, w int
-}
-
-// areas returns the visible panels.
-func areas(m *model) []area {
-	p := m.plan()
-	var all []area
-	stack := func(places []place, x, y, w int) {
-		for _, at := range places {
-			all = append(all, area{at, x, y, w})
-			y += at.h
-		}
-	}
-	top := 1 + p.problems
-	stack(p.above, 0, top, m.w)
-	for _, at := range p.above {
-		top += at.h
-	}
-	stack(p.left, 0, top, p.leftWidth)
-	stack(p.right, p.leftWidth+1, top, m.w-p.leftWidth-1)
-	stack(p.across, 0, top+p.topRows, m.w)
-	return all
-}
-
-func areaAt(m *model, x, y int) *area {
-	for _, a := range areas(m) {
-		if x >= a.x && x < a.x+a.w && y >= a.y && y < a.y+a.h {
-			return &a
-		}
-	}
-	return nil
-}
-
-// covered reports whether a dialog covers the panels or a line is being typed. A click is then not for the panels.
-func covered(m *model) bool {
-	return m.dialogs.covers() || m.typing()
-}
 
 // hand handles pastes and the mouse.
 func hand(m *model, msg any) (todo []feed.Effect) {
@@ -278,4 +202,36 @@ func (r *room) mouse(msg tea.Msg) (cmd tea.Cmd, ok bool) {
 		return nil, false
 	}
 	return cmd, true
+}
+
+// clickFleet moves the cursor to the clicked row; a double click opens it.
+func clickFleet(m *model, c tea.MouseClickMsg, double bool) []feed.Effect {
+	at := planFleet(m)
+	row := c.Y - at.head - 1
+	switch {
+	case c.Button != tea.MouseLeft || covered(m):
+		return nil
+	case row >= 0 && row < at.cities-1:
+		if fleetHeaded(m, m.w, at.cities) {
+			row--
+		}
+		if row < 0 || row+m.cities.List.Offset >= len(m.cities.List.Shown) {
+			return nil
+		}
+		row += m.cities.List.Offset
+		m.onNeeds = false
+		m.cities.Move(row - m.cities.List.Cursor)
+	default:
+		row -= at.cities
+		if row < 0 || row >= at.needs-1 || row+m.needOffset >= len(allNeeds(m)) {
+			return nil
+		}
+		row += m.needOffset
+		m.onNeeds = true
+		moveNeeds(m, row-m.needAt)
+	}
+	if double {
+		return m.perform(m.keys.ByID("fleet.open"))
+	}
+	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"gcity/themes"
-	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/terminal"
 	"gcity/tui/widget"
@@ -60,31 +59,6 @@ func paneRow(m *model, l terminal.PaneLine, w int, cropped func(string) string) 
 	out.Add(themes.Accent, widget.Cut(l.Rule, w-5, m.look.Glyphs.More))
 	out.Add(themes.Rule, " "+strings.Repeat(thin, max(0, w-out.Width-1)))
 	return widget.Crop(out.String(), w)
-}
-
-// paneRoom returns the columns and rows for the terminal in the pane. If the pane is hidden, it returns the screen's.
-func paneRoom(m *model) (w, h int) {
-	p := m.plan()
-	for _, stack := range []struct {
-		places []place
-		w      int
-	}{{p.left, p.leftWidth}, {p.right, m.w - p.leftWidth - 1}, {p.across, m.w}} {
-		for _, at := range stack.places {
-			if at.panel == panel.IDPeek {
-				return max(1, stack.w-1), peekRows(m, at.h)
-			}
-		}
-	}
-	return max(1, m.w-1), max(1, m.h)
-}
-
-// peekRows returns how many rows of the terminal a pane of h lines shows. An ended agent needs a line for the file
-// with its output.
-func peekRows(m *model, h int) int {
-	if r := selected(m); r != nil && r.Keeps() && h > 4 && !showsRun(m) {
-		return h - 2
-	}
-	return max(1, h-1)
 }
 
 // keptLine names the file with an ended agent's output.
@@ -204,24 +178,4 @@ func peekNote(m *model) string {
 		parts = append(parts, panel.LastExit(row.Exit))
 	}
 	return strings.Join(parts, " "+m.look.Glyphs.Dot+" ")
-}
-
-// watching returns the agent or run that the pane has to show.
-func watching(m *model) feed.Watch {
-	if w, ok := watchingRun(m); ok {
-		return w
-	}
-	row := selected(m)
-	if row == nil || !m.peekVisible() {
-		return feed.Watch{}
-	}
-	w := feed.Watch{Agent: row.Name, Running: row.Running, Focused: m.focus == panel.IDPeek,
-		Deep: m.peek.Logs}
-	switch {
-	case row.Session != nil:
-		w.Session = row.Session.ID
-	case m.watched.Agent == row.Name:
-		w.Session = m.watched.Session // the pane keeps the last output
-	}
-	return w
 }

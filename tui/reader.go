@@ -85,3 +85,8 @@ func cityDetails(m *model) []string {
 	}
 	return lines
 }
+
+func (m *model) read(r *reader) {
+	r.Hints = func() []string { return readerKeys(m) }
+	m.dialogs.Open(r)
+}

@@ -1,11 +1,8 @@
 package tui
 
 import (
-	"slices"
-
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
-	"gcity/tui/panel"
 )
 
 // action is one command of the control room, with its key.
@@ -14,22 +11,28 @@ type action = keymap.Action[*model, feed.Effect]
 // registry is the list of the control room's actions.
 type registry = keymap.Registry[*model, feed.Effect]
 
-// CheckKeys returns the problems of a user's key bindings.
-func CheckKeys(p feed.Person) []string {
-	r := newRegistry(panel.NewLists().Panels)
-	r.Include(themeActions(p.Themes))
-	return r.Rebind(p.Keys)
-}
+const (
+	releaseID = "agent.release" // releases agents; also undoes the last verb
+	drainID   = "agent.drain"   // in Pools it drains all members of the pool
+)
 
-func newRegistry(all []panel.Panel) *registry {
-	r := &registry{}
-	r.Include(slices.Concat(
-		agentActions(), sendActions(), poolActions(), automationActions(), panelActions(all),
-		workActions(), mailActions(), rigActions(), configActions(), focusActions(all),
-		viewActions(all),
-		peekActions(), editActions(), inspectActions(), eventActions(), moveActions(all),
-		sortActions(all), markActions(all), messageActions(), menuActions(), mouseActions(),
-		leaveActions(), dialogActions(), fleetActions(),
-	))
-	return r
-}
+const (
+	mailID  = "agent.mail"
+	slingID = "agent.sling"
+)
+
+const (
+	unsendID  = "agent.unsend"
+	sendNowID = "agent.send.now"
+)
+
+// backID is the ID of the action that goes back one step.
+const backID = "view.back"
+
+// suspendID is the ID of the action that suspends agents, or pools if Pools has the focus.
+const suspendID = "agent.suspend"
+
+// AutoTheme follows the terminal: dark or light. While its background is unknown, the theme of Options applies.
+const AutoTheme = "auto"
+
+const themeID = "theme."

@@ -3,54 +3,10 @@ package tui
 import (
 	"strings"
 
-	"gcity/city"
-	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/terminal"
 	"gcity/tui/widget"
 )
-
-// showsRun reports whether the pane shows the automation under the cursor instead of the selected agent. This starts
-// when Automations gets the focus, and ends when another panel, except the pane, gets the focus.
-func showsRun(m *model) bool { return m.onRuns && m.Automations.Current() != nil }
-
-// turnPane updates what the pane shows after a message.
-func turnPane(m *model) {
-	if m.focus != panel.IDPeek {
-		m.onRuns = m.focus == panel.IDAutomations
-	}
-}
-
-// watchingRun returns the run with output that is visible in the pane or in the details of an automation, if any.
-func watchingRun(m *model) (w feed.Watch, ok bool) {
-	r := m.Automations.Current()
-	switch {
-	case m.dialogs.history() != nil:
-		r = m.Automations.Find(m.dialogs.history().Name)
-	case !showsRun(m):
-		return feed.Watch{}, false
-	case !m.peekVisible():
-		r = nil
-	}
-	if r == nil || r.Last == nil {
-		return feed.Watch{}, true
-	}
-	return feed.Watch{Run: r.Last.ID, Running: r.Last.Ended == nil, Focused: true}, true
-}
-
-// printed returns the known output of a run as lines: the received output, or otherwise the output in its record.
-func printed(m *model, run *city.Run) []string {
-	if m.peek.News.Run == run.ID && len(m.peek.News.Text) > 0 {
-		return m.peek.News.Text
-	}
-	var lines []string
-	for text := range strings.SplitSeq(strings.TrimRight(run.Output, "\n"), "\n") {
-		if text = widget.Plain(text); text != "" {
-			lines = append(lines, text)
-		}
-	}
-	return lines
-}
 
 // drawRun draws the output of an automation's newest run.
 func drawRun(m *model, w, h int, focus bool, tabs []widget.Tab) []string {
@@ -118,17 +74,4 @@ func runTab(m *model) widget.Tab {
 		t.Extra = strings.Join(viewOfPane(m, extra), "  ")
 	}
 	return t
-}
-
-// apart reports whether verbs for agents are refused, because the focused panel or the pane shows something else.
-func apart(m *model) bool { return showsRun(m) || m.zone().Apart() }
-
-// amongOthers returns why verbs for agents are refused while the focused panel or the pane shows something else.
-func amongOthers(m *model) string {
-	if m.focus != panel.IDPeek {
-		return "this panel shows " + m.worked().About().Noun + "s; press " +
-			m.keys.KeyOf("focus.agents") + " for the agents"
-	}
-	return "the pane shows an automation; press " + m.keys.KeyOf("focus.agents") +
-		" for the agents, " + m.keys.KeyOf("focus.automations") + " for the automations"
 }

@@ -10,18 +10,6 @@ import (
 	"gcity/tui/feed"
 )
 
-// Mode determines what the user may do and what happens on leaving.
-type Mode int
-
-const (
-	Hosting  Mode = iota // the controller runs in this process
-	Joined               // the controller runs in another process
-	ReadOnly             // like Joined, but every verb is refused
-)
-
-// String returns the mode as the header shows it.
-func (m Mode) String() string { return [...]string{"runs here", "joined", "read-only"}[m] }
-
 // Options configure the control room.
 type Options struct {
 	City   city.Control

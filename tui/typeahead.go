@@ -2,13 +2,11 @@ package tui
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"gcity/themes"
-	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
@@ -39,15 +37,6 @@ func typedAfterRefusal(m *model, k tea.KeyPressMsg) bool {
 
 // habit is how long after an action a "y" is taken as the answer to a question that the action did not ask.
 const habit = 2 * time.Second
-
-// noteUnasked notes that a line of the palette acted without a question, or was refused.
-func noteUnasked(m *model, f *finder, todo []feed.Effect) {
-	acts := func(e feed.Effect) bool { _, ok := e.(feed.Perform); return ok }
-	if m.dialogs.Top() == nil && f.Palette != nil &&
-		(m.status.failed || slices.ContainsFunc(todo, acts)) {
-		m.unasked = m.now
-	}
-}
 
 // answersNothing reports whether a key was meant to answer a question that the last action did not ask. The key is
 // ignored, because it would open the list of texts to copy.

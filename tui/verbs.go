@@ -14,9 +14,6 @@ import (
 // verb is a command of the palette.
 type verb = palette.Verb[*model, feed.Effect]
 
-// word is a completion.
-type word = palette.Word
-
 // verbs returns the palette's commands.
 func verbs() []verb {
 	return append(agentVerbs(), []verb{

@@ -49,25 +49,6 @@ func (m *model) draw() screenful {
 	return s
 }
 
-// dismissHint removes the hint of the first visit for good.
-func (m *model) dismissHint() {
-	if m.greeting {
-		m.greeting, m.greeted = false, true
-	}
-}
-
-// hint returns the lines of the hint of the first visit, which are shown below the panels.
-func (m *model) hint() []string {
-	if !m.greeting || m.h < 16 || m.w < 60 || m.mode == ReadOnly {
-		return nil
-	}
-	lines := panel.FirstHint(m.keys.KeyOf, m.person.Detach.String(), m.mode == Hosting)
-	for i, text := range lines {
-		lines[i] = m.look.Paint(themes.Accent, widget.Fit(" "+text, m.w, m.look.Glyphs.More))
-	}
-	return lines
-}
-
 // asHeard draws the body as of the city's last answer: ages do not grow while the state is unknown.
 func (m *model) asHeard(p *plan) []string {
 	if m.gone != "" {
@@ -241,12 +222,6 @@ func (m *model) tabFor(e *panel.Env, at place, w int) widget.Tab {
 	}
 	own.Active = true
 	return own
-}
-
-// present reports whether a panel is visible. Some panels are visible only while they list something or have the focus.
-func (m *model) present(p panel.Panel) bool {
-	_, _, _, n := p.Cursor()
-	return !p.About().Optional || n > 0 || m.focus == p.About().ID
 }
 
 // roomy returns the smallest width at which a rule shows the search at its end. On narrower screens the title shows

@@ -1,0 +1,19 @@
+package tui
+
+import (
+	"gcity/tui/panel"
+	"slices"
+)
+
+func newRegistry(all []panel.Panel) *registry {
+	r := &registry{}
+	r.Include(slices.Concat(
+		agentActions(), sendActions(), poolActions(), automationActions(), panelActions(all),
+		workActions(), mailActions(), rigActions(), configActions(), focusActions(all),
+		viewActions(all),
+		peekActions(), editActions(), inspectActions(), eventActions(), moveActions(all),
+		sortActions(all), markActions(all), messageActions(), menuActions(), mouseActions(),
+		leaveActions(), dialogActions(), fleetActions(),
+	))
+	return r
+}

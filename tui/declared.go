@@ -1,0 +1,43 @@
+package tui
+
+import (
+	"gcity/tui/feed"
+	"gcity/tui/widget"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// placeOf parses a position as the city prints it: "teams/one.toml:12:3". It returns false if there is no line number.
+func placeOf(m *model, source string) (feed.FileLine, bool) {
+	parts := strings.Split(source, ":")
+	if len(parts) < 3 {
+		return feed.FileLine{}, false
+	}
+	line, err := strconv.Atoi(parts[len(parts)-2])
+	if err != nil {
+		return feed.FileLine{}, false
+	}
+	p := feed.FileLine{File: strings.Join(parts[:len(parts)-2], ":"), Line: line}
+	if p.File == filepath.Base(m.files.Path("")) {
+		p.File = ""
+	}
+	return p, true
+}
+
+// declaredText names the files that declare and change something, and marks those that cannot be edited here.
+func declaredText(m *model, source string, patched []string) string {
+	one := func(at string) string {
+		if m.files != nil && m.mode != ReadOnly {
+			if p, ok := placeOf(m, at); ok && m.files.Fixed(p.File) != "" {
+				return widget.Plain(at) + " (cannot be edited here)"
+			}
+		}
+		return widget.Plain(at)
+	}
+	text := one(source)
+	for i, at := range patched {
+		text += [...]string{", changed at ", " and "}[min(i, 1)] + one(at)
+	}
+	return text
+}
