@@ -1,7 +1,9 @@
 package tui
 
 import (
+	"gcity/tui/details"
 	"gcity/tui/feed"
+	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
@@ -55,4 +57,24 @@ func takeBack(m *model) []feed.Effect {
 	todo := carry(m, "undoing:", u.what, u.possible(m))
 	m.undo = undo{}
 	return todo
+}
+
+// messageActions returns the actions about past messages.
+func messageActions() []action {
+	return []action{
+		{ID: "view.messages",
+			Key: keymap.Bind("messages: show past status lines, with the result of each target"),
+			In:  []keymap.Zone{keymap.Everywhere},
+			Run: showMessages},
+		{ID: "verb.undo", Key: keymap.Bind("undo the last verb, within 10 s"),
+			In: []keymap.Zone{keymap.Everywhere}, Why: needUndo, Run: takeBack},
+	}
+}
+
+// showMessages shows past messages, the newest at the end.
+func showMessages(m *model) []feed.Effect {
+	m.read(&reader{Title: "Messages", Offset: widget.Far, Lines: func(w int) []string {
+		return details.MessageLines(&m.look, m.messages, m.now, w)
+	}})
+	return nil
 }

@@ -88,3 +88,40 @@ func movesAbout(a *action) bool {
 	return strings.HasPrefix(a.ID, "agent.mark") ||
 		slices.Contains([]string{"down", "up", "first", "last", "close", "refresh"}, last)
 }
+
+// alsoOfPools reports whether a verb for agents acts on the pool if Pools has the focus.
+func alsoOfPools(id string) bool {
+	return slices.Contains([]string{suspendID, drainID, "agent.attach", "agent.restart",
+		"agent.details", mailID, slingID}, id)
+}
+
+// elsewhere reports whether an action acts on something that the focused panel does not show: in Pools and
+// Automations, an agent.
+func elsewhere(m *model, a *action) bool {
+	p := m.focused().About()
+	agents := p.Kind == panel.KindAgent || p.Proxy != "" || m.focus == panel.IDPeek
+	return !agents && strings.HasPrefix(a.ID, "agent.") &&
+		!(p.Kind == panel.KindPool && alsoOfPools(a.ID))
+}
+
+// rankHere orders the footer of a panel: its own actions, then shared actions, then all other actions.
+func rankHere(m *model, a *action) int {
+	switch {
+	case a.ID == backID:
+		return -1
+	case a.ID == "pool.less", a.ID == "pool.more":
+		return 2
+	case len(a.In) == 1 && a.In[0] == m.zone() || a.ID == releaseID && answerable(m) != nil:
+		return 0
+	case actsOn(m, panel.KindPool) && !elsewhere(m, a) && strings.HasPrefix(a.ID, "agent."):
+		return 1
+	case slices.Contains(a.In, keymap.Everywhere):
+		return 3
+	}
+	return 2
+}
+
+// keyWorks reports whether an action's key works with the current focus.
+func keyWorks(m *model, a *action) bool {
+	return slices.Contains(a.In, keymap.Everywhere) || slices.Contains(a.In, m.zone())
+}
