@@ -154,7 +154,7 @@ func openMail(m *model) []feed.Effect {
 		return nil
 	}
 	own := l.Message
-	m.read(&reader{Title: widget.Plain(own.ID), About: &own,
+	openReader(m, &reader{Title: widget.Plain(own.ID), About: &own,
 		Lines: func(w int) []string { return widget.WrapAll(panel.MailDetails(m.env(), &own), w) }})
 	if own.Read || m.mode == ReadOnly || m.snap == nil || !m.snap.ForPeople(own.To) {
 		return nil

@@ -150,7 +150,7 @@ func askScale(m *model) []feed.Effect {
 					complain(m, "cannot scale "+p.Shown+": the pool is no longer part of the city")
 					return nil
 				case auto:
-					return m.auto(now)
+					return autoScale(m, now)
 				}
 				return scale(m, now, size)
 			}
@@ -172,8 +172,8 @@ func scale(m *model, p *panel.PoolRow, size int) []feed.Effect {
 		verb: "scale", do: do}, details.Leaving(m.details(), p.Name, size))
 }
 
-// auto makes the size of a pool depend on its check again. If members would leave, it asks for confirmation first.
-func (m *model) auto(p *panel.PoolRow) []feed.Effect {
+// autoScale makes the size of a pool depend on its check again. If members would leave, it asks for confirmation first.
+func autoScale(m *model, p *panel.PoolRow) []feed.Effect {
 	name, size := p.Name, p.Max
 	if p.Check.Good != nil {
 		size = min(max(p.Check.Value, p.Min), p.Max)

@@ -73,7 +73,7 @@ func messageActions() []action {
 
 // showMessages shows past messages, the newest at the end.
 func showMessages(m *model) []feed.Effect {
-	m.read(&reader{Title: "Messages", Offset: widget.Far, Lines: func(w int) []string {
+	openReader(m, &reader{Title: "Messages", Offset: widget.Far, Lines: func(w int) []string {
 		return details.MessageLines(&m.look, m.messages, m.now, w)
 	}})
 	return nil

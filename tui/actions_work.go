@@ -150,7 +150,7 @@ func showBead(m *model) []feed.Effect {
 		return nil
 	}
 	r := *bead(m)
-	m.read(&reader{Title: widget.Plain(r.Bead.ID), Lines: func(w int) []string {
+	openReader(m, &reader{Title: widget.Plain(r.Bead.ID), Lines: func(w int) []string {
 		if now := m.Work.Find(r.Bead.ID); now != nil {
 			r = *now
 		}

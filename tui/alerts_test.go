@@ -71,7 +71,7 @@ func TestNoZeroIsRed(t *testing.T) {
 		s := demo(t, 120, 40)
 		lead(s)
 		red := s.m.look.Paint(themes.Bad, " 0")
-		for _, line := range s.m.draw().lines[:min(8, len(s.m.draw().lines))] {
+		for _, line := range draw(s.m).lines[:min(8, len(draw(s.m).lines))] {
 			if strings.Contains(line, red) {
 				t.Errorf("%s: %q", name, line)
 			}

@@ -12,7 +12,7 @@ import (
 // surroundings are the known properties of the terminal, apart from preferences.
 type surroundings struct {
 	theme   themes.Theme
-	ascii   bool
+	ASCII   bool
 	calm    bool
 	noColor bool
 	below   bool // the pane is below the lists by default
@@ -48,7 +48,7 @@ func groundOf(environ []string) ground {
 
 // relook applies the wanted theme and characters. It asks for the terminal's background if a theme depends on it.
 func relook(m *model) {
-	ascii := m.around.ascii
+	ascii := m.around.ASCII
 	if m.person.ASCII != nil {
 		ascii = *m.person.ASCII
 	}
@@ -58,16 +58,16 @@ func relook(m *model) {
 		m.todo = append(m.todo, feed.AskBackground{})
 	}
 	t := wantedTheme(m)
-	if t == m.theme && ascii == m.ascii {
+	if t == m.theme && ascii == m.ASCII {
 		return
 	}
 	glyphs := themes.Unicode()
 	if ascii {
 		glyphs = themes.ASCII()
 	}
-	m.theme, m.ascii = t, ascii
+	m.theme, m.ASCII = t, ascii
 	m.look = widget.NewStyles(t, glyphs)
-	m.ui++
+	m.UI++
 	m.forgetDrawn()
 }
 

@@ -11,7 +11,7 @@ import (
 
 // receiveFleet handles a new list of cities.
 func receiveFleet(m *model, f *fleet.List) {
-	m.ui++
+	m.UI++
 	tellOfList(m, f)
 	m.fleet, m.directory = f, !f.None || m.fleetRoom
 	if name := f.Within(m.folder); name != "" && !m.fleetRoom {
@@ -99,5 +99,5 @@ func inherit(m *model, from *model, now time.Time) {
 		c.Fit(m.w, m.h)
 	}
 	m.forgetDrawn()
-	m.ui++
+	m.UI++
 }

@@ -12,7 +12,7 @@ func showAutomation(m *model) []feed.Effect {
 		return nil
 	}
 	h := &details.RunHistory{Name: r.Name}
-	m.read(&reader{Title: "automation " + r.Shown, About: h, Follow: h,
+	openReader(m, &reader{Title: "automation " + r.Shown, About: h, Follow: h,
 		Lines: func(w int) []string {
 			lines := widget.WrapAll(details.Automation(m.details(), h), w)
 			if h.End = len(lines); m.Automations.Find(h.Name) == nil {

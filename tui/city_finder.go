@@ -14,7 +14,7 @@ import (
 func switchCity(m *model) []feed.Effect {
 	switch {
 	case !m.directory:
-		m.read(&reader{Title: "Other cities",
+		openReader(m, &reader{Title: "Other cities",
 			Lines: func(w int) []string { return widget.WrapAll(noDirectory(m), w) }})
 		return nil
 	case m.departure.waits():

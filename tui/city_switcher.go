@@ -181,7 +181,7 @@ func (r *room) arrive(a *feed.Arrival) tea.Cmd {
 		heard := ""
 		n.Gone = &heard
 	}
-	todo := append(s.m.update(now, n), welcome(s.m, a, old.m)...)
+	todo := append(handle(s.m, now, n), welcome(s.m, a, old.m)...)
 	t.forget()
 	return tea.Sequence(cmd, r.carryOut(todo))
 }

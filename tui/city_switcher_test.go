@@ -311,7 +311,7 @@ func BenchmarkFrameFleet(b *testing.B) {
 	for b.Loop() {
 		next := *f
 		s.hear(feed.News{Fleet: &next})
-		s.m.draw()
+		draw(s.m)
 	}
 }
 

@@ -306,7 +306,7 @@ func TestComposerWithoutColour(t *testing.T) {
 		s.hear(feed.News{Snap: demoSnapshot(epoch), Events: demoEvents(epoch)})
 		scenes()[name](s)
 		golden(t, "testdata/"+name+"-120x40.txt", s.text())
-		for _, code := range strings.Split(strings.Join(s.m.draw().lines, "\n"), "\x1b[")[1:] {
+		for _, code := range strings.Split(strings.Join(draw(s.m).lines, "\n"), "\x1b[")[1:] {
 			if code, _, _ = strings.Cut(code, "m"); strings.Trim(code, "0127;") != "" {
 				t.Errorf("%s: a colour is painted: %q", name, code)
 			}
@@ -336,7 +336,7 @@ func TestComposerSheet(t *testing.T) {
 		s.choose("idle")
 		s.press("i")
 		s.paste(strings.Repeat("line\n", 40) + "日本")
-		d := s.m.draw()
+		d := draw(s.m)
 		rows := strings.Split(s.text(), "\n")
 		top := slices.IndexFunc(rows, func(row string) bool { return strings.Contains(row, "send to idle") })
 		if used := size[1] - top; top < 0 || used > max(3, size[1]/3) {
@@ -374,7 +374,7 @@ func FuzzComposer(f *testing.F) {
 			if s.m.dialogs.composer() == nil {
 				t.Fatal("it has closed")
 			}
-			d := s.m.draw()
+			d := draw(s.m)
 			if len(d.lines) != int(h) || d.x >= int(w) || d.y >= int(h) {
 				t.Fatalf("%dx%d: %d lines, cursor at %d, %d", w, h, len(d.lines), d.x, d.y)
 			}

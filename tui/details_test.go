@@ -100,7 +100,7 @@ func TestDecisionsHaveDates(t *testing.T) {
 // The details of a pool can also be opened from its members.
 func TestDetailsByThePaletteFollowTheAgent(t *testing.T) {
 	s := pooled(t, 120, 40)
-	run := func() { s.m.perform(s.m.action("pool.details")) }
+	run := func() { perform(s.m, actionOf(s.m, "pool.details")) }
 	s.choose("builder")
 	run()
 	s.shows("no pool is selected; press 2")

@@ -66,7 +66,7 @@ func tellOfEdit(m *model) {
 	}
 	e := *m.judged
 	m.judged, m.judging = nil, false
-	m.ui++
+	m.UI++
 	editedConfig(m, e)
 }
 
@@ -128,7 +128,7 @@ func askEnforce(m *model, e feed.Edited, again, drop answer) {
 		read := answer{Key: "d", Title: "show what happens to each agent", Safe: true,
 			Do: func(m *model) []feed.Effect {
 				m.judged = &e // the question opens again when the text is closed
-				m.read(&reader{Title: "What the edited configuration changes",
+				openReader(m, &reader{Title: "What the edited configuration changes",
 					Lines: func(w int) []string {
 						return widget.WrapAll(e.Plan.Lines(&m.look, true), w)
 					}})

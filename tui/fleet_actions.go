@@ -285,7 +285,7 @@ func backInFleet(m *model) []feed.Effect {
 // showOtherCity shows details of a city without switching to it.
 func showOtherCity(m *model) []feed.Effect {
 	c := *chosenCity(m)
-	m.read(&reader{Title: c.Shown,
+	openReader(m, &reader{Title: c.Shown,
 		Lines: func(w int) []string { return widget.WrapAll(sisterLines(m, &c), w) }})
 	return nil
 }

@@ -82,7 +82,7 @@ func olderLoaded(m *model, d feed.LoadedHistory) {
 		return
 	}
 	t.Asked = 0
-	m.ui++
+	m.UI++
 	if d.Problem != "" {
 		complain(m, "cannot load older events: "+widget.Plain(d.Problem))
 		return

@@ -74,7 +74,7 @@ func TestActiveFilterIsShown(t *testing.T) {
 
 // activeTab returns the title in reverse video on a line with a heavy rule, or "".
 func (s *stage) activeTab() string {
-	for _, line := range s.m.draw().lines {
+	for _, line := range draw(s.m).lines {
 		if !strings.Contains(line, s.m.look.Glyphs.Heavy) {
 			continue
 		}
@@ -125,7 +125,7 @@ func TestSelectionIsPainted(t *testing.T) {
 				t.Errorf("%s: the active title is %q", look, got)
 			}
 			painted := 0
-			for _, line := range s.m.draw().lines[2:] {
+			for _, line := range draw(s.m).lines[2:] {
 				if !strings.HasPrefix(ansi.Strip(line), ">") {
 					continue
 				}

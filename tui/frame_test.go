@@ -20,7 +20,7 @@ import (
 // frame checks the invariants of any screen: exactly h lines, each at most w wide, with only text and SGR (L12).
 func (s *stage) frame(what string) {
 	s.t.Helper()
-	f := s.m.draw()
+	f := draw(s.m)
 	if s.m.w == 0 || s.m.h == 0 {
 		return // nothing is drawn
 	}
@@ -161,7 +161,7 @@ func BenchmarkFrameCold(b *testing.B) {
 				s.m.peek.Version++
 				s.m.Events.Version++
 				s.hear(feed.News{Snap: &next})
-				s.m.draw()
+				draw(s.m)
 			}
 		})
 	}
@@ -173,7 +173,7 @@ func BenchmarkFrameCached(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			s := benchStage(b, n)
 			for b.Loop() {
-				s.m.draw()
+				draw(s.m)
 			}
 		})
 	}
@@ -187,7 +187,7 @@ func BenchmarkFrameKey(b *testing.B) {
 			keys := []any{tuitest.KeyPress("j"), tuitest.KeyPress("k")}
 			for i := 0; b.Loop(); i++ {
 				s.send(keys[i%2])
-				s.m.draw()
+				draw(s.m)
 			}
 		})
 	}
@@ -198,6 +198,6 @@ func BenchmarkFrameDialog(b *testing.B) {
 	s := benchStage(b, 200)
 	s.press("q")
 	for b.Loop() {
-		s.m.draw()
+		draw(s.m)
 	}
 }

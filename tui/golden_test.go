@@ -168,7 +168,7 @@ func scenes() map[string]func(s *stage) {
 			s.choose("scout")
 			s.press("d")
 			s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, About: scoutSaid()}}})
-			s.m.draw() // computes the length of the details
+			draw(s.m) // computes the length of the details
 			s.press("pgdown", "pgdown")
 		},
 		"told": func(s *stage) {
@@ -181,7 +181,7 @@ func scenes() map[string]func(s *stage) {
 			s.choose("builder")
 			s.press("d")
 			s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, About: builderTold()}}})
-			s.m.draw()
+			draw(s.m)
 			s.press("G")
 		},
 		"crashes": func(s *stage) {
@@ -363,15 +363,15 @@ func TestGoldenNoColour(t *testing.T) {
 	s := newStage(t, Options{NoColor: true})
 	s.size(120, 40)
 	s.hear(feed.News{Snap: demoSnapshot(epoch), Events: demoEvents(epoch)})
-	raw := strings.Join(s.m.draw().lines, "\n")
+	raw := strings.Join(draw(s.m).lines, "\n")
 	golden(t, "testdata/start-120x40.txt", s.text())
 	s.change(withPools)
 	s.press("2")
-	raw += strings.Join(s.m.draw().lines, "\n")
+	raw += strings.Join(draw(s.m).lines, "\n")
 	golden(t, "testdata/pools-120x40.txt", s.text())
 	s.change(withAutomations)
 	s.press("4")
-	raw += strings.Join(s.m.draw().lines, "\n")
+	raw += strings.Join(draw(s.m).lines, "\n")
 	for _, code := range strings.Split(raw, "\x1b[")[1:] {
 		code, _, _ = strings.Cut(code, "m")
 		for _, code := range strings.Split(code, ";") {

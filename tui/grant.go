@@ -50,7 +50,7 @@ func grant(m *model, all []panel.Request) (todo []feed.Effect) {
 func grantOne(m *model, r panel.Request) []feed.Effect {
 	switch {
 	case r.Lines != nil:
-		m.read(&reader{Title: r.Title, Lines: func(w int) []string { return r.Lines(m.env(), w) }})
+		openReader(m, &reader{Title: r.Title, Lines: func(w int) []string { return r.Lines(m.env(), w) }})
 	case len(r.Commands) > 0:
 		do := func(m *model) []feed.Effect { return carry(m, r.Doing, r.What, r.Commands) }
 		q := question{title: r.Ask, whom: r.Whom, body: r.Body, verb: r.Verb, count: r.Count,

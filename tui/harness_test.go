@@ -41,7 +41,7 @@ func demo(t testing.TB, w, h int) *stage {
 	return s
 }
 
-func (s *stage) send(msg any) { s.out = s.m.update(s.now, msg) }
+func (s *stage) send(msg any) { s.out = handle(s.m, s.now, msg) }
 
 func (s *stage) size(w, h int) { s.send(tea.WindowSizeMsg{Width: w, Height: h}) }
 
@@ -106,7 +106,7 @@ func (s *stage) choose(name string) {
 }
 
 // action returns the action with an ID from the registry.
-func (m *model) action(id string) *action {
+func actionOf(m *model, id string) *action {
 	for i := range m.keys.Actions {
 		if m.keys.Actions[i].ID == id {
 			return &m.keys.Actions[i]
@@ -117,7 +117,7 @@ func (m *model) action(id string) *action {
 
 // text returns the screen without styles and trailing blanks.
 func (s *stage) text() string {
-	lines := s.m.draw().lines
+	lines := draw(s.m).lines
 	for i := range lines {
 		lines[i] = strings.TrimRight(ansi.Strip(lines[i]), " ")
 	}

@@ -118,7 +118,7 @@ func TestHiddenRowsCostNoTrouble(t *testing.T) {
 		line := func() string { return strings.Split(s.text(), "\n")[2] }
 		with := strings.Contains(line(), "failing")
 		s.m.Agents.List.Shown = s.m.Agents.List.Shown[:1] // nothing is hidden
-		s.m.ui++
+		s.m.UI++
 		if without := strings.Contains(line(), "failing"); with != without {
 			t.Errorf("%d columns: that pools fail is said %v, and %v where no rows are hidden: %s", w, with, without, line())
 		}

@@ -15,7 +15,7 @@ func TestRowsHaveAChartOfTheCPU(t *testing.T) {
 	for _, ascii := range []bool{false, true} {
 		s := demo(t, 160, 40)
 		if ascii {
-			s.m.around.ascii = true
+			s.m.around.ASCII = true
 			relook(s.m)
 		}
 		s.wait(time.Minute - time.Duration(s.now.Second())*time.Second)

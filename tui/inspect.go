@@ -64,7 +64,7 @@ func releaseRead(m *model) []feed.Effect {
 func showAgent(m *model) []feed.Effect {
 	r := singleAgent(m)
 	d := &details.Inspection{Name: r.Name}
-	m.read(&reader{Title: r.Shown, About: agentText{Inspection: d}, Lines: func(w int) []string {
+	openReader(m, &reader{Title: r.Shown, About: agentText{Inspection: d}, Lines: func(w int) []string {
 		return widget.WrapAll(append(details.Agent(m.details(), d.Name, w),
 			details.Rest(m.details(), d, w)...), w)
 	}})
@@ -116,7 +116,7 @@ func showPrompt(m *model) []feed.Effect {
 	if r == nil {
 		return nil
 	}
-	m.read(&reader{Title: "prompt of " + r.Shown, About: agentText{Inspection: d, prompt: true},
+	openReader(m, &reader{Title: "prompt of " + r.Shown, About: agentText{Inspection: d, prompt: true},
 		Lines: func(w int) []string { return widget.WrapAll(details.Prompt(m.details(), d), w) }})
 	if d.About == nil && d.Asked == 0 {
 		askAbout(m, d)
@@ -142,7 +142,7 @@ func showCrashes(m *model) []feed.Effect {
 	if r == nil {
 		return nil
 	}
-	m.read(&reader{Title: "crashes of " + r.Shown, About: agentText{Inspection: d, crashes: true},
+	openReader(m, &reader{Title: "crashes of " + r.Shown, About: agentText{Inspection: d, crashes: true},
 		Lines: func(w int) []string {
 			return widget.WrapAll(details.Crashes(m.details(), d, w), w)
 		}})

@@ -21,7 +21,7 @@ func (m *model) env() *panel.Env {
 		Attention: m.attention,
 		Alerts:    func() []panel.Alert { return alerts(m) },
 		Still:     m.handsOn(),
-		UI:        m.ui,
+		UI:        m.UI,
 	}
 }
 

@@ -31,7 +31,7 @@ type appearance struct {
 	around  surroundings
 	person  feed.Person
 	theme   themes.Theme // theme in use
-	ascii   bool
+	ASCII   bool
 	glanced bool     // the terminal was asked for its background
 	tried   string   // the theme chosen in the palette, "" = none
 	preview string   // the theme that the finder previews, "" = none
@@ -59,7 +59,7 @@ type knownCity struct {
 // screenState is the view that the user has chosen, and the size of the screen.
 type screenState struct {
 	w, h   int
-	ui     uint64 // incremented by every message that may change the screen, except new data
+	UI     uint64 // incremented by every message that may change the screen, except new data
 	focus  panel.ID
 	before panel.ID // the focus to go back to
 	trail  panel.ID // the panel with the row that led to a filtered list; "" = none

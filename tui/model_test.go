@@ -218,7 +218,7 @@ func TestReadOnlyRefusesVerbs(t *testing.T) {
 			verbs++
 			s.m.focus, s.m.Pools.Chosen = focus, "worker"
 			s.m.dialogs.CloseIn(keymap.InReader)
-			s.out = s.m.perform(a)
+			s.out = perform(s.m, a)
 			s.wants()
 			if _, ok := effectOf[feed.Attach](s); ok || s.m.dialogs.choice() != nil ||
 				s.m.dialogs.prompt() != nil {

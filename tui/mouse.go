@@ -22,7 +22,7 @@ type wheel struct{ x, y, notches int }
 
 // hand handles pastes and the mouse.
 func hand(m *model, msg any) (todo []feed.Effect) {
-	m.ui++
+	m.UI++
 	switch msg := msg.(type) {
 	case tea.MouseClickMsg:
 		m.keyed = m.now
@@ -31,7 +31,7 @@ func hand(m *model, msg any) (todo []feed.Effect) {
 		m.keyed = m.now
 		roll(m, msg)
 	case tea.PasteMsg:
-		m.paste(msg.Content)
+		paste(m, msg.Content)
 	}
 	return nil
 }
@@ -60,10 +60,10 @@ func click(m *model, c tea.MouseClickMsg) []feed.Effect {
 		return nil
 	}
 	if c.Y == a.y {
-		if p := widget.TabAt(m.tabsFor(a.place, a.w), c.X-a.x); p != "" {
+		if p := widget.TabAt(tabsFor(m, a.place, a.w), c.X-a.x); p != "" {
 			focusOn(m, panel.ID(p))
 			if double {
-				return m.perform(m.keys.ByID("view.zoom"))
+				return perform(m, m.keys.ByID("view.zoom"))
 			}
 			return nil
 		}
@@ -87,8 +87,8 @@ func click(m *model, c tea.MouseClickMsg) []feed.Effect {
 // clickSheet chooses the clicked answer, or moves the cursor to a row of a list. A double click runs the row. Other
 // clicks do nothing, so that no question closes by accident.
 func clickSheet(m *model, x, y int, double bool) []feed.Effect {
-	_, lines, w, _, _ := m.sheetContent()
-	left, top, h := m.sheetPlace(len(lines), w)
+	_, lines, w, _, _ := sheetContent(m)
+	left, top, h := sheetPlace(m, len(lines), w)
 	row := y - top - 1
 	if x <= left || x >= left+w-1 || row < 0 || row >= h-2 {
 		return nil
@@ -109,9 +109,9 @@ func clickSheet(m *model, x, y int, double bool) []feed.Effect {
 // keyboard.
 func unfold(m *model, p panel.ID) []feed.Effect {
 	if p == panel.IDPeek {
-		return m.perform(m.keys.ByID("view.zoom"))
+		return perform(m, m.keys.ByID("view.zoom"))
 	}
-	return m.perform(m.keys.ByID(m.panelOf(p).About().Opens))
+	return perform(m, m.keys.ByID(m.panelOf(p).About().Opens))
 }
 
 // point moves the cursor to a row of a panel. It returns false if the row does not exist.
@@ -194,9 +194,9 @@ func (r *room) mouse(msg tea.Msg) (cmd tea.Cmd, ok bool) {
 	case gathered:
 		w := r.wheel
 		r.wheel, r.turning = wheel{}, false
-		cmd = r.carryOut(r.m.update(r.r.Now(), w))
+		cmd = r.carryOut(handle(r.m, r.r.Now(), w))
 	case tea.MouseClickMsg:
-		cmd = r.carryOut(r.m.update(r.r.Now(), msg))
+		cmd = r.carryOut(handle(r.m, r.r.Now(), msg))
 	case tea.MouseReleaseMsg, tea.MouseMotionMsg: // ignored
 	default:
 		return nil, false
@@ -231,7 +231,7 @@ func clickFleet(m *model, c tea.MouseClickMsg, double bool) []feed.Effect {
 		moveNeeds(m, row-m.needAt)
 	}
 	if double {
-		return m.perform(m.keys.ByID("fleet.open"))
+		return perform(m, m.keys.ByID("fleet.open"))
 	}
 	return nil
 }

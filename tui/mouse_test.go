@@ -158,10 +158,10 @@ func TestWheelIsGathered(t *testing.T) {
 			waits++
 		}
 	}
-	heard := s.m.ui
+	heard := s.m.UI
 	r.Update(gathered{})
-	if waits != 1 || s.m.ui != heard+1 {
-		t.Errorf("500 turns make %d waits and %d messages", waits, s.m.ui-heard)
+	if waits != 1 || s.m.UI != heard+1 {
+		t.Errorf("500 turns make %d waits and %d messages", waits, s.m.UI-heard)
 	}
 	if l := s.m.Agents.List; l.Cursor != len(l.Shown)-1 {
 		t.Errorf("the cursor went %d rows", l.Cursor)

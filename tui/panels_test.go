@@ -284,7 +284,7 @@ func TestTheListStaysWithThePane(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.press("5", "0")
 	s.shows("start_failed", "0 prober")
-	if list, pane := reversed(s.m.draw().lines[2]), s.activeTab(); list != "5 Events" || pane != "0 prober" {
+	if list, pane := reversed(draw(s.m).lines[2]), s.activeTab(); list != "5 Events" || pane != "0 prober" {
 		t.Errorf("the titles are %q and %q", list, pane)
 	}
 }
@@ -346,7 +346,7 @@ func TestHostileTextStaysText(t *testing.T) {
 		s.press(keys...)
 		s.find(work, evil)
 		s.find(work, "")
-		for _, l := range s.m.draw().lines {
+		for _, l := range draw(s.m).lines {
 			tuitest.OnlyText(t, l)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 
 func peekPanel(m *model, w, h int, focus bool, tabs []widget.Tab) []string {
 	key := widget.CacheKey{W: w, H: h, Focus: focus, Data: m.peek.Version, Rows: m.Agents.Version,
-		UI: m.ui}
+		UI: m.UI}
 	if showsRun(m) {
 		key.Rows, key.Second = m.Automations.Version, m.now.Unix()
 		return m.pane.Lines(key, func() []string { return drawRun(m, w, h, focus, tabs) })

@@ -276,7 +276,7 @@ func TestFullScreenProgramInASmallPane(t *testing.T) {
 	s.hides("edge")
 	s.press("z")
 	s.shows("fit", "now 05", "row 39", "edge 39", "edge 40")
-	if line := s.m.draw().lines; !strings.Contains(strings.Join(line, "\n"), terminal.Inverse) {
+	if line := draw(s.m).lines; !strings.Contains(strings.Join(line, "\n"), terminal.Inverse) {
 		t.Error("the cursor is not seen")
 	}
 }
@@ -308,7 +308,7 @@ func TestProgramThatDrawsOnTheUsualScreen(t *testing.T) {
 
 func TestTheCursorIsSeenOnAWideCharacter(t *testing.T) {
 	s, _ := watchingBuilder(t, 120, 40, "\x1b[?1049h\x1b[H世界\x1b[1;2H")
-	if all := strings.Join(s.m.draw().lines, "\n"); !strings.Contains(all, terminal.Inverse+"世") {
+	if all := strings.Join(draw(s.m).lines, "\n"); !strings.Contains(all, terminal.Inverse+"世") {
 		t.Error("it is not")
 	}
 }
@@ -320,7 +320,7 @@ func TestWideCharactersAtTheBorder(t *testing.T) {
 			s.press(k)
 			s.frame(fmt.Sprint(k, " at ", w))
 		}
-		all := strings.Join(s.m.draw().lines, "\n")
+		all := strings.Join(draw(s.m).lines, "\n")
 		for _, want := range []string{"\x1b[7mrev", "faint", "38;5;208", "48;2;1;2;3", "a       b"} {
 			if !strings.Contains(all, want) {
 				t.Errorf("%q is lost at %d", want, w)

@@ -14,7 +14,7 @@ import (
 )
 
 func newSurroundings(o Options) surroundings {
-	return surroundings{theme: o.Theme, ascii: o.ASCII, calm: o.ReducedMotion, noColor: o.NoColor,
+	return surroundings{theme: o.Theme, ASCII: o.ASCII, calm: o.ReducedMotion, noColor: o.NoColor,
 		below: o.OverSSH, ground: groundOf(o.Environ)}
 }
 
@@ -40,7 +40,7 @@ func takePerson(m *model, p feed.Person) {
 
 // reread applies changed preferences and reports the change.
 func reread(m *model, p feed.Person) {
-	m.ui++
+	m.UI++
 	takePerson(m, p)
 	if m.snap != nil {
 		m.relist()

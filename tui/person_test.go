@@ -120,8 +120,8 @@ func TestPreferencesAreReloadedInAnOpenRoom(t *testing.T) {
 	yes := true
 	s.hear(feed.News{Person: &feed.Person{Theme: "light", ASCII: &yes, Detach: leave, Keys: []keymap.Binding{
 		{Action: "agent.restart", Keys: []string{"R"}, Place: "config.toml:3:1"}, {Action: "focus.pools", Keys: []string{"Y"}, Place: "config.toml:4:1"}, {Action: "agent.attach", Keys: nil, Place: "config.toml:5:1"}}}})
-	if s.m.theme.Name != "light" || !s.m.ascii {
-		t.Errorf("theme %s, ascii %v", s.m.theme.Name, s.m.ascii)
+	if s.m.theme.Name != "light" || !s.m.ASCII {
+		t.Errorf("theme %s, ascii %v", s.m.theme.Name, s.m.ASCII)
 	}
 	s.shows("R restart", "Y Pools", "the preferences were reloaded")
 	s.hides("r restart", "a attach", "●")
@@ -147,21 +147,21 @@ func TestPreferencesAreReloadedInAnOpenRoom(t *testing.T) {
 // A city's colour is the background of its name. It does not change the width of the line.
 func TestCityBadge(t *testing.T) {
 	s := demo(t, 120, 40)
-	before := s.m.draw().lines[0]
+	before := draw(s.m).lines[0]
 	s.change(func(n *city.Snapshot) { n.Console.Colour = "5" })
-	after := s.m.draw().lines[0]
+	after := draw(s.m).lines[0]
 	if before == after || !strings.Contains(after, "35") || widget.Width(after) != 120 {
 		t.Errorf("the header with a colour, %d columns: %q", widget.Width(after), after)
 	}
 	s.change(func(n *city.Snapshot) { n.Console.Colour = "\x1b[2J" })
-	if got := s.m.draw().lines[0]; strings.Contains(got, "2J") {
+	if got := draw(s.m).lines[0]; strings.Contains(got, "2J") {
 		t.Errorf("a colour that is none is painted: %q", got)
 	}
 	plainly := newStage(t, Options{NoColor: true})
 	plainly.size(120, 40)
 	plainly.hear(feed.News{Snap: demoSnapshot(epoch)})
 	plainly.change(func(n *city.Snapshot) { n.Console.Colour = "5" })
-	if got := plainly.m.draw().lines[0]; strings.Contains(got, "35") {
+	if got := draw(plainly.m).lines[0]; strings.Contains(got, "35") {
 		t.Errorf("NO_COLOR and a colour: %q", got)
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 func showEvent(m *model) []feed.Effect {
 	row := *m.Events.Selected()
-	m.read(&reader{Title: row.Kind, About: eventAgent(agentOf(m, &row.Event)),
+	openReader(m, &reader{Title: row.Kind, About: eventAgent(agentOf(m, &row.Event)),
 		Lines: func(w int) []string {
 			return widget.WrapAll(details.Event(m.details(), &row), w)
 		}})
@@ -31,7 +31,7 @@ func showDetails(m *model) []feed.Effect {
 func showPool(m *model) []feed.Effect {
 	p := pool(m)
 	name := p.Name
-	m.read(&reader{Title: "pool " + p.Shown,
+	openReader(m, &reader{Title: "pool " + p.Shown,
 		Lines: func(w int) []string {
 			return widget.WrapAll(details.Pool(m.details(), name), w)
 		}})
@@ -39,7 +39,7 @@ func showPool(m *model) []feed.Effect {
 }
 
 func showCity(m *model) []feed.Effect {
-	m.read(&reader{Title: cityName(m),
+	openReader(m, &reader{Title: cityName(m),
 		Lines: func(w int) []string { return widget.WrapAll(cityDetails(m), w) }})
 	return nil
 }
@@ -86,7 +86,7 @@ func cityDetails(m *model) []string {
 	return lines
 }
 
-func (m *model) read(r *reader) {
+func openReader(m *model, r *reader) {
 	r.Hints = func() []string { return readerKeys(m) }
 	m.dialogs.Open(r)
 }

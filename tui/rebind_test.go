@@ -153,7 +153,7 @@ func FuzzRebind(f *testing.F) {
 				}
 			}
 		}
-		s.m.draw()
+		draw(s.m)
 	})
 }
 

@@ -81,7 +81,7 @@ func TestEveryBindingIsHandled(t *testing.T) {
 					}
 				}
 				s.press(k)
-				s.m.draw()
+				draw(s.m)
 				if !ran {
 					t.Errorf("%s in %q does not reach %s", k, c, a.ID)
 				}

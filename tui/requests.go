@@ -117,7 +117,7 @@ func inspected(m *model, in feed.Inspected) {
 	if d == nil || d.Asked != in.ID {
 		return
 	}
-	m.ui++
+	m.UI++
 	d.Asked, d.Problem = 0, widget.Plain(in.Problem)
 	if in.Problem == "" {
 		d.About = in.About

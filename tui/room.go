@@ -39,7 +39,7 @@ func (r *room) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 			d.Of.Missed = append(d.Of.Missed, &feed.Delivery{Of: d.Of, At: d.At, News: d.News})
 			return r, nil
 		}
-		cmd := r.carryOut(r.m.update(d.At, d.News))
+		cmd := r.carryOut(handle(r.m, d.At, d.News))
 		if a := d.News.Arrival; a != nil && a.ID == r.m.going.id {
 			cmd = tea.Sequence(cmd, r.arrive(a))
 		}
@@ -48,7 +48,7 @@ func (r *room) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	if cmd, ok := r.mouse(msg); ok {
 		return r, cmd
 	}
-	return r, r.carryOut(r.m.update(r.r.Now(), msg))
+	return r, r.carryOut(handle(r.m, r.r.Now(), msg))
 }
 
 func (r *room) carryOut(todo []feed.Effect) tea.Cmd {
@@ -111,7 +111,7 @@ func (r *room) View() (v tea.View) {
 			v = tea.NewView("the control room has failed")
 		}
 	}()
-	s := r.m.draw()
+	s := draw(r.m)
 	for i, l := range s.lines { // trailing blanks cost time and are not needed
 		s.lines[i] = strings.TrimRight(l, " ")
 	}

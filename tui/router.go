@@ -52,27 +52,27 @@ func newModel(o Options, now time.Time) *model {
 	return m
 }
 
-// update applies a message to the model and returns effects.
-func (m *model) update(now time.Time, msg any) []feed.Effect {
+// handle applies a message to the model and returns effects.
+func handle(m *model, now time.Time, msg any) []feed.Effect {
 	m.now = now
 	m.Events.Seen.Look(m.Events.CursorSeq(), now)
 	defer func() { m.Events.Seen.Look(m.Events.CursorSeq(), now) }()
 	var todo []feed.Effect
 	switch msg := msg.(type) {
 	case feed.News:
-		m.receive(msg)
+		receive(m, msg)
 	case tea.WindowSizeMsg:
-		m.ui++
+		m.UI++
 		m.w, m.h = msg.Width, msg.Height
 		if c := m.dialogs.composer(); c != nil {
 			c.Fit(m.w, m.h)
 		}
 	case tea.KeyPressMsg:
-		m.ui++
+		m.UI++
 		m.keyed = now
-		m.dismissHint()
+		dismissHint(m)
 		if !between(m, msg.String()) {
-			todo = m.key(msg)
+			todo = handleKey(m, msg)
 			if c := m.dialogs.choice(); c != nil && c.Since.Equal(now) {
 				c.Asked = true
 			}
@@ -85,7 +85,7 @@ func (m *model) update(now time.Time, msg any) []feed.Effect {
 	case tea.BackgroundColorMsg:
 		lit(m, msg)
 	case failure:
-		m.ui++
+		m.UI++
 		complain(m, string(msg))
 	}
 	tellOfEdit(m)
@@ -107,7 +107,7 @@ func (m *model) update(now time.Time, msg any) []feed.Effect {
 }
 
 // receiveEvents applies events. Events about beads or mail make the lists of beads and mail outdated.
-func (m *model) receiveEvents(all []events.Event) {
+func receiveEvents(m *model, all []events.Event) {
 	if len(all) == 0 {
 		return
 	}
@@ -123,7 +123,7 @@ func (m *model) receiveEvents(all []events.Event) {
 type failure string
 
 // receive applies the content of the mailbox.
-func (m *model) receive(n feed.News) {
+func receive(m *model, n feed.News) {
 	if n.Person != nil {
 		reread(m, *n.Person)
 	}
@@ -150,7 +150,7 @@ func (m *model) receive(n feed.News) {
 	for _, d := range n.Dug {
 		olderLoaded(m, d)
 	}
-	m.receiveEvents(n.Events)
+	receiveEvents(m, n.Events)
 	for _, r := range n.Results {
 		ended(m, r)
 	}
@@ -181,17 +181,17 @@ func (m *model) receive(n feed.News) {
 	}
 }
 
-// key runs the action of a key in the zone of the focused panel, or passes the key to a dialog.
-func (m *model) key(k tea.KeyPressMsg) []feed.Effect {
+// handleKey runs the action of a key in the zone of the focused panel, or passes the key to a dialog.
+func handleKey(m *model, k tea.KeyPressMsg) []feed.Effect {
 	if m.dialogs.Top() != nil {
-		return m.dialogKey(k)
+		return handleDialogKey(m, k)
 	}
 	if answersNothing(m, k) {
 		return nil
 	}
 	if m.fleetRoom {
 		if a := m.keys.Find(k, keymap.InFleet); a != nil {
-			return m.perform(a)
+			return perform(m, a)
 		}
 		return nil
 	}
@@ -199,14 +199,14 @@ func (m *model) key(k tea.KeyPressMsg) []feed.Effect {
 		return nil
 	}
 	if a := m.keys.Find(k, m.zone(), keymap.Everywhere); a != nil {
-		return m.perform(a)
+		return perform(m, a)
 	}
 	explainKey(m, k)
 	return nil
 }
 
 // perform runs an action, or says why it is not possible.
-func (m *model) perform(a *action) (todo []feed.Effect) {
+func perform(m *model, a *action) (todo []feed.Effect) {
 	if m.status.note {
 		if m.status = (status{}); a.ID == backID || a.ID == "fleet.back" {
 			return nil
@@ -227,21 +227,21 @@ func (m *model) perform(a *action) (todo []feed.Effect) {
 	return todo
 }
 
-// dialogKey runs the action of a key in the zone of the top dialog, or passes the key to that dialog.
-func (m *model) dialogKey(k tea.KeyPressMsg) []feed.Effect {
+// handleDialogKey runs the action of a key in the zone of the top dialog, or passes the key to that dialog.
+func handleDialogKey(m *model, k tea.KeyPressMsg) []feed.Effect {
 	d := m.dialogs.Top()
 	a := m.keys.Find(k, d.Zone())
 	switch cancels := a != nil && a.ID == "choice.cancel"; {
 	case !cancels && !d.Accepts(k.String(), m.now):
 		return nil
 	case a != nil:
-		return m.perform(a)
+		return perform(m, a)
 	}
 	return m.runTasks(d.Key(k, func() { m.dialogs.Close(d) }))
 }
 
 // paste inserts text into the line or text being typed. Elsewhere it is ignored: a paste is not a sequence of commands.
-func (m *model) paste(text string) {
+func paste(m *model, text string) {
 	if d := m.dialogs.Top(); d != nil {
 		d.Paste(text)
 	}
@@ -283,7 +283,7 @@ func ended(m *model, r feed.Result) {
 }
 
 // dismissHint removes the hint of the first visit for good.
-func (m *model) dismissHint() {
+func dismissHint(m *model) {
 	if m.greeting {
 		m.greeting, m.greeted = false, true
 	}

@@ -192,7 +192,7 @@ func readText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *model, te
 	defer r.Guard("pager")
 	err := feed.PageThrough(ctx, o, text)
 	m.now = r.Now()
-	m.ui++
+	m.UI++
 	if err != nil {
 		r.Log.Warn("pager", "error", err)
 		complain(m, err.Error())
@@ -204,7 +204,7 @@ func editText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *model, wh
 	defer r.Guard("editor")
 	d, err := r.EditDraft(ctx, o, what)
 	m.now = r.Now()
-	m.ui++
+	m.UI++
 	m.judging = true
 	say(m, "checking the edit "+m.look.Glyphs.More)
 	r.Spawn("editor", func(ctx context.Context) {

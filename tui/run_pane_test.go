@@ -56,7 +56,7 @@ func TestThePaneOfARunIsAboutItsAutomation(t *testing.T) {
 	s.press("esc", "x")
 	s.shows("Verbs for db-health", "automation now")
 	s.press("esc")
-	s.out = s.m.perform(s.m.action("rig.suspend"))
+	s.out = perform(s.m, actionOf(s.m, "rig.suspend"))
 	s.shows("Suspend rig shop?")
 	s.press("esc")
 	s.change(func(n *city.Snapshot) { n.Agents = nil })

@@ -20,7 +20,7 @@ func allScenes() map[string]func(s *stage) {
 		"quit-waits":  func(s *stage) { s.press("q", "d") },
 		"unheard": func(s *stage) {
 			w, h := s.m.w, s.m.h
-			*s = *newStage(s.t, Options{ASCII: s.m.ascii})
+			*s = *newStage(s.t, Options{ASCII: s.m.ASCII})
 			s.size(w, h)
 		},
 		"lost":   func(s *stage) { s.m.mode = Joined; why := "connection refused"; s.hear(feed.News{Gone: &why}) },
@@ -105,7 +105,7 @@ func looks() map[string]Options {
 
 // painted returns the screen with its styles written out: «bold», «31», and «» for the end.
 func (s *stage) painted() string {
-	lines := s.m.draw().lines
+	lines := draw(s.m).lines
 	for i, l := range lines {
 		var out strings.Builder
 		for l != "" {

@@ -6,13 +6,13 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// sheet draws a dialog over the dimmed screen.
-func (m *model) sheet(s screenful) screenful {
-	title, lines, w, x, y := m.sheetContent()
+// drawSheet draws a dialog over the dimmed screen.
+func drawSheet(m *model, s screenful) screenful {
+	title, lines, w, x, y := sheetContent(m)
 	if title == "" || m.w < 12 || m.h < 5 {
 		return s
 	}
-	left, top, h := m.sheetPlace(len(lines), w)
+	left, top, h := sheetPlace(m, len(lines), w)
 	box := m.look.Box(title, lines[:h-2], w)
 	for i := range s.lines {
 		behind := ansi.Strip(s.lines[i])
@@ -31,13 +31,13 @@ func (m *model) sheet(s screenful) screenful {
 }
 
 // sheetPlace returns the position and height of a dialog with the given number of lines.
-func (m *model) sheetPlace(lines, w int) (left, top, h int) {
+func sheetPlace(m *model, lines, w int) (left, top, h int) {
 	h = min(lines+2, m.h)
 	return (m.w - w) / 2, max(0, (m.h-h)/3), h
 }
 
 // sheetContent returns the content of the open dialog; the title is "" without a dialog.
-func (m *model) sheetContent() (title string, lines []string, w, x, y int) {
+func sheetContent(m *model) (title string, lines []string, w, x, y int) {
 	switch {
 	case m.dialogs.covers():
 		f := m.dialogs.Top().Draw(m.canvas())

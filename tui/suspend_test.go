@@ -122,7 +122,7 @@ func TestMixedMarksAreSuspendedAndUndoneEachOnItsOwn(t *testing.T) {
 
 func TestRigsAreSuspendedByThePalette(t *testing.T) {
 	s := pooled(t, 120, 40)
-	run := func(id string) { s.out = s.m.perform(s.m.action(id)) }
+	run := func(id string) { s.out = perform(s.m, actionOf(s.m, id)) }
 	s.choose("shop/reviewer")
 	run("rig.suspend")
 	s.shows("rig shop is already suspended")

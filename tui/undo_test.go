@@ -209,7 +209,7 @@ func TestMessagesKeepWhatWasSaid(t *testing.T) {
 		Failures: []string{"chatty: its holder does not answer"}, Refused: []int{1}}}})
 	s.press("esc")
 	s.hides("2 ok, 1 failed")
-	s.out = s.m.perform(s.m.action("view.messages"))
+	s.out = perform(s.m, actionOf(s.m, "view.messages"))
 	s.shows("Messages", "restarting: 2 ok, 1 failed", "failed: chatty: its holder does not answer", "restarted builder", "restarted idle")
 	s.hides("restarting 3 agents")
 	s.press("esc")
@@ -219,7 +219,7 @@ func TestMessagesKeepWhatWasSaid(t *testing.T) {
 	if n := len(s.m.messages); n != keptMessages {
 		t.Errorf("%d messages are kept", n)
 	}
-	s.out = s.m.perform(s.m.action("view.messages"))
+	s.out = perform(s.m, actionOf(s.m, "view.messages"))
 	s.shows("message 249")
 	s.hides("message 050")
 	s.press("g")
@@ -260,7 +260,7 @@ func TestConfirmLevels(t *testing.T) {
 // Five or more agents are never suspended by a single letter, however they were selected.
 func TestManySessionsNeedTheirNumber(t *testing.T) {
 	s := pooled(t, 120, 40)
-	s.out = s.m.perform(s.m.action("city.suspend"))
+	s.out = perform(s.m, actionOf(s.m, "city.suspend"))
 	s.shows(fmt.Sprintf("type %d", runningAgents(s.m)))
 	s.press("esc")
 	s.pool("worker", func(p *city.Pool) { p.Size, p.Desired = 6, 6 })

@@ -207,7 +207,7 @@ func scaleLine(m *model, args []string) ([]feed.Effect, string) {
 	case why != "":
 		return nil, why
 	case auto:
-		return m.auto(p), ""
+		return autoScale(m, p), ""
 	}
 	return scale(m, p, size), ""
 }

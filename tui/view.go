@@ -16,20 +16,20 @@ type screenful struct {
 	x, y  int
 }
 
-func (m *model) draw() screenful {
+func draw(m *model) screenful {
 	p := m.plan()
 	s := screenful{x: -1, y: -1}
 	if m.w <= 0 || m.h <= 0 {
 		return s
 	}
 	if p.tier == tiny {
-		s = m.tiny(s)
+		s = drawTiny(m, s)
 	} else if m.fleetRoom {
 		s = fleetScreen(m, s)
 	} else {
 		s.lines = append(make([]string, 0, m.h), header(m, m.w))
 		s.lines = append(s.lines, alertLines(m, p.problems)...)
-		s.lines = append(s.lines, m.asHeard(&p)...)
+		s.lines = append(s.lines, asHeard(m, &p)...)
 		s.lines = append(s.lines, m.hint()...)
 		s = foot(m, s, &p)
 		s.lines = widget.FillRows(s.lines, m.w, m.h)
@@ -40,8 +40,8 @@ func (m *model) draw() screenful {
 			s.x, s.y = f.X, min(top+f.Y, len(s.lines)-1)
 		}
 	}
-	s = m.sheet(s)
-	if m.ascii {
+	s = drawSheet(m, s)
+	if m.ASCII {
 		for i, l := range s.lines {
 			s.lines[i] = widget.ToASCII(l)
 		}
@@ -50,16 +50,16 @@ func (m *model) draw() screenful {
 }
 
 // asHeard draws the body as of the city's last answer: ages do not grow while the state is unknown.
-func (m *model) asHeard(p *plan) []string {
+func asHeard(m *model, p *plan) []string {
 	if m.gone != "" {
 		defer func(now time.Time) { m.now = now }(m.now)
 		m.now = m.lone
 	}
-	return m.body(p)
+	return drawBody(m, p)
 }
 
-// tiny draws a screen that is too small for a list: the typed line, or otherwise the state of the city.
-func (m *model) tiny(s screenful) screenful {
+// drawTiny draws a screen that is too small for a list: the typed line, or otherwise the state of the city.
+func drawTiny(m *model, s screenful) screenful {
 	first := summary(m, m.w)
 	switch {
 	case m.fleetRoom && !m.typing():
@@ -86,12 +86,12 @@ func (m *model) tiny(s screenful) screenful {
 	return s
 }
 
-// body joins the stacks, with a bar between them that joins the rules on both sides.
-func (m *model) body(p *plan) []string {
-	leftLines, leftRules := m.stack(p.left, p.leftWidth)
+// drawBody joins the stacks, with a bar between them that joins the rules on both sides.
+func drawBody(m *model, p *plan) []string {
+	leftLines, leftRules := drawStack(m, p.left, p.leftWidth)
 	lines := leftLines
 	if len(p.right) > 0 {
-		rightLines, rightRules := m.stack(p.right, m.w-p.leftWidth-1)
+		rightLines, rightRules := drawStack(m, p.right, m.w-p.leftWidth-1)
 		lines = make([]string, len(leftLines))
 		for i := range leftLines {
 			joins := m.look.Glyphs.Join
@@ -103,21 +103,21 @@ func (m *model) body(p *plan) []string {
 		}
 	}
 	if len(p.above) > 0 {
-		above, _ := m.stack(p.above, m.w)
+		above, _ := drawStack(m, p.above, m.w)
 		lines = append(above, lines...)
 	}
 	if len(p.across) > 0 {
-		below, rules := m.stack(p.across, m.w)
+		below, rules := drawStack(m, p.across, m.w)
 		below = append([]string{m.look.Footed(below[0], p.leftWidth, rules[0], m.w)}, below[1:]...)
 		lines = append(lines, below...)
 	}
 	if p.closing {
-		lines = append(lines, m.look.Paint(themes.Rule, m.closingRule(p)))
+		lines = append(lines, m.look.Paint(themes.Rule, closingRule(m, p)))
 	}
 	return lines
 }
 
-func (m *model) closingRule(p *plan) string {
+func closingRule(m *model, p *plan) string {
 	thin := m.look.Glyphs.Thin
 	if len(p.right) == 0 || len(p.across) > 0 {
 		return strings.Repeat(thin, m.w)
@@ -126,8 +126,8 @@ func (m *model) closingRule(p *plan) string {
 		strings.Repeat(thin, m.w-p.leftWidth-1)
 }
 
-// stack draws panels below each other. rules has the kind of each row: 0 not a rule, 1 a thin rule, 2 a heavy rule.
-func (m *model) stack(places []place, w int) (lines []string, rules []int) {
+// drawStack draws panels below each other. rules has the kind of each row: 0 not a rule, 1 a thin rule, 2 a heavy rule.
+func drawStack(m *model, places []place, w int) (lines []string, rules []int) {
 	for _, at := range places {
 		focus := at.panel == m.focus && !m.dialogs.covers()
 		rule := 1
@@ -138,27 +138,27 @@ func (m *model) stack(places []place, w int) (lines []string, rules []int) {
 		for range at.h - 1 {
 			rules = append(rules, 0)
 		}
-		lines = append(lines, m.panel(at, w, focus)...)
+		lines = append(lines, drawPanel(m, at, w, focus)...)
 	}
 	return lines, rules
 }
 
-func (m *model) panel(at place, w int, focus bool) []string {
+func drawPanel(m *model, at place, w int, focus bool) []string {
 	if at.h <= 0 {
 		return nil
 	}
 	switch at.panel {
 	case panel.IDDetail:
-		return m.detailStrip(w, at.h)
+		return detailStrip(m, w, at.h)
 	case panel.IDPeek:
-		return peekPanel(m, w, at.h, focus, m.tabsFor(at, w))
+		return peekPanel(m, w, at.h, focus, tabsFor(m, at, w))
 	}
 	return m.panelOf(at.panel).Draw(m.env(), panel.Box{W: w, H: at.h, Focus: focus,
-		Tabs: m.tabsFor(at, w)})
+		Tabs: tabsFor(m, at, w)})
 }
 
 // detailStrip shows a few lines about the object that verbs act on, or otherwise about the selected agent.
-func (m *model) detailStrip(w, h int) []string {
+func detailStrip(m *model, w, h int) []string {
 	e := m.env()
 	lines := m.worked().Strip(e, w)
 	if lines == nil {
@@ -170,9 +170,9 @@ func (m *model) detailStrip(w, h int) []string {
 }
 
 // tabsFor returns the titles in the rule of a panel of w columns.
-func (m *model) tabsFor(at place, w int) []widget.Tab {
+func tabsFor(m *model, at place, w int) []widget.Tab {
 	e := m.env()
-	own := m.tabFor(e, at, w)
+	own := tabFor(m, e, at, w)
 	switch {
 	case at.slot:
 		return slotTabs(m, e, own, w)
@@ -204,7 +204,7 @@ func (m *model) tabsFor(at place, w int) []widget.Tab {
 }
 
 // tabFor returns the title of the panel at a place.
-func (m *model) tabFor(e *panel.Env, at place, w int) widget.Tab {
+func tabFor(m *model, e *panel.Env, at place, w int) widget.Tab {
 	var own widget.Tab
 	if at.panel == panel.IDPeek {
 		own = peekTab(m)
@@ -216,7 +216,7 @@ func (m *model) tabFor(e *panel.Env, at place, w int) widget.Tab {
 		p := m.panelOf(at.panel)
 		own = p.Title(e)
 		own.Hidden = m.look.Hidden(p.Hidden(e, w, at.h))
-		if text, found := p.Search(e); text != "" && at.tabs && m.w < m.roomy() {
+		if text, found := p.Search(e); text != "" && at.tabs && m.w < roomy(m) {
 			own.Search, own.Extra, own.Alert = text, found, false
 		}
 	}
@@ -226,7 +226,7 @@ func (m *model) tabFor(e *panel.Env, at place, w int) widget.Tab {
 
 // roomy returns the smallest width at which a rule shows the search at its end. On narrower screens the title shows
 // the search.
-func (m *model) roomy() int {
+func roomy(m *model) int {
 	w := 120
 	for _, p := range m.Panels {
 		if a := p.About(); (a.Optional || a.Slot) && m.present(p) { // the panel adds a title

@@ -26,7 +26,7 @@ func staying(m *model, agent string) stay {
 // left ends a visit: from now on the user is not counted as a viewer.
 func left(m *model, now time.Time, s stay) {
 	m.now = now
-	m.ui++
+	m.UI++
 	if m.snap == nil {
 		return
 	}

@@ -99,13 +99,13 @@ func showCopies(m *model) []feed.Effect {
 		Copies: true, Verb: "copies it"}
 	for _, c := range copies(m) {
 		f.All = append(f.All, item{Title: c.What, Tail: widget.Lead(c.Text),
-			Run: func(m *model) []feed.Effect { return m.copy(c, false) }})
+			Run: func(m *model) []feed.Effect { return copyText(m, c, false) }})
 	}
 	if last := m.copiedLast; last.Text != "" {
 		f.All = append(f.All, item{Title: "copy again: " + last.What + ", with a clipboard program",
 			Tail: "wl-copy, xclip or pbcopy",
 			Why:  func() string { return noProgram(m) }, Run: func(m *model) []feed.Effect {
-				return m.copy(last, true)
+				return copyText(m, last, true)
 			}})
 	}
 	openFinderOf(m, f)
@@ -120,8 +120,8 @@ func noProgram(m *model) string {
 	return ""
 }
 
-// copy sends a text to the terminal's clipboard, which never confirms it, or to a clipboard program if requested.
-func (m *model) copy(c panel.Copied, program bool) []feed.Effect {
+// copyText sends a text to the terminal's clipboard, which never confirms it, or to a clipboard program if requested.
+func copyText(m *model, c panel.Copied, program bool) []feed.Effect {
 	m.copiedLast = c
 	if program {
 		id := begin(m, "copying the "+c.What)
