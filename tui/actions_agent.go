@@ -10,15 +10,16 @@ import (
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
 // agentActions returns the verbs for agents. In any panel they act on the marked agents or, without marks, on the
 // selected agent. In Pools, restart, suspend, drain, details and attach act on the pool or a member. In Automations,
 // details acts on the automation. Other verbs are refused in both, because they show no agents.
-func agentActions() []action {
+func agentActions() []state.Action {
 	global := []keymap.Zone{keymap.Everywhere}
-	return []action{
+	return []state.Action{
 		{ID: "agent.zoom", Key: keymap.Bind("zoom into the terminal; in Quarantine: show "+
 			"the crashes",
 			"enter"), Short: "zoom", In: []keymap.Zone{keymap.InLists},
@@ -34,7 +35,7 @@ func agentActions() []action {
 		{ID: "agent.send", Key: keymap.Bind("send a text to the agent", "i"), Short: "send",
 			In:  global,
 			Why: needRunning, Run: askSend},
-		{ID: releaseID,
+		{ID: state.ReleaseID,
 			Key: keymap.Bind(
 				"undo or release: undo the last verb (10 s); else end quarantine, backoff or "+
 					"drain; acknowledge a watchdog", "u"),
@@ -43,7 +44,7 @@ func agentActions() []action {
 			Short: "restart",
 			In:    global, Risk: keymap.Confirmed,
 			Why: needRestart, Run: askRestart},
-		{ID: drainID,
+		{ID: state.DrainID,
 			Key: keymap.Bind(
 				"drain: let the agent, or the whole pool, finish; or cancel the drain", "D"),
 			Short: "drain", In: global,
@@ -62,61 +63,62 @@ func agentActions() []action {
 	}
 }
 
-func needAgent(m *model) string {
-	if singleAgent(m) == nil {
+func needAgent(m *state.Room) string {
+	if state.SingleAgent(m) == nil {
 		return noAgent(m)
 	}
 	return ""
 }
 
 // needSubject returns why no details can be shown, or "".
-func needSubject(m *model) string {
-	p := m.worked()
+func needSubject(m *state.Room) string {
+	p := m.Worked()
 	switch {
 	case p.About().Details != "" && p.Subject().Name == "":
-		return noneIn(m, p)
-	case p.About().Details == "" && singleAgent(m) == nil:
+		return state.NoneIn(m, p)
+	case p.About().Details == "" && state.SingleAgent(m) == nil:
 		return noAgent(m)
 	}
 	return ""
 }
 
 // amongPools returns why verbs for agents are refused while Pools has the focus.
-func amongPools(m *model) string {
-	k := m.keys
+func amongPools(m *state.Room) string {
+	k := m.Keys
 	return fmt.Sprintf("press %s for the agents; %s, %s, %s, %s, %s, %s and %s act on pools",
-		k.KeyOf("focus.agents"), k.KeyOf("agent.restart"), k.KeyOf(suspendID), k.KeyOf(drainID),
+		k.KeyOf("focus.agents"), k.KeyOf("agent.restart"), k.KeyOf(state.SuspendID),
+		k.KeyOf(state.DrainID),
 		k.KeyOf("pool.scale"), k.KeyOf("pool.less"), k.KeyOf("pool.more"), k.KeyOf("pool.check"))
 }
 
-func needVerb(m *model) string {
+func needVerb(m *state.Room) string {
 	switch {
-	case m.mode == ReadOnly:
+	case m.Mode == state.ReadOnly:
 		return "this control room is read-only"
-	case actsOn(m, panel.KindPool) && len(m.aim) == 0:
+	case state.ActsOn(m, panel.KindPool) && len(m.Aim) == 0:
 		return amongPools(m)
-	case apart(m) && len(m.aim) == 0:
+	case state.Apart(m) && len(m.Aim) == 0:
 		return amongOthers(m)
 	}
-	if len(targets(m)) == 0 {
+	if len(state.Targets(m)) == 0 {
 		return noAgent(m)
 	}
 	return ""
 }
 
 // noAgent returns why a verb has no agent to act on.
-func noAgent(m *model) string {
-	return cmp.Or(m.focused().About().Proxy, panel.NoneSelected(m.env(), m.focused(), true))
+func noAgent(m *state.Room) string {
+	return cmp.Or(m.Focused().About().Proxy, panel.NoneSelected(m.Env(), m.Focused(), true))
 }
 
-func needTerminal(m *model) string {
-	r := singleAgent(m)
+func needTerminal(m *state.Room) string {
+	r := state.SingleAgent(m)
 	switch {
-	case m.mode == ReadOnly:
+	case m.Mode == state.ReadOnly:
 		return "this control room is read-only"
-	case actsOn(m, panel.KindPool):
+	case state.ActsOn(m, panel.KindPool):
 		return needMember(m)
-	case apart(m):
+	case state.Apart(m):
 		return amongOthers(m)
 	case r == nil:
 		return noAgent(m)
@@ -127,57 +129,57 @@ func needTerminal(m *model) string {
 	return ""
 }
 
-func needHeld(m *model) string {
+func needHeld(m *state.Room) string {
 	if why := needVerb(m); why != "" {
 		return why
 	}
-	if rows := targets(m); len(rows) == 1 && rows[0].Surplus() {
+	if rows := state.Targets(m); len(rows) == 1 && rows[0].Surplus() {
 		return isSurplus(m, rows[0])
 	}
-	if len(releasable(m)) == 0 {
+	if len(state.Releasable(m)) == 0 {
 		return "nothing to release: only agents in quarantine, in backoff or draining can " +
 			"be released"
 	}
 	return ""
 }
 
-func zoomIn(m *model) []feed.Effect {
-	m.before = m.focus
-	m.focus, m.zoomed = panel.IDPeek, true
+func zoomIn(m *state.Room) []feed.Effect {
+	m.Before = m.Focus
+	m.Focus, m.Zoomed = panel.IDPeek, true
 	return nil
 }
 
 // needZoom returns why the pane cannot be zoomed or, if it is zoomed, why the user cannot attach to its agent.
-func needZoom(m *model) string {
-	if m.zoomed {
+func needZoom(m *state.Room) string {
+	if m.Zoomed {
 		return needTerminal(m)
 	}
 	return needAgent(m)
 }
 
-func zoomOrAttach(m *model) []feed.Effect {
-	if !m.zoomed {
-		m.before, m.zoomed = m.focus, true
+func zoomOrAttach(m *state.Room) []feed.Effect {
+	if !m.Zoomed {
+		m.Before, m.Zoomed = m.Focus, true
 		return nil
 	}
 	return attachSelected(m)
 }
 
-func attachSelected(m *model) []feed.Effect {
-	if actsOn(m, panel.KindPool) {
+func attachSelected(m *state.Room) []feed.Effect {
+	if state.ActsOn(m, panel.KindPool) {
 		return attachMember(m)
 	}
-	choose(m, singleAgent(m).Name)
+	state.Choose(m, state.SingleAgent(m).Name)
 	return []feed.Effect{feed.Attach{Agent: m.Agents.Chosen}}
 }
 
-func askRestart(m *model) []feed.Effect {
-	if actsOn(m, panel.KindPool) && len(m.aim) == 0 {
-		return askRestartOf(m, pool(m))
+func askRestart(m *state.Room) []feed.Effect {
+	if state.ActsOn(m, panel.KindPool) && len(m.Aim) == 0 {
+		return askRestartOf(m, state.Pool(m))
 	}
-	rows := targets(m)
-	do := func(m *model) []feed.Effect {
-		return do(m, "restarting", rows, func(name string) city.Command {
+	rows := state.Targets(m)
+	do := func(m *state.Room) []feed.Effect {
+		return state.Do(m, "restarting", rows, func(name string) city.Command {
 			return city.Restart{Agent: name}
 		})
 	}
@@ -194,12 +196,12 @@ func askRestart(m *model) []feed.Effect {
 	return nil
 }
 
-func release(m *model) []feed.Effect {
-	rows := releasable(m)
+func release(m *state.Room) []feed.Effect {
+	rows := state.Releasable(m)
 	return perhaps(m, question{title: "Release " + details.TargetNames(rows) + "?",
 		whom: names(m, rows),
-		verb: "release", do: func(m *model) []feed.Effect {
-			return do(m, "releasing", rows, func(name string) city.Command {
+		verb: "release", do: func(m *state.Room) []feed.Effect {
+			return state.Do(m, "releasing", rows, func(name string) city.Command {
 				if r := m.Agents.Find(name); r != nil && r.State == city.Draining {
 					return city.Undrain{Agent: name}
 				}
@@ -208,41 +210,41 @@ func release(m *model) []feed.Effect {
 		}})
 }
 
-func askEnd(m *model) []feed.Effect {
-	rows := targets(m)
-	kill := func(m *model) []feed.Effect {
-		return do(m, "killing", rows, func(name string) city.Command {
+func askEnd(m *state.Room) []feed.Effect {
+	rows := state.Targets(m)
+	kill := func(m *state.Room) []feed.Effect {
+		return state.Do(m, "killing", rows, func(name string) city.Command {
 			return city.Kill{Agent: name}
 		})
 	}
-	stop := func(m *model) []feed.Effect {
-		return do(m, "stopping", rows, func(name string) city.Command {
+	stop := func(m *state.Room) []feed.Effect {
+		return state.Do(m, "stopping", rows, func(name string) city.Command {
 			return city.Stop{Agent: name}
 		})
 	}
-	m.dialogs.Open(&choice{
+	m.Dialogs.Open(&state.Choice{
 		Title: "Stop " + details.TargetNames(rows),
 		Body:  names(m, rows),
 		Must:  details.Confirmation(rows),
 		Edit:  widget.NewEntry(""),
-		Answers: []answer{
+		Answers: []state.Answer{
 			{Title: "kill: stop it at once; it restarts", Do: kill},
 			{Title: "stop: let it finish, then keep it stopped until it is resumed", Do: stop},
 			{Title: "cancel", Safe: true},
 		},
-		Since: m.now,
+		Since: m.Now,
 	})
 	return nil
 }
 
 // names lists the targets if the title does not name them. It adds how many marked agents the filter hides.
-func names(m *model, rows []*panel.AgentRow) []string {
+func names(m *state.Room, rows []*panel.AgentRow) []string {
 	if len(rows) <= 1 {
 		return nil
 	}
 	lines, hidden := []string{details.ListRows(rows)}, 0
 	for _, r := range rows {
-		if m.Agents.Marks[r.Name] && len(m.aim) == 0 &&
+		if m.Agents.Marks[r.Name] && len(m.Aim) == 0 &&
 			!slices.Contains(m.Agents.List.IDs, r.Name) {
 			hidden++
 		}
@@ -254,11 +256,11 @@ func names(m *model, rows []*panel.AgentRow) []string {
 }
 
 // amongOthers returns why verbs for agents are refused while the focused panel or the pane shows something else.
-func amongOthers(m *model) string {
-	if m.focus != panel.IDPeek {
-		return "this panel shows " + m.worked().About().Noun + "s; press " +
-			m.keys.KeyOf("focus.agents") + " for the agents"
+func amongOthers(m *state.Room) string {
+	if m.Focus != panel.IDPeek {
+		return "this panel shows " + m.Worked().About().Noun + "s; press " +
+			m.Keys.KeyOf("focus.agents") + " for the agents"
 	}
-	return "the pane shows an automation; press " + m.keys.KeyOf("focus.agents") +
-		" for the agents, " + m.keys.KeyOf("focus.automations") + " for the automations"
+	return "the pane shows an automation; press " + m.Keys.KeyOf("focus.agents") +
+		" for the agents, " + m.Keys.KeyOf("focus.automations") + " for the automations"
 }

@@ -9,13 +9,14 @@ import (
 	"gcity/tui/keymap"
 	"gcity/tui/palette"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
 // automationActions returns the actions for the automation under the cursor.
-func automationActions() []action {
+func automationActions() []state.Action {
 	here := []keymap.Zone{keymap.InAutomations}
-	return []action{
+	return []state.Action{
 		{ID: "automation.details",
 			Key: keymap.Bind(
 				"show details of the automation: gate, action, last run with output, earlier runs",
@@ -32,39 +33,39 @@ func automationActions() []action {
 	}
 }
 
-func needAutomation(m *model) string {
-	if automation(m) == nil {
-		return noneIn(m, m.Automations)
+func needAutomation(m *state.Room) string {
+	if state.Automation(m) == nil {
+		return state.NoneIn(m, m.Automations)
 	}
 	return ""
 }
 
-func needFire(m *model) string {
-	if why := needWritable(m); why != "" {
+func needFire(m *state.Room) string {
+	if why := state.NeedWritable(m); why != "" {
 		return why
 	}
-	rows := automationTargets(m)
+	rows := state.AutomationTargets(m)
 	if len(rows) == 0 {
 		return needAutomation(m)
 	}
 	return palette.CannotFire(rows)
 }
 
-func needRuns(m *model) string {
-	if why := needWritable(m); why != "" {
+func needRuns(m *state.Room) string {
+	if why := state.NeedWritable(m); why != "" {
 		return why
 	}
-	rows := automationTargets(m)
+	rows := state.AutomationTargets(m)
 	if len(rows) == 0 {
 		return needAutomation(m)
 	}
 	return palette.CannotStop(rows)
 }
 
-func askEndRun(m *model) []feed.Effect { return endRuns(m, automationTargets(m)) }
+func askEndRun(m *state.Room) []feed.Effect { return endRuns(m, state.AutomationTargets(m)) }
 
 // endRuns asks whether to stop runs, and stops them.
-func endRuns(m *model, rows []*panel.AutomationRow) []feed.Effect {
+func endRuns(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
 	var names []string
 	var commands []city.Command
 	for _, r := range rows {
@@ -75,30 +76,30 @@ func endRuns(m *model, rows []*panel.AutomationRow) []feed.Effect {
 	ask(m, question{title: "Stop the run of " + what + "?", verb: "stop", count: len(rows),
 		body: []string{"The run stops at once with all its processes, counts as failed, and is " +
 			"not retried."},
-		do: func(m *model) []feed.Effect {
+		do: func(m *state.Room) []feed.Effect {
 			m.Automations.Marks = map[string]bool{}
-			return carry(m, "stopping the run of", what, commands)
+			return state.Carry(m, "stopping the run of", what, commands)
 		}})
 	return nil
 }
 
-func askFire(m *model) []feed.Effect { return fire(m, automationTargets(m)) }
+func askFire(m *state.Room) []feed.Effect { return fire(m, state.AutomationTargets(m)) }
 
 // fire fires automations. It asks for confirmation first if an automation would not run by itself now.
-func fire(m *model, rows []*panel.AutomationRow) []feed.Effect {
+func fire(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
 	if len(rows) > 1 {
 		return fireMany(m, rows)
 	}
 	r := *rows[0]
-	do := func(m *model) []feed.Effect {
+	do := func(m *state.Room) []feed.Effect {
 		m.Automations.Marks = map[string]bool{}
-		m.fired = firing{name: r.Name}
+		m.Fired = state.Firing{Name: r.Name}
 		if r.Last != nil {
-			m.fired.before = r.Last.ID
+			m.Fired.Before = r.Last.ID
 		}
-		todo := carry(m, "firing", r.Shown+" ("+r.Reason+")",
+		todo := state.Carry(m, "firing", r.Shown+" ("+r.Reason+")",
 			[]city.Command{city.Fire{Automation: r.Name, By: "operator"}})
-		m.fired.id = m.status.id
+		m.Fired.ID = m.Status.ID
 		return todo
 	}
 	against := against(m, &r)
@@ -113,7 +114,7 @@ func fire(m *model, rows []*panel.AutomationRow) []feed.Effect {
 }
 
 // fireMany asks for confirmation first, because the gates of several automations are not visible at a glance.
-func fireMany(m *model, rows []*panel.AutomationRow) []feed.Effect {
+func fireMany(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
 	var names []string
 	var commands []city.Command
 	closed := 0
@@ -128,9 +129,9 @@ func fireMany(m *model, rows []*panel.AutomationRow) []feed.Effect {
 	q := question{title: "Fire " + what + " now?", whom: []string{strings.Join(names, ", ")},
 		verb: "fire", count: len(rows),
 		body: []string{"Each will run once now."},
-		do: func(m *model) []feed.Effect {
+		do: func(m *state.Room) []feed.Effect {
 			m.Automations.Marks = map[string]bool{}
-			return carry(m, "firing", what, commands)
+			return state.Carry(m, "firing", what, commands)
 		}}
 	if closed > 0 {
 		q.body = []string{fmt.Sprintf("%d of them are not due (gate closed or blocked). Each "+
@@ -141,31 +142,31 @@ func fireMany(m *model, rows []*panel.AutomationRow) []feed.Effect {
 }
 
 // against returns the reasons why an automation would not run by itself now.
-func against(m *model, r *panel.AutomationRow) []string {
+func against(m *state.Room, r *panel.AutomationRow) []string {
 	var lines []string
-	rig := rigCalled(m, r.Rig)
+	rig := state.RigCalled(m, r.Rig)
 	switch {
 	case r.Always:
-	case m.snap.Suspended:
-		lines = append(lines, cityName(m)+" is suspended: its automations do not fire by "+
+	case m.Snap.Suspended:
+		lines = append(lines, state.CityName(m)+" is suspended: its automations do not fire by "+
 			"themselves.")
 	case rig != nil && rig.Suspended:
 		lines = append(lines, "rig "+widget.Plain(rig.Name)+
 			" is suspended: its automations do not fire by themselves.")
 	}
-	dot := " " + m.look.Glyphs.Dot + " "
+	dot := " " + m.Look.Glyphs.Dot + " "
 	gate := r.Opens()
 	if says := r.Says(); says != "" {
 		gate += dot + says
 	}
-	if soon := r.Soon(m.now).Full; soon != "" {
+	if soon := r.Soon(m.Now).Full; soon != "" {
 		gate += dot + soon
 	}
 	switch r.State {
 	case panel.AutomationDue, panel.AutomationManual:
 		return lines
 	case panel.AutomationRunning:
-		return append(lines, "A run is in progress "+r.Soon(m.now).Full+
+		return append(lines, "A run is in progress "+r.Soon(m.Now).Full+
 			`. With overlap = "queue" another run follows; otherwise the city refuses it.`)
 	case panel.AutomationOff:
 		if len(lines) == 0 {

@@ -9,32 +9,33 @@ import (
 	"gcity/tui/feed"
 	"gcity/tui/fleet"
 	"gcity/tui/keymap"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
-func configActions() []action {
+func configActions() []state.Action {
 	global := []keymap.Zone{keymap.Everywhere}
-	return []action{
+	return []state.Action{
 		{ID: "config.confirm",
 			Key: keymap.Bind("confirm a held configuration: shows its plan first",
 				"C"),
 			Short: "confirm",
 			In:    global, Risk: keymap.Confirmed, Why: needHeldConfig, Run: askConfirm},
 		{ID: "city.reload", Key: keymap.Bind("reload the configuration now"), In: global,
-			Why: needWritable, Run: reload},
+			Why: state.NeedWritable, Run: reload},
 	}
 }
 
 // heldConfig returns the configuration that waits for confirmation, or nil.
-func heldConfig(m *model) *city.Held {
-	if m.snap == nil {
+func heldConfig(m *state.Room) *city.Held {
+	if m.Snap == nil {
 		return nil
 	}
-	return m.snap.Config.Held
+	return m.Snap.Config.Held
 }
 
-func needHeldConfig(m *model) string {
-	if why := needWritable(m); why != "" {
+func needHeldConfig(m *state.Room) string {
+	if why := state.NeedWritable(m); why != "" {
 		return why
 	}
 	if heldConfig(m) == nil {
@@ -43,20 +44,21 @@ func needHeldConfig(m *model) string {
 	return ""
 }
 
-func reload(m *model) []feed.Effect {
-	return carry(m, "reloading", "the configuration", []city.Command{city.Reload{}})
+func reload(m *state.Room) []feed.Effect {
+	return state.Carry(m, "reloading", "the configuration", []city.Command{city.Reload{}})
 }
 
 // askConfirm shows the plan of a held configuration. The answer applies to this revision only.
-func askConfirm(m *model) []feed.Effect {
+func askConfirm(m *state.Room) []feed.Effect {
 	h := heldConfig(m)
 	revision := h.Revision
-	do := func(m *model) []feed.Effect {
+	do := func(m *state.Room) []feed.Effect {
 		if now := heldConfig(m); now == nil || now.Revision != revision {
-			complain(m, "not confirmed: the configuration changed meanwhile; check the new plan")
+			state.Complain(m, "not confirmed: the configuration changed meanwhile; check "+
+				"the new plan")
 			return nil
 		}
-		return carry(m, "confirming", "the configuration",
+		return state.Carry(m, "confirming", "the configuration",
 			[]city.Command{city.Reload{Confirm: true, Revision: revision}})
 	}
 	ask(m, question{title: "Apply configuration " + widget.Plain(revision) + "?",
@@ -67,11 +69,11 @@ func askConfirm(m *model) []feed.Effect {
 
 // heldLines describes the effects of a held configuration, the most severe first. At most the given number of stopping
 // agents is named.
-func heldLines(m *model, h *city.Held, most int) []string {
+func heldLines(m *state.Room, h *city.Held, most int) []string {
 	who := byPool(m, h.Removes)
 	if n := len(who) - most; n > 0 {
 		who = append(who[:most:most], fmt.Sprintf("and %d more (%s lists them all)", n,
-			m.keys.KeyOf("city.details")))
+			m.Keys.KeyOf("city.details")))
 	}
 	lines := []string{"It " + fleet.Removes(h) + ", which stop: " + strings.Join(who, ", ") + ".",
 		"",
@@ -83,7 +85,7 @@ func heldLines(m *model, h *city.Held, most int) []string {
 }
 
 // byPool lists agents in natural order and combines members of a pool: "scout", "worker (8 members)".
-func byPool(m *model, agents []string) []string {
+func byPool(m *state.Room, agents []string) []string {
 	leaving := map[string]int{}
 	pool := func(name string) string {
 		if r := m.Agents.Find(name); r != nil && r.Pool != name {

@@ -3,34 +3,34 @@ package tui
 import (
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
 // dialogActions returns the actions for keys in dialogs: questions, texts, searchable lists and prompts.
-func dialogActions() []action {
+func dialogActions() []state.Action {
 	const far = widget.Far
-	c, r, f := []keymap.Zone{keymap.InChoice}, []keymap.Zone{keymap.InReader},
-		[]keymap.Zone{keymap.InFinder}
-	pick := func(n int) func(*model) []feed.Effect {
-		return func(m *model) []feed.Effect { m.dialogs.choice().Step(n); return nil }
+	c, r := []keymap.Zone{keymap.InChoice}, []keymap.Zone{keymap.InReader}
+	pick := func(n int) func(*state.Room) []feed.Effect {
+		return func(m *state.Room) []feed.Effect { m.Dialogs.Choice().Step(n); return nil }
 	}
-	turn := func(n int) func(*model) []feed.Effect {
-		return func(m *model) []feed.Effect { m.dialogs.reader().Scroll(n, m.canvas()); return nil }
+	turn := func(n int) func(*state.Room) []feed.Effect {
+		return func(m *state.Room) []feed.Effect {
+			m.Dialogs.Reader().Scroll(n, m.Canvas())
+			return nil
+		}
 	}
-	find := func(n int) func(*model) []feed.Effect {
-		return func(m *model) []feed.Effect { m.dialogs.finder().Step(n); return nil }
-	}
-	leaf := func(n int) func(*model) []feed.Effect {
-		return func(m *model) []feed.Effect { m.dialogs.finder().Page(n); return nil }
-	}
-	return append([]action{
+	return append([]state.Action{
 		{ID: "choice.next", Key: keymap.Bind("next answer", "tab", "down", "right"), In: c,
 			Run: pick(1)},
 		{ID: "choice.previous", In: c, Run: pick(-1),
 			Key: keymap.Bind("previous answer", "shift+tab", "up", "left")},
 		{ID: "choice.take", Key: keymap.Bind("choose the answer", "enter"), In: c, Run: takeAnswer},
 		{ID: "choice.cancel", Key: keymap.Bind("cancel", "esc", "ctrl+c"), In: c,
-			Run: func(m *model) []feed.Effect { m.dialogs.CloseIn(keymap.InChoice); return nil }},
+			Run: func(m *state.Room) []feed.Effect {
+				m.Dialogs.CloseIn(keymap.InChoice)
+				return nil
+			}},
 
 		{ID: "reader.down", Key: keymap.Bind("down", "j", "down"), In: r, Run: turn(1)},
 		{ID: "reader.up", Key: keymap.Bind("up", "k", "up"), In: r, Run: turn(-1)},
@@ -42,19 +42,35 @@ func dialogActions() []action {
 			In: r, Run: turn(-far)},
 		{ID: "reader.last", Key: keymap.Bind("to the end", "G", "end"), In: r, Run: turn(far)},
 		{ID: "reader.close", Key: keymap.Bind("close", "esc", "q", "d", "c", "enter", "ctrl+c"),
-			In:  r,
-			Run: func(m *model) []feed.Effect { m.dialogs.CloseIn(keymap.InReader); return nil }},
+			In: r,
+			Run: func(m *state.Room) []feed.Effect {
+				m.Dialogs.CloseIn(keymap.InReader)
+				return nil
+			}},
+	}, append(finderActions(), promptActions()...)...)
+}
 
+// finderActions returns the actions for keys in searchable lists.
+func finderActions() []state.Action {
+	const far = widget.Far
+	f := []keymap.Zone{keymap.InFinder}
+	find := func(n int) func(*state.Room) []feed.Effect {
+		return func(m *state.Room) []feed.Effect { m.Dialogs.Finder().Step(n); return nil }
+	}
+	leaf := func(n int) func(*state.Room) []feed.Effect {
+		return func(m *state.Room) []feed.Effect { m.Dialogs.Finder().Page(n); return nil }
+	}
+	return []state.Action{
 		{ID: "finder.down", Key: keymap.Bind("down; in the palette's history: the next newer line",
 			"down", "ctrl+n"), In: f,
-			Run: func(m *model) []feed.Effect { m.dialogs.finder().Down(); return nil }},
+			Run: func(m *state.Room) []feed.Effect { m.Dialogs.Finder().Down(); return nil }},
 		{ID: "finder.up", Key: keymap.Bind("up; above the palette's first row: its history",
 			"up", "ctrl+p", "shift+tab"), In: f,
-			Run: func(m *model) []feed.Effect { m.dialogs.finder().Up(); return nil }},
+			Run: func(m *state.Room) []feed.Effect { m.Dialogs.Finder().Up(); return nil }},
 		{ID: "finder.complete",
 			Key: keymap.Bind("palette: complete the verb or name; elsewhere: down", "tab"),
-			In:  f, Run: func(m *model) []feed.Effect {
-				m.dialogs.finder().Complete()
+			In:  f, Run: func(m *state.Room) []feed.Effect {
+				m.Dialogs.Finder().Complete()
 				return nil
 			}},
 		{ID: "finder.page.down", Key: keymap.Bind("a page down", "pgdown"), In: f, Run: leaf(1)},
@@ -63,29 +79,32 @@ func dialogActions() []action {
 		{ID: "finder.last", Key: keymap.Bind("to the last row", "end"), In: f, Run: find(far)},
 		{ID: "finder.run", Key: keymap.Bind("run it", "enter"), In: f, Run: runFound},
 		{ID: "finder.close", Key: keymap.Bind("close", "esc", "ctrl+c"), In: f,
-			Run: func(m *model) []feed.Effect { m.dialogs.CloseIn(keymap.InFinder); return nil }},
-	}, promptActions()...)
+			Run: func(m *state.Room) []feed.Effect {
+				m.Dialogs.CloseIn(keymap.InFinder)
+				return nil
+			}},
+	}
 }
 
 // promptActions returns the actions for typing a line of text.
-func promptActions() []action {
+func promptActions() []state.Action {
 	p := []keymap.Zone{keymap.InPrompt}
-	return []action{
+	return []state.Action{
 		{ID: "prompt.done", Key: keymap.Bind("done", "enter"), In: p, Run: submitPrompt},
 		{ID: "prompt.cancel", Key: keymap.Bind("cancel", "esc", "ctrl+c"), In: p,
 			Run: leavePrompt},
 	}
 }
 
-func takeAnswer(m *model) []feed.Effect {
-	return m.runTasks(m.dialogs.choice().Take(func() { m.dialogs.CloseIn(keymap.InChoice) }))
+func takeAnswer(m *state.Room) []feed.Effect {
+	return m.RunTasks(m.Dialogs.Choice().Take(func() { m.Dialogs.CloseIn(keymap.InChoice) }))
 }
 
-func submitPrompt(m *model) []feed.Effect {
-	return m.runTasks(m.dialogs.prompt().Submit(func() { m.dialogs.CloseIn(keymap.InPrompt) }))
+func submitPrompt(m *state.Room) []feed.Effect {
+	return m.RunTasks(m.Dialogs.Prompt().Submit(func() { m.Dialogs.CloseIn(keymap.InPrompt) }))
 }
 
-func leavePrompt(m *model) []feed.Effect {
-	m.dialogs.prompt().Leave(func() { m.dialogs.CloseIn(keymap.InPrompt) })
+func leavePrompt(m *state.Room) []feed.Effect {
+	m.Dialogs.Prompt().Leave(func() { m.Dialogs.CloseIn(keymap.InPrompt) })
 	return nil
 }

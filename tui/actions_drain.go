@@ -7,11 +7,12 @@ import (
 	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
 // drainTargets returns the targets that can be drained, and targets with a drain that can be canceled.
-func drainTargets(m *model) (drain, undrain []*panel.AgentRow) {
+func drainTargets(m *state.Room) (drain, undrain []*panel.AgentRow) {
 	for _, r := range drainRows(m) {
 		switch {
 		case r.Drainable():
@@ -24,13 +25,13 @@ func drainTargets(m *model) (drain, undrain []*panel.AgentRow) {
 }
 
 // ofWholePools reports whether the drain verb acts on all members of pools.
-func ofWholePools(m *model) bool { return actsOn(m, panel.KindPool) && len(m.aim) == 0 }
+func ofWholePools(m *state.Room) bool { return state.ActsOn(m, panel.KindPool) && len(m.Aim) == 0 }
 
 // drainRows returns the targets of the drain verb. In Pools these are the members of the marked pools or, without
 // marks, of the pool under the cursor.
-func drainRows(m *model) []*panel.AgentRow {
+func drainRows(m *state.Room) []*panel.AgentRow {
 	if !ofWholePools(m) {
-		return targets(m)
+		return state.Targets(m)
 	}
 	var rows []*panel.AgentRow
 	for _, p := range m.Pools.Targets() {
@@ -40,14 +41,14 @@ func drainRows(m *model) []*panel.AgentRow {
 }
 
 // drained describes the targets of the drain verb: "3 agents", "2 members of pool worker".
-func drained(m *model, rows []*panel.AgentRow) string {
+func drained(m *state.Room, rows []*panel.AgentRow) string {
 	if !ofWholePools(m) {
 		return details.TargetNames(rows)
 	}
 	return widget.Count(len(rows), "member") + " of " + subjectTitle(m)
 }
 
-func needDrain(m *model) string {
+func needDrain(m *state.Room) string {
 	if ofWholePools(m) {
 		if why := needPoolVerb(m); why != "" {
 			return why
@@ -63,7 +64,7 @@ func needDrain(m *model) string {
 	if drain, undrain := drainTargets(m); len(drain)+len(undrain) > 0 {
 		return ""
 	}
-	rows := targets(m)
+	rows := state.Targets(m)
 	if len(rows) > 1 {
 		return "no selected agent is running, so there is nothing to drain"
 	}
@@ -75,28 +76,29 @@ func needDrain(m *model) string {
 }
 
 // isSurplus returns why a surplus member of a pool drains, and how to keep it.
-func isSurplus(m *model, r *panel.AgentRow) string {
+func isSurplus(m *state.Room, r *panel.AgentRow) string {
 	return fmt.Sprintf("%s is draining because pool %s scales down; to keep it, press %s, then %s",
-		r.Shown, widget.Plain(r.Pool), m.keys.KeyOf("focus.pools"), m.keys.KeyOf("pool.more"))
+		r.Shown, widget.Plain(r.Pool), m.Keys.KeyOf("focus.pools"), m.Keys.KeyOf("pool.more"))
 }
 
-func askDrain(m *model) []feed.Effect {
+func askDrain(m *state.Room) []feed.Effect {
 	drain, undrain := drainTargets(m)
 	if len(drain) == 0 {
 		return perhaps(m, question{title: "Cancel the drain of " + drained(m, undrain) + "?",
 			whom: names(m, undrain), verb: "cancel the drain",
-			do: func(m *model) []feed.Effect {
-				return do(m, "canceling the drain of", undrain, func(name string) city.Command {
-					return city.Undrain{Agent: name}
-				})
+			do: func(m *state.Room) []feed.Effect {
+				return state.Do(m, "canceling the drain of", undrain,
+					func(name string) city.Command {
+						return city.Undrain{Agent: name}
+					})
 			}})
 	}
 	whole := ofWholePools(m)
-	do := func(m *model) []feed.Effect {
+	do := func(m *state.Room) []feed.Effect {
 		if whole {
 			m.Pools.Marks = map[string]bool{}
 		}
-		return do(m, "draining", drain, func(name string) city.Command {
+		return state.Do(m, "draining", drain, func(name string) city.Command {
 			return city.Drain{Agent: name}
 		})
 	}

@@ -10,18 +10,20 @@ import (
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
 // mailActions returns the actions for mail and for handing out work.
-func mailActions() []action {
+func mailActions() []state.Action {
 	global, k, r := []keymap.Zone{keymap.Everywhere}, []keymap.Zone{keymap.InMail},
 		[]keymap.Zone{keymap.InReader}
-	return []action{
-		{ID: mailID,
+	return []state.Action{
+		{ID: state.MailID,
 			Key: keymap.Bind("write mail to the agent or the pool: it waits until it is read", "W"),
 			In:  global, Why: needAddressees, Run: askMailTo},
-		{ID: slingID, Key: keymap.Bind("hand a bead to the agent or the pool, and notify it", "B"),
+		{ID: state.SlingID, Key: keymap.Bind("hand a bead to the agent or the pool, and notify it",
+			"B"),
 			In: global, Why: needTaker, Run: askSling},
 
 		{ID: "agent.inbox", Key: keymap.Bind("show the agent's mail"), In: global, Why: needAgent,
@@ -34,7 +36,7 @@ func mailActions() []action {
 		{ID: "mail.reply", Key: keymap.Bind("reply", "r"), Short: "reply", In: k,
 			Why: needMailVerb, Run: onMail(reply)},
 		{ID: "mail.write", Key: keymap.Bind("write mail", "n"), Short: "new", In: k,
-			Why: needWritable, Run: askRecipient},
+			Why: state.NeedWritable, Run: askRecipient},
 		{ID: "mail.archive", Key: keymap.Bind("archive the message", "A"), Short: "archive", In: k,
 			Why: needMailVerb, Run: archiveListed},
 		{ID: "mail.unread", Key: keymap.Bind("mark as unread, or undo archiving", "u"),
@@ -42,16 +44,16 @@ func mailActions() []action {
 		{ID: "mail.others", Key: keymap.Bind("show all mail, or only mail for people", "t"),
 			Short: "all mail", In: k, Run: toggleOthers},
 		{ID: "mail.agent", Key: keymap.Bind("go to the agent that sent or received it", "."),
-			In: k, Why: needMailAgent, Run: func(m *model) []feed.Effect {
+			In: k, Why: needMailAgent, Run: func(m *state.Room) []feed.Effect {
 				return grantOne(m, panel.Request{Visit: m.Mail.Agent()})
 			}},
 		{ID: "mail.refresh", Key: keymap.Bind("refresh", "ctrl+r"), In: k,
-			Run: func(m *model) []feed.Effect { m.Mail.Outdated(); return nil }},
+			Run: func(m *state.Room) []feed.Effect { m.Mail.Outdated(); return nil }},
 
 		{ID: "reader.reply", Key: keymap.Bind("from a message: reply", "r"), In: r,
-			Why: ofOpenMail(needWritable), Run: fromOpenMail(reply)},
+			Why: ofOpenMail(state.NeedWritable), Run: fromOpenMail(reply)},
 		{ID: "reader.archive", Key: keymap.Bind("from a message: archive it", "A"), In: r,
-			Why: ofOpenMail(needWritable), Run: fromOpenMail(func(m *model,
+			Why: ofOpenMail(state.NeedWritable), Run: fromOpenMail(func(m *state.Room,
 				l mail.Message) []feed.Effect {
 				return archive(m, l)
 			})},
@@ -59,28 +61,28 @@ func mailActions() []action {
 }
 
 // goFor returns an action that goes to a panel and filters it by the selected agent.
-func goFor(to panel.ID, field string) func(*model) []feed.Effect {
-	return func(m *model) []feed.Effect {
-		return grantOne(m, panel.Request{Go: to, Filter: field + selected(m).Name})
+func goFor(to panel.ID, field string) func(*state.Room) []feed.Effect {
+	return func(m *state.Room) []feed.Effect {
+		return grantOne(m, panel.Request{Go: to, Filter: field + state.Selected(m).Name})
 	}
 }
 
 // pointedMail returns the message under the cursor of Mail, or nil.
-func pointedMail(m *model) *panel.MailRow {
-	if m.focus != panel.IDMail {
+func pointedMail(m *state.Room) *panel.MailRow {
+	if m.Focus != panel.IDMail {
 		return nil
 	}
 	return m.Mail.Pointed()
 }
 
-func needMail(m *model) string {
+func needMail(m *state.Room) string {
 	if pointedMail(m) == nil {
-		return noneIn(m, m.Mail)
+		return state.NoneIn(m, m.Mail)
 	}
 	return ""
 }
 
-func needMailAgent(m *model) string {
+func needMailAgent(m *state.Room) string {
 	why := needMail(m)
 	if why == "" && m.Mail.Agent() == "" {
 		return "neither the sender nor the recipient is an agent"
@@ -88,12 +90,12 @@ func needMailAgent(m *model) string {
 	return why
 }
 
-func needMailVerb(m *model) string { return cmp.Or(needWritable(m), needMail(m)) }
+func needMailVerb(m *state.Room) string { return cmp.Or(state.NeedWritable(m), needMail(m)) }
 
-func needUnread(m *model) string {
+func needUnread(m *state.Room) string {
 	why := needMailVerb(m)
 	switch {
-	case undoable(m):
+	case state.Undoable(m):
 		return ""
 	case why == "" && !pointedMail(m).Read:
 		return "the message is already unread"
@@ -102,9 +104,9 @@ func needUnread(m *model) string {
 }
 
 // ofOpenMail returns a condition that requires an open message and then applies why.
-func ofOpenMail(why func(*model) string) func(*model) string {
-	return func(m *model) string {
-		if m.dialogs.openMessage() == nil {
+func ofOpenMail(why func(*state.Room) string) func(*state.Room) string {
+	return func(m *state.Room) string {
+		if m.Dialogs.OpenMessage() == nil {
 			return "no message is open"
 		}
 		return why(m)
@@ -112,8 +114,8 @@ func ofOpenMail(why func(*model) string) func(*model) string {
 }
 
 // onMail returns an action that runs do on the message under the cursor.
-func onMail(do func(*model, mail.Message) []feed.Effect) func(*model) []feed.Effect {
-	return func(m *model) []feed.Effect {
+func onMail(do func(*state.Room, mail.Message) []feed.Effect) func(*state.Room) []feed.Effect {
+	return func(m *state.Room) []feed.Effect {
 		l := pointedMail(m)
 		if l == nil {
 			return nil
@@ -123,52 +125,53 @@ func onMail(do func(*model, mail.Message) []feed.Effect) func(*model) []feed.Eff
 }
 
 // fromOpenMail returns an action that closes the open message and runs do on it.
-func fromOpenMail(do func(*model, mail.Message) []feed.Effect) func(*model) []feed.Effect {
-	return func(m *model) []feed.Effect {
-		l := m.dialogs.openMessage()
+func fromOpenMail(do func(*state.Room, mail.Message) []feed.Effect) func(
+	*state.Room) []feed.Effect {
+	return func(m *state.Room) []feed.Effect {
+		l := m.Dialogs.OpenMessage()
 		if l == nil {
 			return nil
 		}
-		m.dialogs.CloseIn(keymap.InReader)
+		m.Dialogs.CloseIn(keymap.InReader)
 		return do(m, *l)
 	}
 }
 
-func toggleOthers(m *model) []feed.Effect {
+func toggleOthers(m *state.Room) []feed.Effect {
 	m.Mail.Others = !m.Mail.Others
-	m.refill()
+	m.Refill()
 	return nil
 }
 
 // listMail rebuilds the list of mail after a change in this room.
-func listMail(m *model) {
-	m.Mail.Update(m.env())
-	m.keepUp()
+func listMail(m *state.Room) {
+	m.Mail.Update(m.Env())
+	m.KeepUp()
 }
 
 // openMail shows a message over the list. It marks mail for people as read. An agent's mail must stay unread for the
 // agent.
-func openMail(m *model) []feed.Effect {
+func openMail(m *state.Room) []feed.Effect {
 	l := pointedMail(m)
 	if l == nil {
 		return nil
 	}
 	own := l.Message
-	openReader(m, &reader{Title: widget.Plain(own.ID), About: &own,
-		Lines: func(w int) []string { return widget.WrapAll(panel.MailDetails(m.env(), &own), w) }})
-	if own.Read || m.mode == ReadOnly || m.snap == nil || !m.snap.ForPeople(own.To) {
+	openReader(m, &state.Reader{Title: widget.Plain(own.ID), About: &own,
+		Lines: func(w int) []string { return widget.WrapAll(panel.MailDetails(m.Env(), &own), w) }})
+	if own.Read || m.Mode == state.ReadOnly || m.Snap == nil || !m.Snap.ForPeople(own.To) {
 		return nil
 	}
 	m.Mail.SetRead(own.ID, true)
 	listMail(m)
-	m.actions++
-	return []feed.Effect{feed.RunTasks{ID: m.actions, Title: "reading",
+	m.Actions++
+	return []feed.Effect{feed.RunTasks{ID: m.Actions, Title: "reading",
 		Tasks: []feed.Task{feed.ReadMail{ID: own.ID}},
 		Quiet: true}}
 }
 
-func markUnread(m *model) []feed.Effect {
-	if undoable(m) {
+func markUnread(m *state.Room) []feed.Effect {
+	if state.Undoable(m) {
 		return takeBack(m)
 	}
 	l := pointedMail(m)
@@ -177,12 +180,12 @@ func markUnread(m *model) []feed.Effect {
 	}
 	m.Mail.SetRead(l.ID, false)
 	listMail(m)
-	return carry(m, "marking", widget.Plain(l.ID)+" as unread",
+	return state.Carry(m, "marking", widget.Plain(l.ID)+" as unread",
 		[]city.Command{city.UpdateBead{ID: l.ID, Patch: mail.UnreadPatch()}})
 }
 
 // archive archives messages and offers undo. If agents have not read some of them, it asks for confirmation first.
-func archive(m *model, all ...mail.Message) []feed.Effect {
+func archive(m *state.Room, all ...mail.Message) []feed.Effect {
 	what := widget.Plain(all[0].ID)
 	if len(all) > 1 {
 		what = widget.Count(len(all), "message")
@@ -196,14 +199,14 @@ func archive(m *model, all ...mail.Message) []feed.Effect {
 		tasks = append(tasks, feed.ArchiveMail{ID: l.ID})
 		back = append(back, city.UpdateBead{ID: l.ID, Patch: beads.Patch{Status: &open}})
 		q.body = append(q.body, widget.Plain(l.Subject))
-		if !l.Read && m.snap != nil && !m.snap.ForPeople(l.To) {
+		if !l.Read && m.Snap != nil && !m.Snap.ForPeople(l.To) {
 			unread = append(unread, widget.Plain(l.To))
 		}
 	}
-	q.do = func(m *model) []feed.Effect {
-		todo := send(m, "archiving", what, tasks...)
-		m.undo = undo{id: m.status.id, what: "archiving " + what,
-			until: m.now.Add(undoFor), commands: back}
+	q.do = func(m *state.Room) []feed.Effect {
+		todo := state.Send(m, "archiving", what, tasks...)
+		m.Undo = state.Undo{ID: m.Status.ID, What: "archiving " + what,
+			Until: m.Now.Add(state.UndoFor), Commands: back}
 		m.Mail.Marks = map[string]bool{}
 		for _, l := range all {
 			m.Mail.Drop(l.ID)
@@ -225,7 +228,7 @@ func archive(m *model, all ...mail.Message) []feed.Effect {
 }
 
 // archiveListed archives the marked messages or, without marks, the message under the cursor.
-func archiveListed(m *model) []feed.Effect {
+func archiveListed(m *state.Room) []feed.Effect {
 	var all []mail.Message
 	for _, r := range m.Mail.Targets() {
 		all = append(all, r.Message)

@@ -4,13 +4,14 @@ import (
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
 // markActions returns the actions that mark rows of a list.
-func markActions(all []panel.Panel) []action {
+func markActions(all []panel.Panel) []state.Action {
 	lists := panel.ZonesOf(all, func(a *panel.About) bool { return !a.Unmarked })
-	return []action{
+	return []state.Action{
 		{ID: "agent.mark", Key: keymap.Bind("mark the row; verbs act on all marked rows",
 			"space"), In: lists, Why: needRow, Run: mark},
 		{ID: "agent.mark.range", Key: keymap.Bind("mark all rows from the last mark to here", "v"),
@@ -22,42 +23,42 @@ func markActions(all []panel.Panel) []action {
 
 // set marks rows. It drops an undo that would restore cleared marks. It creates a new map, so a saved reference to
 // the old map keeps its content.
-func set(m *model, k panel.Marking, ids ...string) {
-	if m.undo.restore != nil {
-		m.undo = undo{}
+func set(m *state.Room, k panel.Marking, ids ...string) {
+	if m.Undo.Restore != nil {
+		m.Undo = state.Undo{}
 	}
-	*k.Marks = cloned(*k.Marks)
+	*k.Marks = state.Cloned(*k.Marks)
 	for _, id := range ids {
 		(*k.Marks)[id] = true
 	}
 }
 
-func needRow(m *model) string {
-	k := marking(m)
+func needRow(m *state.Room) string {
+	k := state.Marking(m)
 	if k.Here() == "" {
 		return "the list is empty"
 	}
 	return ""
 }
 
-func mark(m *model) []feed.Effect {
-	k := marking(m)
+func mark(m *state.Room) []feed.Effect {
+	k := state.Marking(m)
 	id := k.Here()
 	if (*k.Marks)[id] {
-		*k.Marks = cloned(*k.Marks)
+		*k.Marks = state.Cloned(*k.Marks)
 		delete(*k.Marks, id)
 		*k.Anchor = ""
 	} else {
 		set(m, k, id)
 		*k.Anchor = id
 	}
-	step(m, 1)
+	state.Step(m, 1)
 	return nil
 }
 
 // markRange marks from the last mark to the cursor. Without a visible mark it marks the row under the cursor.
-func markRange(m *model) []feed.Effect {
-	k := marking(m)
+func markRange(m *state.Room) []feed.Effect {
+	k := state.Marking(m)
 	from := k.List.Cursor
 	for at, i := range k.List.Shown {
 		if k.Rows.ID(i) == *k.Anchor {
@@ -73,8 +74,8 @@ func markRange(m *model) []feed.Effect {
 	return nil
 }
 
-func markAll(m *model) []feed.Effect {
-	k := marking(m)
+func markAll(m *state.Room) []feed.Effect {
+	k := state.Marking(m)
 	before := len(*k.Marks)
 	ids := make([]string, 0, len(k.List.Shown))
 	for _, i := range k.List.Shown {
@@ -85,15 +86,15 @@ func markAll(m *model) []feed.Effect {
 	*k.Anchor = ""
 	if len(*k.Marks) == before {
 		*k.Marks = old
-		unmarkAll(m, k)
+		state.UnmarkAll(m, k)
 	}
 	return nil
 }
 
 // sortActions returns the actions that change the order of the focused list.
-func sortActions(all []panel.Panel) []action {
+func sortActions(all []panel.Panel) []state.Action {
 	lists := panel.ZonesOf(all, func(a *panel.About) bool { return !a.Unmarked })
-	return []action{
+	return []state.Action{
 		{ID: "list.sort",
 			Key: keymap.Bind("sort the list by the next column",
 				"o"), In: lists, Why: needSorted,
@@ -103,34 +104,34 @@ func sortActions(all []panel.Panel) []action {
 	}
 }
 
-func needSorted(m *model) string {
-	if o, _ := m.focused().Sorting(m.now); o == nil {
+func needSorted(m *state.Room) string {
+	if o, _ := m.Focused().Sorting(m.Now); o == nil {
 		return "this list has only one order"
 	}
 	return ""
 }
 
-func sortNext(m *model) []feed.Effect {
-	w := m.w
-	for _, a := range areas(m) {
-		if a.panel == m.focus {
-			w = a.w
+func sortNext(m *state.Room) []feed.Effect {
+	w := m.W
+	for _, a := range state.Areas(m) {
+		if a.Panel == m.Focus {
+			w = a.W
 		}
 	}
-	sortBy(m, m.focused().NextOrder(m.env(), w))
+	sortBy(m, m.Focused().NextOrder(m.Env(), w))
 	return nil
 }
 
-func sortReverse(m *model) []feed.Effect {
-	o, _ := m.focused().Sorting(m.now)
+func sortReverse(m *state.Room) []feed.Effect {
+	o, _ := m.Focused().Sorting(m.Now)
 	sortBy(m, o.Way)
 	return nil
 }
 
 // sortBy sorts the focused list by a column. Sorting by the same column again reverses the order.
-func sortBy(m *model, way int) {
-	o, ways := m.focused().Sorting(m.now)
+func sortBy(m *state.Room, way int) {
+	o, ways := m.Focused().Sorting(m.Now)
 	*o = widget.Order{Way: way, Reversed: o.Way == way && !o.Reversed}
-	m.resort()
-	say(m, "sorted by "+widget.OrderText(*o, ways))
+	m.Resort()
+	state.Say(m, "sorted by "+widget.OrderText(*o, ways))
 }

@@ -4,25 +4,26 @@ import (
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
-func moveActions(all []panel.Panel) []action {
+func moveActions(all []panel.Panel) []state.Action {
 	everyPanel := append(panel.ZonesOf(all, func(*panel.About) bool { return true }), keymap.InPeek)
-	by := func(n int) func(*model) []feed.Effect {
-		return func(m *model) []feed.Effect { step(m, n); return nil }
+	by := func(n int) func(*state.Room) []feed.Effect {
+		return func(m *state.Room) []feed.Effect { state.Step(m, n); return nil }
 	}
-	page := func(parts, of int) func(*model) []feed.Effect {
-		return func(m *model) []feed.Effect {
-			n := max(1, (m.focusRows()-1)*max(parts, -parts)/of)
+	page := func(parts, of int) func(*state.Room) []feed.Effect {
+		return func(m *state.Room) []feed.Effect {
+			n := max(1, (m.FocusRows()-1)*max(parts, -parts)/of)
 			if parts < 0 {
 				n = -n
 			}
-			step(m, n)
+			state.Step(m, n)
 			return nil
 		}
 	}
-	return []action{
+	return []state.Action{
 		{ID: "move.down", Key: keymap.Bind("down", "j", "down"), In: everyPanel, Run: by(1)},
 		{ID: "move.up", Key: keymap.Bind("up", "k", "up"), In: everyPanel, Run: by(-1)},
 		{ID: "move.half.down", Key: keymap.Bind("half a page down", "ctrl+d"), In: everyPanel,
@@ -37,6 +38,6 @@ func moveActions(all []panel.Panel) []action {
 			Run: by(-widget.Far)},
 		{ID: "move.last", Key: keymap.Bind("to the end; Events and Peek follow again", "G", "end"),
 			In:  everyPanel,
-			Run: func(m *model) []feed.Effect { toEnd(m); return nil }},
+			Run: func(m *state.Room) []feed.Effect { state.ToEnd(m); return nil }},
 	}
 }

@@ -8,21 +8,22 @@ import (
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/terminal"
 	"gcity/tui/widget"
 )
 
 // peekActions returns the actions for the pane. None of them affects the agent.
-func peekActions() []action {
+func peekActions() []state.Action {
 	pane := []keymap.Zone{keymap.InPeek}
-	sideways := func(n int) func(*model) []feed.Effect {
-		return func(m *model) []feed.Effect {
-			w, _ := paneRoom(m)
-			m.peek.Sideways(n*max(1, w/4), w)
+	sideways := func(n int) func(*state.Room) []feed.Effect {
+		return func(m *state.Room) []feed.Effect {
+			w, _ := state.PaneRoom(m)
+			m.Peek.Sideways(n*max(1, w/4), w)
 			return nil
 		}
 	}
-	return []action{
+	return []state.Action{
 		{ID: "peek.logs",
 			Key: keymap.Bind(
 				"show all stored output (logs) of the agent or run, or go back", "l"),
@@ -33,10 +34,10 @@ func peekActions() []action {
 			Short: "search", In: pane,
 			Why: needOutput, Run: askSearch},
 		{ID: "peek.search.next", Key: keymap.Bind("next match", "n"), In: pane, Why: needSearch,
-			Run: func(m *model) []feed.Effect { nextHit(m, 1); return nil }},
+			Run: func(m *state.Room) []feed.Effect { nextHit(m, 1); return nil }},
 		{ID: "peek.search.previous", Key: keymap.Bind("previous match", "N"), In: pane,
 			Why: needSearch,
-			Run: func(m *model) []feed.Effect { nextHit(m, -1); return nil }},
+			Run: func(m *state.Room) []feed.Effect { nextHit(m, -1); return nil }},
 		{ID: "peek.follow", Key: keymap.Bind("follow again, or freeze the view", "F"),
 			Short: "follow", In: pane, Why: needOutput,
 			Run: holdOrFollow},
@@ -47,16 +48,16 @@ func peekActions() []action {
 			Why: needOutput, Run: markOutput},
 		{ID: "peek.wrap", Key: keymap.Bind("wrap lines wider than the pane, or cut them", "w"),
 			Short: "wrap", In: pane, Why: needLines,
-			Run: func(m *model) []feed.Effect {
-				m.peek.Wrap, m.peek.X = !m.peek.Wrap, 0
+			Run: func(m *state.Room) []feed.Effect {
+				m.Peek.Wrap, m.Peek.X = !m.Peek.Wrap, 0
 				return nil
 			}},
 		{ID: "peek.fit",
 			Key: keymap.Bind(
 				"fit: wrap lines and drop empty rows and columns of a full-screen program", "z"),
 			Short: "fit",
-			In:    pane, Run: func(m *model) []feed.Effect {
-				m.peek.Fit, m.peek.X = !m.peek.Fit, 0
+			In:    pane, Run: func(m *state.Room) []feed.Effect {
+				m.Peek.Fit, m.Peek.X = !m.Peek.Fit, 0
 				return nil
 			}},
 		{ID: "peek.left", Key: keymap.Bind("scroll to the left", "left"), In: pane,
@@ -72,18 +73,18 @@ func peekActions() []action {
 }
 
 // meantAgent returns the agent of an output view: in Events the event's agent, elsewhere the agent of the pane.
-func meantAgent(m *model) *panel.AgentRow {
-	if r := singleAgent(m); r != nil {
+func meantAgent(m *state.Room) *panel.AgentRow {
+	if r := state.SingleAgent(m); r != nil {
 		return r
 	}
-	return selected(m)
+	return state.Selected(m)
 }
 
-func needMeant(m *model) string {
+func needMeant(m *state.Room) string {
 	switch {
-	case showsRun(m) && m.focus == panel.IDPeek:
+	case state.ShowsRun(m) && m.Focus == panel.IDPeek:
 		return "this is all stored output of the run"
-	case showsRun(m):
+	case state.ShowsRun(m):
 		return ""
 	case meantAgent(m) == nil:
 		return "no agent is selected"
@@ -91,10 +92,10 @@ func needMeant(m *model) string {
 	return ""
 }
 
-func needOutput(m *model) string {
-	r := selected(m)
-	n := &m.peek.News
-	if showsRun(m) {
+func needOutput(m *state.Room) string {
+	r := state.Selected(m)
+	n := &m.Peek.News
+	if state.ShowsRun(m) {
 		a := m.Automations.Current()
 		if a.Last == nil || n.Run != a.Last.ID || len(n.Text) == 0 {
 			return a.Shown + " has printed nothing"
@@ -110,51 +111,51 @@ func needOutput(m *model) string {
 	return ""
 }
 
-func needLines(m *model) string {
-	if m.peek.Full() {
-		return "a full-screen program has no lines to wrap; press " + m.keys.KeyOf("peek.fit") +
+func needLines(m *state.Room) string {
+	if m.Peek.Full() {
+		return "a full-screen program has no lines to wrap; press " + m.Keys.KeyOf("peek.fit") +
 			" to fit its screen into the pane"
 	}
 	return ""
 }
 
-func needSearch(m *model) string {
-	if m.peek.Seek.Re == nil {
-		return "no search is active; " + m.keys.KeyOf("peek.search") + " searches"
+func needSearch(m *state.Room) string {
+	if m.Peek.Seek.Re == nil {
+		return "no search is active; " + m.Keys.KeyOf("peek.search") + " searches"
 	}
 	return needOutput(m)
 }
 
 // showLogs shows all stored output of the agent on the whole screen, or switches back to the terminal.
-func showLogs(m *model) []feed.Effect {
-	if m.peek.Logs {
-		m.peek.Logs = false
-		m.peek.Follow()
+func showLogs(m *state.Room) []feed.Effect {
+	if m.Peek.Logs {
+		m.Peek.Logs = false
+		m.Peek.Follow()
 		return nil
 	}
-	if showsRun(m) {
-		m.hidden = false
+	if state.ShowsRun(m) {
+		m.Hidden = false
 		return zoomIn(m)
 	}
 	if r := meantAgent(m); r.Name != m.Agents.Chosen {
-		choose(m, r.Name)
+		state.Choose(m, r.Name)
 	}
-	if m.focus != panel.IDPeek || !m.zoomed {
-		m.before = m.focus
+	if m.Focus != panel.IDPeek || !m.Zoomed {
+		m.Before = m.Focus
 	}
-	m.focus, m.zoomed, m.hidden, m.onRuns = panel.IDPeek, true, false, false
-	m.peek.Logs = true
-	m.peek.Follow()
+	m.Focus, m.Zoomed, m.Hidden, m.OnRuns = panel.IDPeek, true, false, false
+	m.Peek.Logs = true
+	m.Peek.Follow()
 	return nil
 }
 
 // askSearch searches while the user types. It selects the newest match, or the last match above the end of a frozen
 // view.
-func askSearch(m *model) []feed.Effect {
-	p := &m.peek
+func askSearch(m *state.Room) []feed.Effect {
+	p := &m.Peek
 	began := *p
 	all := p.All()
-	w, h := paneRoom(m)
+	w, h := state.PaneRoom(m)
 	p.Seek = terminal.Lookup{}
 	apply := func(text string) {
 		p.Past, p.Top, p.X, p.Y, p.Pinned, p.FedAt = began.Past, began.Top, began.X, began.Y,
@@ -174,12 +175,12 @@ func askSearch(m *model) []feed.Effect {
 		p.Seek.Nearest(line)
 		p.Reveal(w, h)
 	}
-	m.dialogs.Open(&prompt{
+	m.Dialogs.Open(&state.Prompt{
 		Label: "search", Hint: fmt.Sprintf("%s keeps it, then %s and %s jump to "+
 			"matches  %s cancels",
-			m.keys.KeyOf("prompt.done"), m.keys.KeyOf("peek.search.next"),
-			m.keys.KeyOf("peek.search.previous"), m.keys.KeyOf("prompt.cancel")),
-		Edit: widget.NewEntry(""), Change: apply, About: paneSearch{},
+			m.Keys.KeyOf("prompt.done"), m.Keys.KeyOf("peek.search.next"),
+			m.Keys.KeyOf("peek.search.previous"), m.Keys.KeyOf("prompt.cancel")),
+		Edit: widget.NewEntry(""), Change: apply, About: state.PaneSearch{},
 
 		Cancel: func() {
 			apply("")
@@ -189,9 +190,9 @@ func askSearch(m *model) []feed.Effect {
 	return nil
 }
 
-func nextHit(m *model, n int) {
-	p := &m.peek
-	w, h := paneRoom(m)
+func nextHit(m *state.Room, n int) {
+	p := &m.Peek
+	w, h := state.PaneRoom(m)
 	if p.Past == nil {
 		s := p.All()
 		p.Hold(s)
@@ -201,62 +202,63 @@ func nextHit(m *model, n int) {
 	}
 	if len(p.Seek.Hits) == 0 {
 		p.Follow()
-		complain(m, "not found: "+p.Seek.Text)
+		state.Complain(m, "not found: "+p.Seek.Text)
 		return
 	}
 	p.Reveal(w, h)
 }
 
-func holdOrFollow(m *model) []feed.Effect {
-	p := &m.peek
+func holdOrFollow(m *state.Room) []feed.Effect {
+	p := &m.Peek
 	if p.Frozen() || p.Pinned {
 		p.Follow()
 		return nil
 	}
-	w, h := paneRoom(m)
+	w, h := state.PaneRoom(m)
 	s := p.All()
 	p.Hold(s)
 	p.Top = p.LastTop(s.Lines, w, h)
 	return nil
 }
 
-func markOutput(m *model) []feed.Effect {
-	at := m.now.Format("15:04:05")
-	if why := m.peek.Bookmark("marked " + at); why != "" {
-		complain(m, "cannot mark: "+why)
+func markOutput(m *state.Room) []feed.Effect {
+	at := m.Now.Format("15:04:05")
+	if why := m.Peek.Bookmark("marked " + at); why != "" {
+		state.Complain(m, "cannot mark: "+why)
 		return nil
 	}
-	if m.peek.Frozen() {
-		say(m, "marked below the frozen view; "+m.keys.KeyOf("peek.follow")+" follows")
-		m.status.while = func(m *model) bool { return m.peek.Frozen() }
+	if m.Peek.Frozen() {
+		state.Say(m, "marked below the frozen view; "+m.Keys.KeyOf("peek.follow")+" follows")
+		m.Status.While = func(m *state.Room) bool { return m.Peek.Frozen() }
 	}
 	return nil
 }
 
-func pageOutput(m *model) []feed.Effect {
-	return []feed.Effect{feed.ShowText{Text: m.peek.All().Output(true)}}
+func pageOutput(m *state.Room) []feed.Effect {
+	return []feed.Effect{feed.ShowText{Text: m.Peek.All().Output(true)}}
 }
 
 // askSave asks for the name of the file to save the output in. The suggested file is in the working directory.
-func askSave(m *model) []feed.Effect {
-	text, of := m.peek.All().Output(false), m.Agents.Chosen
-	if showsRun(m) {
+func askSave(m *state.Room) []feed.Effect {
+	text, of := m.Peek.All().Output(false), m.Agents.Chosen
+	if state.ShowsRun(m) {
 		of = m.Automations.Current().Name
 	}
 	lines := strings.Count(text, "\n")
-	m.dialogs.Open(&prompt{
+	m.Dialogs.Open(&state.Prompt{
 		Label: "save " + widget.Count(lines, "line") + " to",
-		Hint:  m.keys.Hint("  ", "prompt.done", "saves", "prompt.cancel", "cancels"),
-		Edit:  widget.NewEntry(fileName(of) + "-" + m.now.Format("20060102-150405") + ".txt"),
+		Hint:  m.Keys.Hint("  ", "prompt.done", "saves", "prompt.cancel", "cancels"),
+		Edit:  widget.NewEntry(fileName(of) + "-" + m.Now.Format("20060102-150405") + ".txt"),
 		Refuse: func(path string) string {
 			if strings.TrimSpace(path) == "" {
 				return "enter a file name"
 			}
 			return ""
 		},
-		Done: func(path string) task {
-			return func(m *model) []feed.Effect {
-				return []feed.Effect{feed.Save{ID: begin(m, "saving "+path), Path: path, Text: text,
+		Done: func(path string) state.Task {
+			return func(m *state.Room) []feed.Effect {
+				return []feed.Effect{feed.Save{ID: state.Begin(m, "saving "+path), Path: path,
+					Text:  text,
 					Lines: lines}}
 			}
 		},

@@ -2,11 +2,12 @@ package tui
 
 import (
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"slices"
 )
 
-func newRegistry(all []panel.Panel) *registry {
-	r := &registry{}
+func newRegistry(all []panel.Panel) *state.Registry {
+	r := &state.Registry{}
 	r.Include(slices.Concat(
 		agentActions(), sendActions(), poolActions(), automationActions(), panelActions(all),
 		workActions(), mailActions(), rigActions(), configActions(), focusActions(all),

@@ -11,18 +11,19 @@ import (
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
 // sendActions returns the actions for texts that wait to be typed into agents, and the keys of the text editor.
-func sendActions() []action {
+func sendActions() []state.Action {
 	global, c := []keymap.Zone{keymap.Everywhere}, []keymap.Zone{keymap.InComposer}
-	return []action{
-		{ID: unsendID,
+	return []state.Action{
+		{ID: state.UnsendID,
 			Key: keymap.Bind("cancel texts that are queued for the agent", "U"),
 			In:  global, Risk: keymap.Confirmed,
 			Why: needWaiting, Run: askUnsend},
-		{ID: sendNowID,
+		{ID: state.SendNowID,
 			Key: keymap.Bind("send now: type the queued text even if the agent's line "+
 				"is not empty",
 				"I"), In: global, Risk: keymap.Confirmed,
@@ -41,22 +42,22 @@ func sendActions() []action {
 			Run: sendComposed},
 		{ID: "composer.newline", Key: keymap.Bind("insert a new line", "alt+enter", "ctrl+j"),
 			In:  c,
-			Run: func(m *model) []feed.Effect { m.dialogs.composer().Newline(); return nil }},
+			Run: func(m *state.Room) []feed.Effect { m.Dialogs.Composer().Newline(); return nil }},
 		{ID: "composer.up",
 			Key: keymap.Bind("up one line; from the first line: earlier texts", "up",
 				"ctrl+p"), In: c,
-			Run: func(m *model) []feed.Effect { m.dialogs.composer().Up(); return nil }},
+			Run: func(m *state.Room) []feed.Effect { m.Dialogs.Composer().Up(); return nil }},
 		{ID: "composer.down",
 			Key: keymap.Bind("down one line; from the last line: later texts", "down",
 				"ctrl+n"), In: c,
-			Run: func(m *model) []feed.Effect { m.dialogs.composer().Down(); return nil }},
+			Run: func(m *state.Room) []feed.Effect { m.Dialogs.Composer().Down(); return nil }},
 		{ID: "composer.leave",
 			Key: keymap.Bind("close and keep the draft for these agents", "esc",
 				"ctrl+c"), In: c, Run: leaveComposer},
 	}
 }
 
-func needRunning(m *model) string {
+func needRunning(m *state.Room) string {
 	if why := needVerb(m); why != "" {
 		return why
 	}
@@ -68,8 +69,8 @@ func needRunning(m *model) string {
 }
 
 // textRecipients splits the targets into agents that can receive text and agents that cannot.
-func textRecipients(m *model) (able, unable []*panel.AgentRow) {
-	for _, r := range targets(m) {
+func textRecipients(m *state.Room) (able, unable []*panel.AgentRow) {
+	for _, r := range state.Targets(m) {
 		if r.AcceptsText() {
 			able = append(able, r)
 		} else {
@@ -80,17 +81,17 @@ func textRecipients(m *model) (able, unable []*panel.AgentRow) {
 }
 
 // askSend opens the composer for the targets, with their draft if there is one.
-func askSend(m *model) []feed.Effect {
+func askSend(m *state.Room) []feed.Effect {
 	rows, unable := textRecipients(m)
 	to := make([]string, len(rows))
 	for i, r := range rows {
 		to[i] = r.Name
 	}
-	var begun unsent
-	if i := draftOf(m, to); i >= 0 {
-		begun = m.drafts[i].unsent
+	var begun state.Unsent
+	if i := state.DraftOf(m, to); i >= 0 {
+		begun = m.Drafts[i].Unsent
 	}
-	c := write(m, &composer{To: to, Label: sendLabel(to)}, begun)
+	c := write(m, &state.Composer{To: to, Label: sendLabel(to)}, begun)
 	if len(unable) > 0 {
 		c.Problem = fmt.Sprintf("left out because they cannot receive text: %s",
 			details.ListRows(unable))
@@ -99,11 +100,11 @@ func askSend(m *model) []feed.Effect {
 }
 
 // write opens a composer with a draft.
-func write(m *model, c *composer, begun unsent) *composer {
-	c.Sent = m.sent
+func write(m *state.Room, c *state.Composer, begun state.Unsent) *state.Composer {
+	c.Sent = m.Sent
 	c = dialog.NewComposer(c, begun)
-	c.Fit(m.w, m.h)
-	m.dialogs.Open(c)
+	c.Fit(m.W, m.H)
+	m.Dialogs.Open(c)
 	return c
 }
 
@@ -122,15 +123,15 @@ func sendLabel(to []string) string {
 
 // sendComposed sends the text of the composer, or reports why it cannot. If a confirmation is needed, the draft is
 // kept until the user confirms.
-func sendComposed(m *model) []feed.Effect {
-	c := m.dialogs.composer()
+func sendComposed(m *state.Room) []feed.Effect {
+	c := m.Dialogs.Composer()
 	if _, ok := c.About.(*envelope); ok {
 		return mailComposed(m)
 	}
 	text := c.Text()
 	if strings.TrimSpace(text) == "" {
-		forgetDraft(m, c.To)
-		m.dialogs.Close(c)
+		state.ForgetDraft(m, c.To)
+		m.Dialogs.Close(c)
 		return nil
 	}
 	if len(text) > city.MaxSend {
@@ -148,22 +149,23 @@ func sendComposed(m *model) []feed.Effect {
 		return nil
 	}
 	leaveComposer(m)
-	return deliver(m, rows, text, func(m *model) { forgetDraft(m, c.To) })
+	return deliver(m, rows, text, func(m *state.Room) { state.ForgetDraft(m, c.To) })
 }
 
 // deliver sends a text. If needed, it asks for confirmation first. It calls agreed before it sends.
-func deliver(m *model, rows []*panel.AgentRow, text string, agreed func(*model)) []feed.Effect {
+func deliver(m *state.Room, rows []*panel.AgentRow, text string,
+	agreed func(*state.Room)) []feed.Effect {
 	first, _, _ := strings.Cut(text, "\n")
 	q := question{title: "Send to " + details.TargetNames(rows) + "?", whom: names(m, rows),
 		verb:  "send",
-		count: len(rows), do: func(m *model) []feed.Effect {
+		count: len(rows), do: func(m *state.Room) []feed.Effect {
 			agreed(m)
-			rememberSent(m, text)
-			return do(m, "sending to", rows, func(name string) city.Command {
+			state.RememberSent(m, text)
+			return state.Do(m, "sending to", rows, func(name string) city.Command {
 				return city.Nudge{Agent: name, Text: text}
 			})
 		}}
-	q.body = []string{fmt.Sprintf("%q", widget.Cut(widget.Plain(first), 60, m.look.Glyphs.More)),
+	q.body = []string{fmt.Sprintf("%q", widget.Cut(widget.Plain(first), 60, m.Look.Glyphs.More)),
 		widget.Count(widget.LineCount(text), "line") + ", " + widget.Bytes(len(text))}
 	if len(rows) >= many {
 		ask(m, q)
@@ -173,34 +175,34 @@ func deliver(m *model, rows []*panel.AgentRow, text string, agreed func(*model))
 }
 
 // leaveComposer closes the composer and keeps its text as a draft while the room is open.
-func leaveComposer(m *model) []feed.Effect {
-	c := m.dialogs.composer()
-	m.dialogs.Close(c)
-	forgetDraft(m, c.To)
+func leaveComposer(m *state.Room) []feed.Effect {
+	c := m.Dialogs.Composer()
+	m.Dialogs.Close(c)
+	state.ForgetDraft(m, c.To)
 	begun, subject := c.Left(), ""
 	if e, ok := c.About.(*envelope); ok && e.answers == nil {
 		subject = e.subject
 	}
 	if strings.TrimSpace(begun.Text+subject) != "" {
-		keepDraft(m, draftTo{c.To, begun, subject})
+		state.KeepDraft(m, state.DraftTo{To: c.To, Unsent: begun, Subject: subject})
 	}
 	return nil
 }
 
 // waitingRows returns the targets that have waiting texts. If no target has one, it returns all agents with waiting
 // texts from this room, because the cursor may have moved.
-func waitingRows(m *model) []*panel.AgentRow {
+func waitingRows(m *state.Room) []*panel.AgentRow {
 	var rows []*panel.AgentRow
-	for _, r := range targets(m) {
+	for _, r := range state.Targets(m) {
 		if len(r.Waiting) > 0 {
 			rows = append(rows, r)
 		}
 	}
-	if len(rows) > 0 || len(m.aim) > 0 || len(m.Agents.Marks) > 0 {
+	if len(rows) > 0 || len(m.Aim) > 0 || len(m.Agents.Marks) > 0 {
 		return rows
 	}
-	for i := range m.following {
-		l := &m.following[i]
+	for i := range m.Following {
+		l := &m.Following[i]
 		r := m.Agents.Find(l.Agent)
 		if r != nil && !slices.Contains(rows, r) &&
 			slices.ContainsFunc(r.Waiting, func(s city.Send) bool { return s.ID == l.Send.ID }) {
@@ -210,54 +212,54 @@ func waitingRows(m *model) []*panel.AgentRow {
 	return rows
 }
 
-func needWaiting(m *model) string {
+func needWaiting(m *state.Room) string {
 	if why := needVerb(m); why != "" {
 		return why
 	}
 	if len(waitingRows(m)) == 0 {
-		return "no text is queued for " + details.TargetNames(targets(m))
+		return "no text is queued for " + details.TargetNames(state.Targets(m))
 	}
 	return ""
 }
 
 // needKnownWaiting returns why waiting texts cannot be sent again, or "". Snapshots contain only the beginning of a
 // long text.
-func needKnownWaiting(m *model) string {
+func needKnownWaiting(m *state.Room) string {
 	if why := needWaiting(m); why != "" {
 		return why
 	}
 	for _, r := range waitingRows(m) {
-		if _, ok := wholeOf(m, r.Name, &r.Waiting[0]); !ok {
+		if _, ok := state.WholeOf(m, r.Name, &r.Waiting[0]); !ok {
 			return "the text was sent by another client, and only its beginning is " +
-				"known here; " + m.keys.KeyOf(unsendID) + " cancels it"
+				"known here; " + m.Keys.KeyOf(state.UnsendID) + " cancels it"
 		}
 	}
 	return ""
 }
 
 // ofRead returns a condition that applies why to the agent of the open details, regardless of marks.
-func ofRead(why func(*model) string) func(*model) string {
-	return func(m *model) string {
+func ofRead(why func(*state.Room) string) func(*state.Room) string {
+	return func(m *state.Room) string {
 		if no := needDossier(m); no != "" {
 			return no
 		}
-		_, no := aimed(m, []string{m.dialogs.dossier().Name},
+		_, no := aimed(m, []string{m.Dialogs.Dossier().Name},
 			func() ([]feed.Effect, string) { return nil, why(m) })
 		return no
 	}
 }
 
 // fromDetails returns an action that closes an agent's details and runs do on that agent.
-func fromDetails(do func(*model) []feed.Effect) func(*model) []feed.Effect {
-	return func(m *model) []feed.Effect {
-		name := m.dialogs.dossier().Name
-		m.dialogs.CloseIn(keymap.InReader)
+func fromDetails(do func(*state.Room) []feed.Effect) func(*state.Room) []feed.Effect {
+	return func(m *state.Room) []feed.Effect {
+		name := m.Dialogs.Dossier().Name
+		m.Dialogs.CloseIn(keymap.InReader)
 		todo, _ := aimed(m, []string{name}, func() ([]feed.Effect, string) { return do(m), "" })
 		return todo
 	}
 }
 
-func askUnsend(m *model) []feed.Effect {
+func askUnsend(m *state.Room) []feed.Effect {
 	rows := waitingRows(m)
 	var commands []city.Command
 	var body []string
@@ -271,23 +273,23 @@ func askUnsend(m *model) []feed.Effect {
 	what := widget.Count(len(commands), "text") + " to " + details.TargetNames(rows)
 	ask(m, question{title: "Cancel " + what + "?", verb: "cancel", count: len(rows),
 		body: body,
-		do: func(m *model) []feed.Effect {
-			unmark(m, commands)
-			expectBack(m, commands)
-			return carry(m, "canceling", what, commands)
+		do: func(m *state.Room) []feed.Effect {
+			state.Unmark(m, commands)
+			state.ExpectBack(m, commands)
+			return state.Carry(m, "canceling", what, commands)
 		}})
 	return nil
 }
 
 // askSendNow sends the next waiting text again without waiting for an empty line. It first takes back the queued
 // text, so that it is typed only once.
-func askSendNow(m *model) []feed.Effect {
+func askSendNow(m *state.Room) []feed.Effect {
 	rows := waitingRows(m)
 	var first, commands []city.Command
 	body := []string{"The text is added to the content of the input line and submitted."}
 	for _, r := range rows {
 		s := &r.Waiting[0]
-		text, _ := wholeOf(m, r.Name, s)
+		text, _ := state.WholeOf(m, r.Name, s)
 		first = append(first, city.Unsend{Agent: r.Name, ID: s.ID})
 		commands = append(commands, city.Nudge{Agent: r.Name, Text: text, Now: true})
 		body = append(body, r.Shown+": "+panel.Quoted(s))
@@ -298,35 +300,35 @@ func askSendNow(m *model) []feed.Effect {
 	ask(m, question{title: "Send to " + details.TargetNames(rows) + " now?", verb: "send now",
 		count: len(rows),
 		body:  body,
-		do: func(m *model) []feed.Effect {
+		do: func(m *state.Room) []feed.Effect {
 			for _, c := range commands {
 				// Store the text first: it is the only copy if sending fails.
-				rememberSent(m, c.(city.Nudge).Text)
+				state.RememberSent(m, c.(city.Nudge).Text)
 			}
-			unmark(m, commands)
-			todo := carry(m, "sending to", details.TargetNames(rows), commands)
+			state.Unmark(m, commands)
+			todo := state.Carry(m, "sending to", details.TargetNames(rows), commands)
 			for i, e := range todo {
 				if p, ok := e.(feed.Perform); ok {
 					p.First = first
 					todo[i] = p
 				}
 			}
-			expectBack(m, first)
+			state.ExpectBack(m, first)
 			return todo
 		}})
 	return nil
 }
 
 // sendLine sends the text in the palette to the selected or marked agents.
-func sendLine(m *model, args []string) ([]feed.Effect, string) {
+func sendLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	if why := needRunning(m); why != "" {
 		return nil, why
 	}
-	return deliver(m, targets(m), args[0], func(*model) {}), ""
+	return deliver(m, state.Targets(m), args[0], func(*state.Room) {}), ""
 }
 
 // nudgeLine sends the text in the palette to the agent named before the text.
-func nudgeLine(m *model, args []string) ([]feed.Effect, string) {
+func nudgeLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	return aimed(m, args[:1], func() ([]feed.Effect, string) {
 		if len(args) < 2 {
 			return nil, "the text after the name is missing"
@@ -336,4 +338,4 @@ func nudgeLine(m *model, args []string) ([]feed.Effect, string) {
 }
 
 // noWords returns no completions, because the argument is free text.
-func noWords(*model, []string) []word { return nil }
+func noWords(*state.Room, []string) []state.Word { return nil }

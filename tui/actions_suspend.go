@@ -8,43 +8,44 @@ import (
 	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
-func setFlag(m *model, doing string, all []details.Suspendable,
+func setFlag(m *state.Room, doing string, all []details.Suspendable,
 	command func(name string) city.Command) []feed.Effect {
 	commands := make([]city.Command, len(all))
 	for i, s := range all {
 		commands[i] = command(s.Name)
 	}
-	unmark(m, commands)
-	return carry(m, doing, details.NameAll(all), commands)
+	state.Unmark(m, commands)
+	return state.Carry(m, doing, details.NameAll(all), commands)
 }
 
 func suspend(name string) city.Command { return city.Suspend{Agent: name} }
 
 func resume(name string) city.Command { return city.Resume{Agent: name} }
 
-func resumeAll(m *model, all []details.Suspendable) []feed.Effect {
+func resumeAll(m *state.Room, all []details.Suspendable) []feed.Effect {
 	return perhaps(m, question{title: "Resume " + details.NameAll(all) + "?", verb: "resume",
-		do: func(m *model) []feed.Effect { return setFlag(m, "resuming", all, resume) }})
+		do: func(m *state.Room) []feed.Effect { return setFlag(m, "resuming", all, resume) }})
 }
 
 // needSuspend returns why the suspend verb is refused, or "". In Pools the verb acts on pools, elsewhere on agents.
-func needSuspend(m *model) string {
+func needSuspend(m *state.Room) string {
 	switch {
-	case m.mode == ReadOnly:
-		return needWritable(m)
-	case actsOn(m, panel.KindPool):
+	case m.Mode == state.ReadOnly:
+		return state.NeedWritable(m)
+	case state.ActsOn(m, panel.KindPool):
 		return needPool(m)
 	}
 	return needVerb(m)
 }
 
 // flagTargets returns the agents or pools that the suspend verb acts on.
-func flagTargets(m *model) []details.Suspendable {
-	if !actsOn(m, panel.KindPool) || len(m.aim) > 0 {
-		return details.Suspendables(&m.Lists, targets(m))
+func flagTargets(m *state.Room) []details.Suspendable {
+	if !state.ActsOn(m, panel.KindPool) || len(m.Aim) > 0 {
+		return details.Suspendables(&m.Lists, state.Targets(m))
 	}
 	var all []details.Suspendable
 	for _, p := range m.Pools.Targets() {
@@ -53,11 +54,11 @@ func flagTargets(m *model) []details.Suspendable {
 	return all
 }
 
-func askSuspend(m *model) []feed.Effect {
-	if actsOn(m, panel.KindPool) && len(m.aim) == 0 {
+func askSuspend(m *state.Room) []feed.Effect {
+	if state.ActsOn(m, panel.KindPool) && len(m.Aim) == 0 {
 		return askSuspendPools(m, m.Pools.Targets())
 	}
-	rows := targets(m)
+	rows := state.Targets(m)
 	all := details.Suspendables(&m.Lists, rows)
 	on, off := details.ByFlag(all)
 	switch {
@@ -69,7 +70,7 @@ func askSuspend(m *model) []feed.Effect {
 	}
 	q := question{title: "Suspend " + details.NameAll(on) + "?", verb: "suspend",
 		count: max(len(on), details.Ending(&m.Lists, on)),
-		do:    func(m *model) []feed.Effect { return setFlag(m, "suspending", on, suspend) }}
+		do:    func(m *state.Room) []feed.Effect { return setFlag(m, "suspending", on, suspend) }}
 	switch {
 	case len(on) > 1:
 		q.whom = []string{details.ListAll(on)}
@@ -80,14 +81,14 @@ func askSuspend(m *model) []feed.Effect {
 		q.whom = []string{"The members of a pool are suspended together."}
 	}
 	q.body = append([]string{fmt.Sprintf("The sessions stop, and none starts until you "+
-		"resume (%s).", m.keys.KeyOf(suspendID)), "This is stored in the configuration."},
+		"resume (%s).", m.Keys.KeyOf(state.SuspendID)), "This is stored in the configuration."},
 		details.Already(all, on)...)
 	ask(m, q)
 	return nil
 }
 
 // askSuspendPools suspends the pools that are not suspended. If all are suspended, it resumes them.
-func askSuspendPools(m *model, rows []*panel.PoolRow) []feed.Effect {
+func askSuspendPools(m *state.Room, rows []*panel.PoolRow) []feed.Effect {
 	all := make([]details.Suspendable, len(rows))
 	for i, p := range rows {
 		all[i] = details.SuspendablePool(p)
@@ -102,15 +103,15 @@ func askSuspendPools(m *model, rows []*panel.PoolRow) []feed.Effect {
 	}
 	ending := details.Ending(&m.Lists, on)
 	body := []string{fmt.Sprintf("No member is running, and none starts until you resume (%s).",
-		m.keys.KeyOf(suspendID)), "This is stored in the configuration."}
+		m.Keys.KeyOf(state.SuspendID)), "This is stored in the configuration."}
 	if ending > 0 {
 		body[0] = fmt.Sprintf("%s, and none starts until you resume (%s).",
-			describe.SessionsStop(ending), m.keys.KeyOf(suspendID))
+			describe.SessionsStop(ending), m.Keys.KeyOf(state.SuspendID))
 	}
 	body = append(body, details.Already(all, on)...)
 	q := question{title: "Suspend " + details.NameAll(on) + "?", body: body,
 		verb: "suspend", count: max(len(on), ending),
-		do: func(m *model) []feed.Effect { return setFlag(m, "suspending", on, suspend) }}
+		do: func(m *state.Room) []feed.Effect { return setFlag(m, "suspending", on, suspend) }}
 	if len(on) > 1 {
 		q.whom = []string{details.ListAll(on)}
 	}
@@ -119,19 +120,19 @@ func askSuspendPools(m *model, rows []*panel.PoolRow) []feed.Effect {
 }
 
 // askAbove offers to resume the rig or the city if its suspension includes a subject.
-func askAbove(m *model, s details.Suspendable) {
+func askAbove(m *state.Room, s details.Suspendable) {
 	shown := details.NameAll([]details.Suspendable{s})
 	q := question{verb: "resume", title: "Resume rig " + widget.Plain(s.Rig) + "?",
 		body: []string{shown + " is suspended with its rig and everything in it."},
-		do: func(m *model) []feed.Effect {
-			return carry(m, "resuming", "rig "+widget.Plain(s.Rig),
+		do: func(m *state.Room) []feed.Effect {
+			return state.Carry(m, "resuming", "rig "+widget.Plain(s.Rig),
 				[]city.Command{city.ResumeRig{Rig: s.Rig}})
 		}}
 	if s.By == city.CityLevel {
-		q.title, q.body = "Resume "+cityName(m)+"?",
+		q.title, q.body = "Resume "+state.CityName(m)+"?",
 			[]string{shown + " is suspended with the whole city."}
-		q.do = func(m *model) []feed.Effect {
-			return carry(m, "resuming", "the city", []city.Command{city.Resume{}})
+		q.do = func(m *state.Room) []feed.Effect {
+			return state.Carry(m, "resuming", "the city", []city.Command{city.Resume{}})
 		}
 	}
 	ask(m, q)

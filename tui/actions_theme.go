@@ -5,17 +5,18 @@ import (
 	"gcity/themes"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
 // themeActions returns the actions that choose a theme. The finder previews the theme under the cursor.
-func themeActions(all []themes.Theme) []action {
-	choose := func(name, does string) action {
-		return action{ID: themeID + name, Key: keymap.Bind(does),
+func themeActions(all []themes.Theme) []state.Action {
+	choose := func(name, does string) state.Action {
+		return state.Action{ID: state.ThemeID + name, Key: keymap.Bind(does),
 			In: []keymap.Zone{keymap.Everywhere}, Why: needColours,
-			Run: func(m *model) []feed.Effect { tryTheme(m, name); return nil }}
+			Run: func(m *state.Room) []feed.Effect { tryTheme(m, name); return nil }}
 	}
-	actions := []action{choose(AutoTheme, "theme: dark or light, like the terminal")}
+	actions := []state.Action{choose(state.AutoTheme, "theme: dark or light, like the terminal")}
 	for i := range all {
 		does := "theme: " + widget.Plain(all[i].Name)
 		if d := widget.Plain(all[i].Description); d != "" {
@@ -26,21 +27,21 @@ func themeActions(all []themes.Theme) []action {
 	return actions
 }
 
-func needColours(m *model) string {
-	if m.around.noColor {
+func needColours(m *state.Room) string {
+	if m.Around.NoColor {
 		return "NO_COLOR is set, so there are no colours"
 	}
 	return ""
 }
 
 // tryTheme applies a theme until the user leaves, and shows how to keep it.
-func tryTheme(m *model, name string) {
-	m.tried = name
-	relook(m)
+func tryTheme(m *state.Room, name string) {
+	m.Tried = name
+	state.Relook(m)
 	said := fmt.Sprintf("the theme is %s", widget.Plain(name))
-	if m.person.File != "" { // The file comes first, because narrow screens cut the end.
+	if m.Person.File != "" { // The file comes first, because narrow screens cut the end.
 		said = fmt.Sprintf("theme = %q in %s keeps the theme; otherwise it is lost when you leave",
-			widget.Plain(name), widget.Plain(m.person.File))
+			widget.Plain(name), widget.Plain(m.Person.File))
 	}
-	say(m, said)
+	state.Say(m, said)
 }

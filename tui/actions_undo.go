@@ -5,63 +5,64 @@ import (
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
-func needUndo(m *model) string {
+func needUndo(m *state.Room) string {
 	switch {
-	case m.mode == ReadOnly:
-		return needWritable(m)
-	case !canUndo(m):
-		return "no verb in the last " + widget.Duration(undoFor) + " can be undone"
+	case m.Mode == state.ReadOnly:
+		return state.NeedWritable(m)
+	case !state.CanUndo(m):
+		return "no verb in the last " + widget.Duration(state.UndoFor) + " can be undone"
 	}
 	return ""
 }
 
-func needUndoOrHeld(m *model) string {
-	if answerable(m) != nil && len(m.aim) == 0 {
+func needUndoOrHeld(m *state.Room) string {
+	if state.Answerable(m) != nil && len(m.Aim) == 0 {
 		return ""
 	}
 	why := needUndo(m)
 	switch {
-	case undoable(m) || m.mode == ReadOnly:
+	case state.Undoable(m) || m.Mode == state.ReadOnly:
 		return why
-	case len(m.aim) == 0 && m.focus == panel.IDRigs && m.Rigs.Resumable():
-		return why + "; " + m.keys.KeyOf("rig.toggle") + " resumes " + m.Rigs.Called()
-	case len(m.aim) == 0 && apart(m):
-		return why + "; to release an agent press " + m.keys.KeyOf("focus.agents") +
+	case len(m.Aim) == 0 && m.Focus == panel.IDRigs && m.Rigs.Resumable():
+		return why + "; " + m.Keys.KeyOf("rig.toggle") + " resumes " + m.Rigs.Called()
+	case len(m.Aim) == 0 && state.Apart(m):
+		return why + "; to release an agent press " + m.Keys.KeyOf("focus.agents") +
 			" for the agents"
 	}
 	return needHeld(m)
 }
 
-func undoOrRelease(m *model) []feed.Effect {
-	if r := answerable(m); r != nil && len(m.aim) == 0 {
+func undoOrRelease(m *state.Room) []feed.Effect {
+	if r := state.Answerable(m); r != nil && len(m.Aim) == 0 {
 		return answerCall(m, r)
 	}
-	if undoable(m) {
+	if state.Undoable(m) {
 		return takeBack(m)
 	}
 	return release(m)
 }
 
 // takeBack undoes the last verb. Undo itself cannot be undone: a key pressed twice must not repeat the verb.
-func takeBack(m *model) []feed.Effect {
-	u := m.undo
-	m.undo = undo{}
-	if u.restore != nil {
-		u.restore(m)
+func takeBack(m *state.Room) []feed.Effect {
+	u := m.Undo
+	m.Undo = state.Undo{}
+	if u.Restore != nil {
+		u.Restore(m)
 		return nil
 	}
-	m.scaled = scaling{}
-	todo := carry(m, "undoing:", u.what, u.possible(m))
-	m.undo = undo{}
+	m.Scaled = state.Scaling{}
+	todo := state.Carry(m, "undoing:", u.What, u.Possible(m))
+	m.Undo = state.Undo{}
 	return todo
 }
 
 // messageActions returns the actions about past messages.
-func messageActions() []action {
-	return []action{
+func messageActions() []state.Action {
+	return []state.Action{
 		{ID: "view.messages",
 			Key: keymap.Bind("messages: show past status lines, with the result of each target"),
 			In:  []keymap.Zone{keymap.Everywhere},
@@ -72,9 +73,9 @@ func messageActions() []action {
 }
 
 // showMessages shows past messages, the newest at the end.
-func showMessages(m *model) []feed.Effect {
-	openReader(m, &reader{Title: "Messages", Offset: widget.Far, Lines: func(w int) []string {
-		return details.MessageLines(&m.look, m.messages, m.now, w)
+func showMessages(m *state.Room) []feed.Effect {
+	openReader(m, &state.Reader{Title: "Messages", Offset: widget.Far, Lines: func(w int) []string {
+		return details.MessageLines(&m.Look, m.Messages, m.Now, w)
 	}})
 	return nil
 }

@@ -5,15 +5,17 @@ import (
 	"gcity/tui/feed"
 	"gcity/tui/palette"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 )
 
 // answerCall acknowledges a watchdog's call for attention.
-func answerCall(m *model, r *panel.WatchdogRow) []feed.Effect {
-	return carry(m, "acknowledging", r.Shown, []city.Command{city.Acknowledge{Watchdog: r.Name,
-		By: "operator"}})
+func answerCall(m *state.Room, r *panel.WatchdogRow) []feed.Effect {
+	return state.Carry(m, "acknowledging", r.Shown,
+		[]city.Command{city.Acknowledge{Watchdog: r.Name,
+			By: "operator"}})
 }
 
-func heardLine(m *model, args []string) ([]feed.Effect, string) {
+func heardLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	r := m.Watchdogs.Find(args[0])
 	switch {
 	case r == nil:

@@ -10,23 +10,24 @@ import (
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
 // workActions returns the actions for the city's work.
-func workActions() []action {
+func workActions() []state.Action {
 	w := []keymap.Zone{keymap.InWork}
-	return []action{
+	return []state.Action{
 		{ID: "work.details", Key: keymap.Bind("show the whole bead", "enter"), Short: "details",
 			In: w, Why: needBead, Run: showBead},
 		{ID: "work.create", Key: keymap.Bind("add a bead", "n"), Short: "new", In: w,
-			Why: needWritable, Run: askCreate},
+			Why: state.NeedWritable, Run: askCreate},
 		{ID: "work.sling", Short: "assign", In: w, Why: needOpenBead, Run: askTaker,
 			Key: keymap.Bind("hand the bead to an agent or a pool, and notify it", "B")},
 		{ID: "work.finish", Key: keymap.Bind("close the bead", "X"), Short: "close", In: w,
 			Risk: keymap.Confirmed, Why: needOpenBead, Run: askClose},
 		{ID: "work.agent", Key: keymap.Bind("go to the assigned agent", "."), In: w,
-			Why: needAssignee, Run: func(m *model) []feed.Effect {
+			Why: needAssignee, Run: func(m *state.Room) []feed.Effect {
 				return grantOne(m, panel.Request{Visit: m.Work.Agent()})
 			}},
 		{ID: "work.refresh", Key: keymap.Bind("refresh", "ctrl+r"), In: w, Run: refreshWork},
@@ -34,23 +35,23 @@ func workActions() []action {
 }
 
 // bead returns the bead under the cursor in Work, or nil.
-func bead(m *model) *panel.WorkRow {
-	if m.focus != panel.IDWork {
+func bead(m *state.Room) *panel.WorkRow {
+	if m.Focus != panel.IDWork {
 		return nil
 	}
 	return m.Work.Pointed()
 }
 
-func needBead(m *model) string {
+func needBead(m *state.Room) string {
 	if bead(m) == nil {
-		return noneIn(m, m.Work)
+		return state.NoneIn(m, m.Work)
 	}
 	return ""
 }
 
 // needOpenBead returns why verbs for beads are not possible, or "".
-func needOpenBead(m *model) string {
-	if why := cmp.Or(needWritable(m), needBead(m)); why != "" {
+func needOpenBead(m *state.Room) string {
+	if why := cmp.Or(state.NeedWritable(m), needBead(m)); why != "" {
 		return why
 	}
 	for _, r := range m.Work.Targets() {
@@ -61,7 +62,7 @@ func needOpenBead(m *model) string {
 	return ""
 }
 
-func needAssignee(m *model) string {
+func needAssignee(m *state.Room) string {
 	why := needBead(m)
 	if why == "" && m.Work.Agent() == "" {
 		return "the bead is not assigned to an agent"
@@ -69,25 +70,25 @@ func needAssignee(m *model) string {
 	return why
 }
 
-func refreshWork(m *model) []feed.Effect {
+func refreshWork(m *state.Room) []feed.Effect {
 	m.Work.Outdated()
 	return nil
 }
 
 // askCreate asks for the title of a new bead. The word pool:NAME in it sets the pool.
-func askCreate(m *model) []feed.Effect {
-	m.dialogs.Open(&prompt{
+func askCreate(m *state.Room) []feed.Effect {
+	m.Dialogs.Open(&state.Prompt{
 		Label: "new bead", Hint: "pool:NAME assigns it to a pool  " +
-			m.keys.Hint("  ", "prompt.done", "adds it", "prompt.cancel", "cancels"),
+			m.Keys.Hint("  ", "prompt.done", "adds it", "prompt.cancel", "cancels"),
 		Edit:   widget.NewEntry(""),
 		Refuse: func(text string) string { _, why := newBead(m, text); return why },
-		Done: func(text string) task {
-			return func(m *model) []feed.Effect {
+		Done: func(text string) state.Task {
+			return func(m *state.Room) []feed.Effect {
 				b, why := newBead(m, text)
 				if why != "" || b.Title == "" {
 					return nil
 				}
-				return carry(m, "adding", widget.Plain(b.Title),
+				return state.Carry(m, "adding", widget.Plain(b.Title),
 					[]city.Command{city.CreateBead{Bead: b}})
 			}
 		},
@@ -96,7 +97,7 @@ func askCreate(m *model) []feed.Effect {
 }
 
 // newBead parses a bead from typed text, or returns why the text is invalid. Empty text is not an error.
-func newBead(m *model, text string) (b beads.Bead, why string) {
+func newBead(m *state.Room, text string) (b beads.Bead, why string) {
 	var title []string
 	for _, word := range strings.Fields(text) {
 		name, ok := strings.CutPrefix(word, "pool:")
@@ -119,7 +120,7 @@ func newBead(m *model, text string) (b beads.Bead, why string) {
 	return b, ""
 }
 
-func askClose(m *model) []feed.Effect {
+func askClose(m *state.Room) []feed.Effect {
 	rows := m.Work.Targets()
 	parts := 0
 	commands := make([]city.Command, len(rows))
@@ -138,23 +139,23 @@ func askClose(m *model) []feed.Effect {
 		body = append(body, widget.Count(parts, "part")+" are not closed and stay open.")
 	}
 	ask(m, question{title: "Close " + what + "?", body: body, verb: "close it", plan: parts > 0,
-		count: len(rows), do: func(m *model) []feed.Effect {
+		count: len(rows), do: func(m *state.Room) []feed.Effect {
 			m.Work.Marks = map[string]bool{}
-			return carry(m, "closing", what, commands)
+			return state.Carry(m, "closing", what, commands)
 		}})
 	return nil
 }
 
-func showBead(m *model) []feed.Effect {
+func showBead(m *state.Room) []feed.Effect {
 	if bead(m) == nil {
 		return nil
 	}
 	r := *bead(m)
-	openReader(m, &reader{Title: widget.Plain(r.Bead.ID), Lines: func(w int) []string {
+	openReader(m, &state.Reader{Title: widget.Plain(r.Bead.ID), Lines: func(w int) []string {
 		if now := m.Work.Find(r.Bead.ID); now != nil {
 			r = *now
 		}
-		return widget.WrapAll(r.Details(m.env()), w)
+		return widget.WrapAll(r.Details(m.Env()), w)
 	}})
 	return nil
 }

@@ -28,7 +28,7 @@ func TestPromptOfAnAgent(t *testing.T) {
 	s.choose("builder")
 	s.press("d")
 	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, About: builderTold()}}})
-	all := strings.Join(s.m.dialogs.reader().Lines(100), "\n")
+	all := strings.Join(s.m.Dialogs.Reader().Lines(100), "\n")
 	if !strings.Contains(all, "You are builder") || !strings.Contains(all, "more lines; p shows the whole prompt") || strings.Contains(all, "Rule 20") || strings.Contains(all, "\x1b[31mno") {
 		t.Errorf("the details have\n%s", all)
 	}
@@ -39,10 +39,10 @@ func TestPromptOfAnAgent(t *testing.T) {
 	s.shows("prompt of builder", "loading")
 	bare := builderTold()
 	bare.Prompt = ""
-	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.m.seeks, About: bare}}})
+	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.m.Seeks, About: bare}}})
 	s.shows("This agent starts without a prompt.")
 	s.change(func(n *city.Snapshot) { n.Config.Revision = "ffffffffffff" })
-	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.m.seeks, Problem: "the city did not say"}}})
+	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.m.Seeks, Problem: "the city did not say"}}})
 	s.shows("The prompt is not available: the city did not say")
 	s.change(func(n *city.Snapshot) { n.Agents = n.Agents[1:] })
 	s.shows("This agent is no longer part of the city.")

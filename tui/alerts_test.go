@@ -9,6 +9,7 @@ import (
 	"gcity/themes"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 )
 
 // Alerts are ordered by severity, and each shows its key.
@@ -23,7 +24,7 @@ func TestAlertsAreOrderedAndHaveKeys(t *testing.T) {
 		n.Config.Warnings = []string{"city.toml:9:15: a warning"}
 		n.Degraded = []string{"the event log cannot be written"}
 	})
-	rows := strings.Join(alertLines(s.m, 20), "\n")
+	rows := strings.Join(state.AlertLines(s.m, 20), "\n")
 	at := -1
 	for _, want := range []string{"event log", "watchdog chain calls", "prober failed", "config invalid", "automation failing",
 		"pool failing", "watchdog late", "configuration held", "warning:"} {
@@ -34,11 +35,11 @@ func TestAlertsAreOrderedAndHaveKeys(t *testing.T) {
 		at = next
 	}
 	for _, key := range []string{"1", "2", "4", "6", "C"} {
-		if !strings.Contains(rows, s.m.look.Paint(themes.Key, key)) {
+		if !strings.Contains(rows, s.m.Look.Paint(themes.Key, key)) {
 			t.Errorf("the key %s is not in the colour of keys:\n%s", key, rows)
 		}
 	}
-	if got := alertLines(s.m, 1); len(got) != 1 || !strings.Contains(got[0], "event log") || !strings.Contains(got[0], "shows all 9") {
+	if got := state.AlertLines(s.m, 1); len(got) != 1 || !strings.Contains(got[0], "event log") || !strings.Contains(got[0], "shows all 9") {
 		t.Errorf("in one row: %q", got)
 	}
 }
@@ -54,8 +55,8 @@ func TestAttentionLeadsToAutomations(t *testing.T) {
 		}
 	})
 	s.press("!")
-	if s.m.focus != panel.IDAutomations {
-		t.Errorf("the focus is on %s", s.m.focus)
+	if s.m.Focus != panel.IDAutomations {
+		t.Errorf("the focus is on %s", s.m.Focus)
 	}
 	s.shows("wisp-compact", "prune-branches")
 	s.hides("db-health")
@@ -70,7 +71,7 @@ func TestNoZeroIsRed(t *testing.T) {
 	for name, lead := range allScenes() {
 		s := demo(t, 120, 40)
 		lead(s)
-		red := s.m.look.Paint(themes.Bad, " 0")
+		red := s.m.Look.Paint(themes.Bad, " 0")
 		for _, line := range draw(s.m).lines[:min(8, len(draw(s.m).lines))] {
 			if strings.Contains(line, red) {
 				t.Errorf("%s: %q", name, line)
@@ -87,7 +88,7 @@ func TestQuarantineLeadsToItsPanel(t *testing.T) {
 	})
 	s.shows("scout quarantined  press 3")
 	s.press("3")
-	if s.m.focus != panel.IDQuarantine || s.m.Agents.Chosen != "scout" {
-		t.Errorf("the focus is on %s, the agent is %s", s.m.focus, s.m.Agents.Chosen)
+	if s.m.Focus != panel.IDQuarantine || s.m.Agents.Chosen != "scout" {
+		t.Errorf("the focus is on %s, the agent is %s", s.m.Focus, s.m.Agents.Chosen)
 	}
 }

@@ -5,25 +5,26 @@ import (
 	"gcity/tui/feed"
 	"gcity/tui/fleet"
 	"gcity/tui/keymap"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 	"time"
 )
 
 // receiveFleet handles a new list of cities.
-func receiveFleet(m *model, f *fleet.List) {
+func receiveFleet(m *state.Room, f *fleet.List) {
 	m.UI++
 	tellOfList(m, f)
-	m.fleet, m.directory = f, !f.None || m.fleetRoom
-	if name := f.Within(m.folder); name != "" && !m.fleetRoom {
-		m.at = name
+	m.Fleet, m.Directory = f, !f.None || m.FleetRoom
+	if name := f.Within(m.Folder); name != "" && !m.FleetRoom {
+		m.At = name
 	}
-	listCities(m)
-	list := m.dialogs.finder()
+	state.ListCities(m)
+	list := m.Dialogs.Finder()
 	if list == nil || list.About != any(citiesList{}) {
 		return
 	}
-	if !m.directory {
-		m.dialogs.Close(list)
+	if !m.Directory {
+		m.Dialogs.Close(list)
 		switchCity(m)
 		return
 	}
@@ -32,72 +33,73 @@ func receiveFleet(m *model, f *fleet.List) {
 
 // tellOfList reports in the status line that the list of cities appeared, failed or recovered. It does not replace
 // a pending or failed status.
-func tellOfList(m *model, f *fleet.List) {
-	old := m.fleet
-	if old == nil || m.fleetRoom || m.status.pending || m.status.failed && m.status.while == nil ||
-		m.typing() {
+func tellOfList(m *state.Room, f *fleet.List) {
+	old := m.Fleet
+	if old == nil || m.FleetRoom || m.Status.Pending || m.Status.Failed && m.Status.While == nil ||
+		m.Typing() {
 		return
 	}
-	key := m.keys.KeyOf("city.switch")
+	key := m.Keys.KeyOf("city.switch")
 	switch {
 	case old.None && !f.None && f.Gone == "":
-		say(m, "a supervisor is running now: "+key+" switches between its cities")
+		state.Say(m, "a supervisor is running now: "+key+" switches between its cities")
 	case old.Gone == "" && f.Gone != "":
-		complain(m, "the list of cities cannot be read: "+widget.Plain(f.Gone))
-		m.status.while = func(m *model) bool { return m.fleet.Gone != "" }
+		state.Complain(m, "the list of cities cannot be read: "+widget.Plain(f.Gone))
+		m.Status.While = func(m *state.Room) bool { return m.Fleet.Gone != "" }
 	case old.Gone != "" && f.Gone == "":
-		say(m, "the list of cities is available again")
+		state.Say(m, "the list of cities is available again")
 	}
 }
 
 // between reports whether a key is ignored because a switch is in progress or has just ended.
-func between(m *model, key string) bool {
-	if m.going.id != 0 {
+func between(m *state.Room, key string) bool {
+	if m.Going.ID != 0 {
 		if key == "esc" || key == "ctrl+c" {
 			cancelSwitch(m)
 		}
 		return true
 	}
-	early := m.now.Sub(m.arrived) < keymap.Guard
+	early := m.Now.Sub(m.Arrived) < keymap.Guard
 	if early && key != "" {
-		show(m, "this is "+cityName(m)+"; "+key+" came too early: press it again here", false)
+		state.Show(m, "this is "+state.CityName(m)+"; "+key+" came too early: press it again here",
+			false)
 	}
 	return early
 }
 
-func cancelSwitch(m *model) {
-	m.going = citySwitch{}
-	say(m, "staying here")
+func cancelSwitch(m *state.Room) {
+	m.Going = state.CitySwitch{}
+	state.Say(m, "staying here")
 }
 
-func switchFailed(m *model, id int, why string) {
-	if m.going.id == id {
-		complain(m, "cannot go to "+m.going.name+": "+widget.Plain(why))
-		m.going = citySwitch{}
+func switchFailed(m *state.Room, id int, why string) {
+	if m.Going.ID == id {
+		state.Complain(m, "cannot go to "+m.Going.Name+": "+widget.Plain(why))
+		m.Going = state.CitySwitch{}
 	}
 }
 
 // goneFrom resets a room that the user has left, and restores its status line from before the switch.
-func goneFrom(m *model) {
-	m.status, m.going = m.going.before, citySwitch{}
+func goneFrom(m *state.Room) {
+	m.Status, m.Going = m.Going.Before, state.CitySwitch{}
 }
 
 // inherit copies the state of the user and of the terminal from the previous room.
-func inherit(m *model, from *model, now time.Time) {
-	m.now, m.arrived = now, now
-	m.w, m.h, m.mouse = from.w, from.h, cmp.Or(from.mouse, m.mouse)
-	m.tried, m.around.ground, m.glanced = from.tried, from.around.ground, from.glanced
-	takePerson(m, from.person)
-	m.going, m.watched = citySwitch{}, feed.Watch{}
-	m.dialogs.CloseIn(keymap.InFinder)
-	m.all, m.directory, m.registrar, m.homeAt = from.all, from.directory, from.registrar,
-		from.homeAt
-	if from.fleet != nil {
-		receiveFleet(m, from.fleet)
+func inherit(m *state.Room, from *state.Room, now time.Time) {
+	m.Now, m.Arrived = now, now
+	m.W, m.H, m.Mouse = from.W, from.H, cmp.Or(from.Mouse, m.Mouse)
+	m.Tried, m.Around.Ground, m.Glanced = from.Tried, from.Around.Ground, from.Glanced
+	takePerson(m, from.Person)
+	m.Going, m.Watched = state.CitySwitch{}, feed.Watch{}
+	m.Dialogs.CloseIn(keymap.InFinder)
+	m.All, m.Directory, m.Registrar, m.HomeAt = from.All, from.Directory, from.Registrar,
+		from.HomeAt
+	if from.Fleet != nil {
+		receiveFleet(m, from.Fleet)
 	}
-	if c := m.dialogs.composer(); c != nil {
-		c.Fit(m.w, m.h)
+	if c := m.Dialogs.Composer(); c != nil {
+		c.Fit(m.W, m.H)
 	}
-	m.forgetDrawn()
+	m.ForgetDrawn()
 	m.UI++
 }

@@ -15,6 +15,7 @@ import (
 	"gcity/themes"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/tuitest"
 )
 
@@ -225,7 +226,7 @@ func TestFireFromThePalette(t *testing.T) {
 	s.shows("fire the automation now ", "no automation is selected; press 4")
 	s.press("enter")
 	s.shows("no automation is selected; press 4")
-	s = newStage(t, Options{Mode: ReadOnly})
+	s = newStage(t, Options{Mode: state.ReadOnly})
 	s.size(120, 40)
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	s.change(withAutomations)
@@ -249,7 +250,7 @@ func TestFiredRunsReportTheirResult(t *testing.T) {
 	ended(s, "gc-1", "ok")
 	s.hides("release: ok in")
 	s.press("t")
-	s.hear(feed.News{Results: []feed.Result{{ID: s.m.status.id, Title: "firing", Total: 1, Receipts: []string{"fired release"}}}})
+	s.hear(feed.News{Results: []feed.Result{{ID: s.m.Status.ID, Title: "firing", Total: 1, Receipts: []string{"fired release"}}}})
 	s.shows("fired release")
 	s.automation("release", func(a *city.Automation) { a.Last = &city.Run{ID: "gc-2", Opened: s.now} })
 	s.hides("release: ok")
@@ -258,16 +259,16 @@ func TestFiredRunsReportTheirResult(t *testing.T) {
 	s.press("t")
 	ended(s, "gc-3", "failed") // before the response to the command
 	s.shows("firing release")
-	s.hear(feed.News{Results: []feed.Result{{ID: s.m.status.id, Title: "firing", Total: 1, Receipts: []string{"fired release"}}}})
+	s.hear(feed.News{Results: []feed.Result{{ID: s.m.Status.ID, Title: "firing", Total: 1, Receipts: []string{"fired release"}}}})
 	s.shows("release failed after 1.5s: failed: no tag")
 	s.press("esc", "t")
-	s.hear(feed.News{Results: []feed.Result{{ID: s.m.status.id, Title: "firing", Total: 1, Receipts: []string{"fired release"}}}})
+	s.hear(feed.News{Results: []feed.Result{{ID: s.m.Status.ID, Title: "firing", Total: 1, Receipts: []string{"fired release"}}}})
 	s.automation("release", func(a *city.Automation) {
 		a.Last = &city.Run{ID: "gc-3b", Outcome: "ok", Opened: s.now, Ended: &epoch, Made: "gc-3c"}
 	})
 	s.shows("release: created gc-3c in")
 	s.press("t")
-	s.hear(feed.News{Results: []feed.Result{{ID: s.m.status.id, Title: "firing", Total: 1, Failures: []string{"release is disabled"}}}})
+	s.hear(feed.News{Results: []feed.Result{{ID: s.m.Status.ID, Title: "firing", Total: 1, Failures: []string{"release is disabled"}}}})
 	ended(s, "gc-4", "ok")
 	s.hides("release: ok in")
 	s.shows("release is disabled")

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"gcity/tui/feed"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
@@ -18,16 +19,16 @@ type question struct {
 	no    string // label of "no"; "" means "leave it"
 	count int    // number of targets
 	plan  bool   // the question shows a plan and is always asked
-	do    func(*model) []feed.Effect
-	more  []answer // answers after "yes"
+	do    func(*state.Room) []feed.Effect
+	more  []state.Answer // answers after "yes"
 }
 
 // many is the smallest number of targets for which the user must type that number to confirm.
 const many = 5
 
 // perhaps runs a harmless and reversible action. It asks for confirmation only with confirmAlways.
-func perhaps(m *model, q question) []feed.Effect {
-	if m.confirm != confirmAlways {
+func perhaps(m *state.Room, q question) []feed.Effect {
+	if m.Confirm != state.ConfirmAlways {
 		return q.do(m)
 	}
 	ask(m, q)
@@ -35,12 +36,12 @@ func perhaps(m *model, q question) []feed.Effect {
 }
 
 // ask asks a yes-or-no question unless the preferences turn it off. For many targets the number must be typed.
-func ask(m *model, q question) {
-	if m.confirm == confirmNever && q.count < many && !q.plan {
-		m.todo = append(m.todo, q.do(m)...)
+func ask(m *state.Room, q question) {
+	if m.Confirm == state.ConfirmNever && q.count < many && !q.plan {
+		m.Todo = append(m.Todo, q.do(m)...)
 		return
 	}
-	c := &choice{Title: q.title, Body: q.body, Since: m.now, At: 1, Answers: []answer{
+	c := &state.Choice{Title: q.title, Body: q.body, Since: m.Now, At: 1, Answers: []state.Answer{
 		{Key: "y", Title: "yes, " + q.verb, Do: q.do},
 		{Key: "n", Title: "no, " + cmp.Or(q.no, "leave it"), Safe: true},
 	}}
@@ -53,5 +54,5 @@ func ask(m *model, q question) {
 		c.Must, c.Edit = strconv.Itoa(q.count), widget.NewEntry("")
 		c.Answers[0].Key, c.Answers[c.At].Key = "", ""
 	}
-	m.dialogs.Open(c)
+	m.Dialogs.Open(c)
 }

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"gcity/tui/feed"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
@@ -18,14 +19,14 @@ func TestAnswersAreWrapped(t *testing.T) {
 		"守る人のいない町: 誰も見ていない間に終わったものは誰も始めない", "stay"}
 	open := func(w, h int) (*stage, *int) {
 		s, took := demo(t, w, h), -1
-		c := &choice{Title: "Leave?", Since: s.now}
+		c := &state.Choice{Title: "Leave?", Since: s.now}
 		for i, title := range titles {
-			c.Answers = append(c.Answers, answer{Key: string(rune('a' + i)), Title: title, Do: func(*model) []feed.Effect {
+			c.Answers = append(c.Answers, state.Answer{Key: string(rune('a' + i)), Title: title, Do: func(*state.Room) []feed.Effect {
 				took = i
 				return nil
 			}})
 		}
-		s.m.dialogs.Open(c)
+		s.m.Dialogs.Open(c)
 		s.now = s.now.Add(time.Second)
 		s.send(feed.News{})
 		return s, &took

@@ -10,6 +10,7 @@ import (
 
 	"gcity/city"
 	"gcity/tui/feed"
+	"gcity/tui/state"
 	"gcity/tui/terminal"
 )
 
@@ -33,7 +34,7 @@ type roomSwitcher struct {
 
 // cityRoom is the room of one city.
 type cityRoom struct {
-	m     *model
+	m     *state.Room
 	r     *feed.Runner
 	keep  string // file that stores the state of the room
 	leave context.CancelFunc
@@ -47,7 +48,7 @@ const maxRooms = 16
 func newRoomSwitcher(r *feed.Runner, o Options, fresh terminal.ScreenMaker) *roomSwitcher {
 	t := &roomSwitcher{o: o, root: r, fresh: fresh, rooms: map[string]*cityRoom{}}
 	r.Cities = feed.Directory{Dir: o.Cities}
-	if o.Mode == Hosting {
+	if o.Mode == state.Hosting {
 		r.Cities.Own, r.Cities.OwnAt = o.City, o.Folder
 	}
 	if o.Cities != nil {
@@ -55,25 +56,25 @@ func newRoomSwitcher(r *feed.Runner, o Options, fresh terminal.ScreenMaker) *roo
 	}
 	m := newModel(o, r.Now())
 	if o.City == nil {
-		m.fleetRoom, m.all = true, true
+		m.FleetRoom, m.All = true, true
 		t.here = &cityRoom{m: m, r: r}
 		t.rooms[""] = t.here
 	} else {
-		m.folder, m.homeAt = o.Folder, o.Folder
-		if m.homeAt == "" {
-			m.homeAt = "."
+		m.Folder, m.HomeAt = o.Folder, o.Folder
+		if m.HomeAt == "" {
+			m.HomeAt = "."
 		}
 		t.here = &cityRoom{m: m, r: r, keep: o.Memory}
 		t.home = t.here
-		t.rooms[m.homeAt] = t.here
+		t.rooms[m.HomeAt] = t.here
 	}
 	if o.Memory != "" && t.home != nil {
 		old, err := feed.ReadMemory(o.Memory)
 		if err != nil {
 			r.Log.Warn("the stored state of the control room cannot be read", "error", err)
 		}
-		recall(m, old)
-		m.greeting = err == nil && old.Version == 0
+		state.Recall(m, old)
+		m.Greeting = err == nil && old.Version == 0
 	}
 	t.move(t.here)
 	return t
@@ -89,9 +90,9 @@ func (t *roomSwitcher) move(s *cityRoom) {
 	t.mu.Unlock()
 	ctx, leave := context.WithCancel(t.root.Ctx)
 	s.leave = leave
-	if !s.m.fleetRoom {
+	if !s.m.FleetRoom {
 		pulse := time.Second
-		if s.m.mode != Hosting {
+		if s.m.Mode != state.Hosting {
 			pulse = 2 * time.Second
 		}
 		s.r.Listen(ctx, t.fresh, pulse)
@@ -128,7 +129,7 @@ func (t *roomSwitcher) destination(e feed.SwitchCity) *cityRoom {
 		return t.home
 	}
 	s := t.rooms[e.Path]
-	if s != nil && s != t.home && !s.m.fleetRoom && s.m.under != e.Name {
+	if s != nil && s != t.home && !s.m.FleetRoom && s.m.Under != e.Name {
 		return nil // the city was renamed
 	}
 	return s
@@ -149,17 +150,18 @@ func (r *room) arrive(a *feed.Arrival) tea.Cmd {
 	}
 	old.leave()
 	goneFrom(old.m)
-	cmd := r.carryOut(keepMemory(old.m, true))
+	cmd := r.carryOut(state.KeepMemory(old.m, true))
 	inherit(s.m, old.m, now)
-	if s.m.fleetRoom && !old.m.fleetRoom {
-		s.m.from = feed.SwitchCity{Name: cmp.Or(old.m.under, cityName(old.m)), Path: old.m.folder,
+	if s.m.FleetRoom && !old.m.FleetRoom {
+		s.m.From = feed.SwitchCity{Name: cmp.Or(old.m.Under, state.CityName(old.m)),
+			Path: old.m.Folder,
 			Home: old == t.home}
 	}
-	s.m.home = ""
+	s.m.Home = ""
 	if t.home != nil && s != t.home {
-		s.m.home, s.m.hosts = cityName(t.home.m), t.home.m.mode == Hosting
-		s.m.homeSnap, s.m.homeSeen = t.home.m.snap, t.home.m.now
-		listCities(s.m)
+		s.m.Home, s.m.Hosts = state.CityName(t.home.m), t.home.m.Mode == state.Hosting
+		s.m.HomeSnap, s.m.HomeSeen = t.home.m.Snap, t.home.m.Now
+		state.ListCities(s.m)
 	}
 	t.mu.Lock()
 	person := t.person
@@ -187,29 +189,29 @@ func (r *room) arrive(a *feed.Arrival) tea.Cmd {
 }
 
 // welcome selects the agent that the switch was for, and shows which city this is.
-func welcome(m *model, a *feed.Arrival, from *model) []feed.Effect {
+func welcome(m *state.Room, a *feed.Arrival, from *state.Room) []feed.Effect {
 	switch {
-	case m.fleetRoom:
-		if c := m.fleet.Find(from.at); c != nil {
-			m.cities.List.Select(&m.cities, c.Info.Name)
-			m.cities.Choose()
+	case m.FleetRoom:
+		if c := m.Fleet.Find(from.At); c != nil {
+			m.Cities.List.Select(&m.Cities, c.Info.Name)
+			m.Cities.Choose()
 		}
 		return nil
 	case a.Leaving:
 		todo := askQuit(m)
-		if c := m.dialogs.choice(); c != nil && m.mode == Hosting {
-			where := cityName(from) + ", which was shown before,"
-			if from.fleetRoom {
+		if c := m.Dialogs.Choice(); c != nil && m.Mode == state.Hosting {
+			where := state.CityName(from) + ", which was shown before,"
+			if from.FleetRoom {
 				where = "The city shown before"
 			}
-			c.Body = append([]string{"This concerns " + cityName(m) +
+			c.Body = append([]string{"This concerns " + state.CityName(m) +
 				", the city that this program runs. " + where + " keeps running.", ""},
 				c.Body...)
 		}
 		return todo
 	}
-	if !m.status.pending && !m.status.failed { // the status line reports no earlier action
-		say(m, "this is "+cityName(m))
+	if !m.Status.Pending && !m.Status.Failed { // the status line reports no earlier action
+		state.Say(m, "this is "+state.CityName(m))
 	}
 	if a.Agent != "" {
 		goTo(m, []string{a.Agent})
@@ -220,8 +222,8 @@ func welcome(m *model, a *feed.Arrival, from *model) []feed.Effect {
 // build creates the room of a city that was not visited before, or the room of all cities.
 func (t *roomSwitcher) build(a *feed.Arrival, now time.Time) *cityRoom {
 	o := t.o
-	if o.Mode == Hosting {
-		o.Mode = Joined
+	if o.Mode == state.Hosting {
+		o.Mode = state.Joined
 	}
 	o.Config = nil
 	if t.o.ConfigOf != nil && a.Name != "" {
@@ -230,12 +232,12 @@ func (t *roomSwitcher) build(a *feed.Arrival, now time.Time) *cityRoom {
 	r := t.root.ForCity(a.City, o.Config)
 	s := &cityRoom{m: newModel(o, now), r: r}
 	if a.Name == "" {
-		s.m.fleetRoom = true
+		s.m.FleetRoom = true
 	} else {
-		s.m.at, s.m.under, s.m.folder = a.Name, a.Name, a.Path
+		s.m.At, s.m.Under, s.m.Folder = a.Name, a.Name, a.Path
 		if t.o.MemoryOf != nil {
 			s.keep = t.o.MemoryOf(a.Path)
-			recall(s.m, a.Memory)
+			state.Recall(s.m, a.Memory)
 		}
 	}
 	t.rooms[a.Path] = s
@@ -248,7 +250,7 @@ func (t *roomSwitcher) forget() {
 	for len(t.rooms) > maxRooms {
 		oldest := ""
 		for path, s := range t.rooms {
-			if s != t.here && s != t.home && !s.m.fleetRoom &&
+			if s != t.here && s != t.home && !s.m.FleetRoom &&
 				(oldest == "" || s.visit < t.rooms[oldest].visit) {
 				oldest = path
 			}

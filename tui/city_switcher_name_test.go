@@ -11,6 +11,7 @@ import (
 	"gcity/city"
 	"gcity/city/citytest"
 	"gcity/tui/feed"
+	"gcity/tui/state"
 )
 
 // A city that was stopped, renamed and started again can be opened by its new name, from its old room and from the
@@ -22,7 +23,7 @@ func TestCityWithAnotherName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := inHouse(t, Options{City: home, Cities: d, Folder: "/beta", Mode: Joined})
+	c := inHouse(t, Options{City: home, Cities: d, Folder: "/beta", Mode: state.Joined})
 	c.sees("2 of 2 @")
 	c.to("alpha")
 	c.sees("1 of 2 @")
@@ -46,7 +47,7 @@ func TestCityWithAnotherName(t *testing.T) {
 // If the visible city's name now belongs to another city, that city is not shown in its place.
 func TestAnotherCityIsNotShownInItsPlace(t *testing.T) {
 	d := citytest.NewMachine(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}), citytest.NewFake("beta", city.Agent{Name: "two", Running: true}))
-	c := inHouse(t, Options{Cities: d, Mode: Joined})
+	c := inHouse(t, Options{Cities: d, Mode: state.Joined})
 	c.sees("beta")
 	c.keys("/beta\r")
 	c.sees("1 of 2")
@@ -104,7 +105,7 @@ func TestTheNewerSwitchCounts(t *testing.T) {
 // Esc in the room of all cities goes back to the previous room, unless the program started there.
 func TestBackFromAllCities(t *testing.T) {
 	d := citytest.NewMachine(citytest.NewFake("beta", city.Agent{Name: "two", Running: true}))
-	c := inHouse(t, Options{City: citytest.NewFake("cottage", city.Agent{Name: "one", Running: true}), Cities: d, Folder: "/cottage", Mode: Joined})
+	c := inHouse(t, Options{City: citytest.NewFake("cottage", city.Agent{Name: "one", Running: true}), Cities: d, Folder: "/cottage", Mode: state.Joined})
 	c.sees("2 cities @")
 	c.coax("@", "not registered")
 	c.keys("all cit")
@@ -129,7 +130,7 @@ func TestBackFromAllCities(t *testing.T) {
 // For a stopped city in the list the header shows `gcity start`. For a slow city it does not.
 func TestHowACityOfTheListComesBack(t *testing.T) {
 	s := among(t, 200, 20)
-	s.m.under = "bright-lights"
+	s.m.Under = "bright-lights"
 	for why, want := range map[string]string{"no supervisor is running here": "; run `gcity start` there to start it again", feed.NotYet: feed.NotYet + "; the data shown"} {
 		s.hear(feed.News{Gone: &why})
 		s.shows(want)

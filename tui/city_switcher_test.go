@@ -21,6 +21,7 @@ import (
 	"gcity/internal/eventually"
 	"gcity/tui/feed"
 	"gcity/tui/fleet"
+	"gcity/tui/state"
 	"gcity/tui/terminal"
 )
 
@@ -93,7 +94,7 @@ func TestLeavingACityEndsItsStreams(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := inHouse(t, Options{City: ctl, Cities: d, Folder: "/alpha", Mode: Joined})
+	c := inHouse(t, Options{City: ctl, Cities: d, Folder: "/alpha", Mode: state.Joined})
 	streams := func(name string, others int) func() bool {
 		return func() bool { _, n := d.Streams(name); return n == others }
 	}
@@ -124,7 +125,7 @@ func TestCityWasReplaced(t *testing.T) {
 	a := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true})
 	b := citytest.NewFake("beta", city.Agent{Name: "one", Running: true})
 	d := citytest.NewMachine(a, b)
-	c := inHouse(t, Options{Cities: d, Mode: Joined})
+	c := inHouse(t, Options{Cities: d, Mode: state.Joined})
 	c.sees("beta")
 	c.keys("/beta\r")
 	c.sees("1 of 2")
@@ -141,7 +142,7 @@ func TestCityWasReplaced(t *testing.T) {
 // The list shows an outage of the directory. After the outage, it shows the cities that were added in the meantime.
 func TestTheListGoesAndComesBack(t *testing.T) {
 	d := citytest.NewMachine(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}))
-	c := inHouse(t, Options{Cities: d, Mode: Joined})
+	c := inHouse(t, Options{Cities: d, Mode: state.Joined})
 	c.sees("1/1")
 	d.Fail(errors.New("the supervisor has ended"))
 	c.sees("cannot be read: the supervisor has ended")
@@ -228,7 +229,7 @@ func TestTheHostedCityIsInTheList(t *testing.T) {
 	}
 	refused := citytest.NewMachine(f, citytest.NewFake("beta", city.Agent{Name: "one", Running: true}))
 	refused.Be("alpha", city.CityRefused, "another controller has it")
-	c := inHouse(t, Options{City: own, Cities: refused, Folder: "/alpha", Mode: Hosting})
+	c := inHouse(t, Options{City: own, Cities: refused, Folder: "/alpha", Mode: state.Hosting})
 	c.sees("1 of 2 @")
 	c.keys("@")
 	c.sees("1/1 run")
@@ -251,7 +252,7 @@ func TestEachCityRemembersItself(t *testing.T) {
 	dir := t.TempDir()
 	d := citytest.NewMachine(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}), citytest.NewFake("beta", city.Agent{Name: "one", Running: true}))
 	memory := func(folder string) string { return filepath.Join(dir, strings.TrimPrefix(folder, "/")+".json") }
-	c := inHouse(t, Options{Cities: d, Mode: Joined, MemoryOf: memory})
+	c := inHouse(t, Options{Cities: d, Mode: state.Joined, MemoryOf: memory})
 	c.sees("beta")
 	c.keys("/beta\r")
 	c.sees("1 of 2")
@@ -333,7 +334,7 @@ func TestSupervisorStartsLater(t *testing.T) {
 	a := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true})
 	b := citytest.NewFake("beta", city.Agent{Name: "two", Running: true})
 	d := &late{Directory: citytest.NewMachine(a, b)}
-	c := inHouse(t, Options{City: a, Cities: d, Folder: "/alpha", Mode: Joined})
+	c := inHouse(t, Options{City: a, Cities: d, Folder: "/alpha", Mode: state.Joined})
 	c.sees("0 one")
 	c.insist("@", "Only alpha is known")
 	d.come.Store(true)

@@ -14,7 +14,7 @@ func TestOneLongNameTakesNoRoom(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.agent("chatty", func(a *city.Agent) { a.Name = "an-agent-whose-name-somebody-made-longer-than-any-other-name-17" })
 	s.shows(" an-agent-wh…ther-name-17 ")
-	if c := panel.AgentColumns(118, s.m.Agents.Longest(s.m.env(), s.m.Agents.Visible())); c.Name != panel.Lone || c.Why < 44 {
+	if c := panel.AgentColumns(118, s.m.Agents.Longest(s.m.Env(), s.m.Agents.Visible())); c.Name != panel.Lone || c.Why < 44 {
 		t.Errorf("%+v", c)
 	}
 	if n := panel.Usual([]int{5, 62, 7, 6, 30, 8, 9, 4}); n != 30 {

@@ -14,6 +14,7 @@ import (
 	"gcity/tui/dialog"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
@@ -30,9 +31,9 @@ func withTexts(a *city.Agent) {
 
 // everybody marks all running agents.
 func everybody(s *stage) {
-	for _, a := range s.m.snap.Agents {
+	for _, a := range s.m.Snap.Agents {
 		if a.Running {
-			set(s.m, marking(s.m), a.Name)
+			set(s.m, state.Marking(s.m), a.Name)
 		}
 	}
 }
@@ -66,7 +67,7 @@ func TestComposerSendsALine(t *testing.T) {
 	s.hides("send to idle:")
 	s.press("i", "enter")
 	s.wants()
-	if s.m.dialogs.composer() != nil {
+	if s.m.Dialogs.Composer() != nil {
 		t.Error("nothing is sent, and the line stays")
 	}
 }
@@ -105,8 +106,8 @@ func TestComposerKeepsADraft(t *testing.T) {
 	s.wants(city.Nudge{Agent: "idle", Text: "for idle\nalone"})
 	s.press("i")
 	s.hides("for idle")
-	if len(s.m.drafts) != 1 || s.m.drafts[0].Text != "x" {
-		t.Errorf("drafts: %v", s.m.drafts)
+	if len(s.m.Drafts) != 1 || s.m.Drafts[0].Text != "x" {
+		t.Errorf("drafts: %v", s.m.Drafts)
 	}
 }
 
@@ -117,12 +118,12 @@ func TestComposerBeginsEmptyAgain(t *testing.T) {
 	s.press("i", "x", "enter")
 	s.wants(city.Nudge{Agent: "shop/reviewer", Text: "x"})
 	s.press("i", "up", "esc")
-	if len(s.m.drafts) != 0 {
-		t.Errorf("drafts: %v", s.m.drafts)
+	if len(s.m.Drafts) != 0 {
+		t.Errorf("drafts: %v", s.m.Drafts)
 	}
 	s.press("i", "y", "up", "esc")
-	if len(s.m.drafts) != 1 || s.m.drafts[0].Text != "y" {
-		t.Errorf("drafts: %v", s.m.drafts)
+	if len(s.m.Drafts) != 1 || s.m.Drafts[0].Text != "y" {
+		t.Errorf("drafts: %v", s.m.Drafts)
 	}
 }
 
@@ -138,22 +139,22 @@ func TestComposerRecallsSentTexts(t *testing.T) {
 	s.typeIn("mine")
 	for _, want := range []string{"three", "one", "two\nlines", "two\nlines"} {
 		s.press("up")
-		if got := s.m.dialogs.composer().Text(); got != want {
+		if got := s.m.Dialogs.Composer().Text(); got != want {
 			t.Fatalf("up: %q, want %q", got, want)
 		}
 	}
 	s.press("down")
-	if got := s.m.dialogs.composer().Text(); got != "two\nlines" {
+	if got := s.m.Dialogs.Composer().Text(); got != "two\nlines" {
 		t.Errorf("down within the text: %q", got)
 	}
 	s.press("down", "down", "down")
-	if got := s.m.dialogs.composer().Text(); got != "mine" {
+	if got := s.m.Dialogs.Composer().Text(); got != "mine" {
 		t.Errorf("behind the newest: %q", got)
 	}
 	s.press("esc")
 	path := filepath.Join(t.TempDir(), "city.json")
 	r := &feed.Runner{Ctx: t.Context()}
-	r.Remember(path, keepMemory(s.m, true)[0].(feed.Remember))
+	r.Remember(path, state.KeepMemory(s.m, true)[0].(feed.Remember))
 	r.Wait()
 	old, err := feed.ReadMemory(path)
 	if err != nil || !slices.Equal(old.Sent, []string{"two\nlines", "one", "three"}) {
@@ -164,20 +165,20 @@ func TestComposerRecallsSentTexts(t *testing.T) {
 // The remembered texts are limited in number and total size.
 func TestSentIsBounded(t *testing.T) {
 	s := demo(t, 80, 24)
-	for i := range 3 * maxSent {
-		rememberSent(s.m, fmt.Sprint("text ", i))
+	for i := range 3 * state.MaxSent {
+		state.RememberSent(s.m, fmt.Sprint("text ", i))
 	}
-	if len(s.m.sent) != maxSent || s.m.sent[maxSent-1] != fmt.Sprint("text ", 3*maxSent-1) {
-		t.Errorf("%d texts, the last %q", len(s.m.sent), s.m.sent[len(s.m.sent)-1])
+	if len(s.m.Sent) != state.MaxSent || s.m.Sent[state.MaxSent-1] != fmt.Sprint("text ", 3*state.MaxSent-1) {
+		t.Errorf("%d texts, the last %q", len(s.m.Sent), s.m.Sent[len(s.m.Sent)-1])
 	}
-	for i := range maxSent {
-		rememberSent(s.m, strings.Repeat("<", maxSentText-1)+string(rune('a'+i)))
+	for i := range state.MaxSent {
+		state.RememberSent(s.m, strings.Repeat("<", state.MaxSentText-1)+string(rune('a'+i)))
 	}
-	if size := len(strings.Join(s.m.sent, "")); size > maxSentAll || len(memoryOf(s.m).Text()) > feed.MaxMemory {
-		t.Errorf("%d bytes are kept, a file of %d", size, len(memoryOf(s.m).Text()))
+	if size := len(strings.Join(s.m.Sent, "")); size > state.MaxSentAll || len(state.MemoryOf(s.m).Text()) > feed.MaxMemory {
+		t.Errorf("%d bytes are kept, a file of %d", size, len(state.MemoryOf(s.m).Text()))
 	}
-	rememberSent(s.m, strings.Repeat("x", maxSentText+1))
-	if len(s.m.sent[len(s.m.sent)-1]) > maxSentText {
+	state.RememberSent(s.m, strings.Repeat("x", state.MaxSentText+1))
+	if len(s.m.Sent[len(s.m.Sent)-1]) > state.MaxSentText {
 		t.Error("a long text is kept")
 	}
 }
@@ -259,18 +260,18 @@ func TestComposerAsksForMany(t *testing.T) {
 	if got := s.commands(); len(got) != n {
 		t.Errorf("%d commands: %v", len(got), got)
 	}
-	if len(s.m.drafts) != 0 || len(s.m.Agents.Marks) != 0 {
+	if len(s.m.Drafts) != 0 || len(s.m.Agents.Marks) != 0 {
 		t.Error("what was sent is still a draft, or its marks are still set")
 	}
 }
 
 func TestComposerIsRefused(t *testing.T) {
-	s := newStage(t, Options{Mode: ReadOnly})
+	s := newStage(t, Options{Mode: state.ReadOnly})
 	s.size(120, 40)
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	for _, key := range []string{"i", "U", "I"} {
 		s.press(key)
-		if s.m.dialogs.composer() != nil || s.m.dialogs.choice() != nil {
+		if s.m.Dialogs.Composer() != nil || s.m.Dialogs.Choice() != nil {
 			t.Errorf("%s: a room that only looks sends", key)
 		}
 	}
@@ -366,12 +367,12 @@ func FuzzComposer(f *testing.F) {
 		w, h = max(w, 1), max(h, 1)
 		s := demo(t, int(w), int(h))
 		s.m.Agents.Chosen = "idle"
-		s.m.focus = panel.IDAgents
+		s.m.Focus = panel.IDAgents
 		s.press("i")
 		s.paste(text)
 		for _, k := range keys[:min(len(keys), 40)] {
 			s.press(names[int(k)%len(names)])
-			if s.m.dialogs.composer() == nil {
+			if s.m.Dialogs.Composer() == nil {
 				t.Fatal("it has closed")
 			}
 			d := draw(s.m)
@@ -384,7 +385,7 @@ func FuzzComposer(f *testing.F) {
 				}
 			}
 		}
-		for _, r := range s.m.dialogs.composer().Text() {
+		for _, r := range s.m.Dialogs.Composer().Text() {
 			if r != '\n' && !widget.Printable(r) {
 				t.Fatalf("%U was typed", r)
 			}

@@ -5,6 +5,7 @@ import (
 
 	"gcity/city"
 	"gcity/tui/feed"
+	"gcity/tui/state"
 )
 
 // held returns a change that gives a snapshot a held configuration. The configuration removes all but one running
@@ -70,9 +71,9 @@ func TestCityReportsRigsAndPlans(t *testing.T) {
 	s.press("c")
 	s.shows("Held configuration 9f8e7d6c5b4a, since 10:42:07", "added shop/buyer", "Rigs", "attic · 0 of 0 agents running · /srv/attic · its folder does not exist",
 		"shop · 1 of 2 agents running · /srv/shop · suspended")
-	ro := newStage(t, Options{Mode: ReadOnly})
+	ro := newStage(t, Options{Mode: state.ReadOnly})
 	ro.size(120, 40)
-	ro.hear(feed.News{Snap: s.m.snap})
+	ro.hear(feed.News{Snap: s.m.Snap})
 	ro.shows("configuration held: removes 3 of 4 running agents\n")
 	ro.hides("C shows")
 }

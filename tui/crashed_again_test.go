@@ -6,6 +6,7 @@ import (
 
 	"gcity/city"
 	"gcity/tui/feed"
+	"gcity/tui/state"
 )
 
 // A later crash of an agent replaces the result of its restart on the screen.
@@ -14,7 +15,7 @@ func TestACrashAfterARestartReplacesItsResult(t *testing.T) {
 	s.choose("scout")
 	s.press("r", "y")
 	s.wants(city.Restart{Agent: "scout"})
-	id := s.m.status.id
+	id := s.m.Status.ID
 	s.agent("scout", func(a *city.Agent) { a.State, a.Running = city.Running, true })
 	s.hear(feed.News{Results: []feed.Result{{ID: id, Total: 1, Receipts: []string{"agent scout is running, pid 7"}}}})
 	s.shows("✓ agent scout is running, pid 7")
@@ -24,7 +25,7 @@ func TestACrashAfterARestartReplacesItsResult(t *testing.T) {
 	})
 	s.shows("scout crashed again: exit 3 after 1.0s; it is in backoff")
 	s.hides("agent scout is running")
-	s.wait(fade + time.Second)
+	s.wait(state.Fade + time.Second)
 	s.hides("crashed again")
 }
 
@@ -33,7 +34,7 @@ func TestACrashLongAfterARestartIsNotItsResult(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("scout")
 	s.press("r", "y")
-	id := s.m.status.id
+	id := s.m.Status.ID
 	s.agent("scout", func(a *city.Agent) { a.State, a.Running = city.Running, true })
 	s.hear(feed.News{Results: []feed.Result{{ID: id, Total: 1, Receipts: []string{"agent scout is running, pid 7"}}}})
 	s.wait(time.Hour)
@@ -53,7 +54,7 @@ func TestTheTitleOfQuarantineCountsReleasedRows(t *testing.T) {
 	s.shows("3 Quarantine 0 (1 released)", "now running")
 	s.hides("u release")
 	s.press("1")
-	s.wait(still)
+	s.wait(state.Still)
 	s.shows("3 Quarantine 0")
 	s.hides("released")
 }

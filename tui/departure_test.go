@@ -8,6 +8,7 @@ import (
 	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 )
 
 // few reduces a snapshot to three running agents.
@@ -85,10 +86,10 @@ func TestEscStays(t *testing.T) {
 // Stopping the city asks for confirmation, even if the preferences turn confirmations off. Without a running agent it
 // does not ask.
 func TestStoppingTheCityAsks(t *testing.T) {
-	s := newStage(t, Options{Mode: Joined})
+	s := newStage(t, Options{Mode: state.Joined})
 	s.size(120, 40)
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
-	s.m.confirm = confirmNever
+	s.m.Confirm = state.ConfirmNever
 	left := func() bool {
 		f, ok := effectOf[feed.Quit](s)
 		return ok && f.Exit == feed.StopCity

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"gcity/tui/panel"
+	"gcity/tui/state"
 )
 
 // If only one panel fits below a list, it shows the details of the selected row, not another agent's terminal. The pane
@@ -12,12 +13,12 @@ func TestTheLowerHalfIsAboutTheSelectedRow(t *testing.T) {
 	s := pooled(t, 80, 24)
 	for _, key := range []string{"2", "7"} {
 		s.press("1", key)
-		if onScreen(s.m, panel.IDPeek) || !onScreen(s.m, panel.IDDetail) {
-			t.Errorf("%s shows the pane of an agent below the list", s.m.focused().About().Title)
+		if state.OnScreen(s.m, panel.IDPeek) || !state.OnScreen(s.m, panel.IDDetail) {
+			t.Errorf("%s shows the pane of an agent below the list", s.m.Focused().About().Title)
 		}
 		s.press("0")
-		if !onScreen(s.m, panel.IDPeek) || onScreen(s.m, panel.IDDetail) {
-			t.Errorf("%s has no pane", s.m.focused().About().Title)
+		if !state.OnScreen(s.m, panel.IDPeek) || state.OnScreen(s.m, panel.IDDetail) {
+			t.Errorf("%s has no pane", s.m.Focused().About().Title)
 		}
 	}
 	s.press("2")
@@ -27,11 +28,11 @@ func TestTheLowerHalfIsAboutTheSelectedRow(t *testing.T) {
 	s.hides("─ pool worker ──")
 	s.size(120, 40)
 	s.press("8")
-	if !onScreen(s.m, panel.IDPeek) || !onScreen(s.m, panel.IDDetail) {
+	if !state.OnScreen(s.m, panel.IDPeek) || !state.OnScreen(s.m, panel.IDDetail) {
 		t.Error("a screen with room for both does not show both")
 	}
 	s.press("2") // the pane would show an agent that has nothing to do with the pool
-	if onScreen(s.m, panel.IDPeek) || !onScreen(s.m, panel.IDDetail) {
+	if state.OnScreen(s.m, panel.IDPeek) || !state.OnScreen(s.m, panel.IDDetail) {
 		t.Error("the pane of another agent is next to the pool")
 	}
 }

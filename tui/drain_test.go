@@ -6,6 +6,7 @@ import (
 
 	"gcity/city"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 )
 
 func TestDrainAsksFirst(t *testing.T) {
@@ -31,7 +32,7 @@ func TestDrainIsCanceled(t *testing.T) {
 	s.hides("u release") // the hint for D already names the effect of u
 	s.press("D")
 	s.wants(city.Undrain{Agent: "deployer"})
-	s.wait(undoFor)
+	s.wait(state.UndoFor)
 	s.press("u")
 	s.wants(city.Undrain{Agent: "deployer"})
 }

@@ -78,7 +78,7 @@ func newToys() panel.Panel {
 func TestAPanelInOneFile(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.m.Panels = append(s.m.Panels, newToys())
-	takePerson(s.m, s.m.person)
+	takePerson(s.m, s.m.Person)
 	s.change(func(n *city.Snapshot) {
 		n.Rigs = []city.Rig{{Name: "top", Agents: 1}, {Name: "kite", Agents: 7}, {Name: "ball", Agents: 4}}
 	})
@@ -101,7 +101,7 @@ func TestAPanelInOneFile(t *testing.T) {
 	if got := order(); !slices.Equal(got, []string{"kite", "ball", "top"}) {
 		t.Errorf("by size they are %v", got)
 	}
-	if got := s.m.subject(); got != (panel.Ref{Kind: "toy", Name: "top"}) {
+	if got := s.m.Subject(); got != (panel.Ref{Kind: "toy", Name: "top"}) {
 		t.Errorf("the cursor has left its toy for %v", got)
 	}
 	s.press("g", "enter")

@@ -10,6 +10,7 @@ import (
 
 	"gcity/tui/feed"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
@@ -25,40 +26,40 @@ var refusedAt = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // mistake returns the first error position of the configuration on disk, if it is invalid.
-func mistake(m *model) (feed.FileLine, bool) {
-	if m.snap == nil || m.snap.Config.Rejected == "" {
+func mistake(m *state.Room) (feed.FileLine, bool) {
+	if m.Snap == nil || m.Snap.Config.Rejected == "" {
 		return feed.FileLine{}, false
 	}
-	at := refusedAt().FindStringSubmatch(m.snap.Config.Rejected)
+	at := refusedAt().FindStringSubmatch(m.Snap.Config.Rejected)
 	if at == nil {
 		return feed.FileLine{}, false
 	}
-	return placeOf(m, at[1])
+	return state.PlaceOf(m, at[1])
 }
 
 // editedThing returns the agent or pool that an edit is about, or "", and where it is declared and patched.
-func editedThing(m *model) (name, source string, patched []string) {
+func editedThing(m *state.Room) (name, source string, patched []string) {
 	name = m.Agents.Chosen
 	switch {
-	case m.snap == nil:
+	case m.Snap == nil:
 		return "", "", nil
-	case m.dialogs.dossier() != nil:
-		name = m.dialogs.dossier().Name
-	case m.subject().Kind == panel.KindPool:
-		if p := pool(m); p != nil {
-			if q, ok := m.snap.Pool(p.Name); ok {
+	case m.Dialogs.Dossier() != nil:
+		name = m.Dialogs.Dossier().Name
+	case m.Subject().Kind == panel.KindPool:
+		if p := state.Pool(m); p != nil {
+			if q, ok := m.Snap.Pool(p.Name); ok {
 				return p.Shown, q.Source, q.Patched
 			}
 		}
 	}
-	if a, ok := m.snap.Agent(name); ok {
+	if a, ok := m.Snap.Agent(name); ok {
 		return widget.Plain(a.Name), a.Source, a.Patched
 	}
 	return "", "", nil
 }
 
 // writtenAt lists the positions of the subject of an edit: an error first, then its declaration, then patches to it.
-func writtenAt(m *model) (name string, all []written) {
+func writtenAt(m *state.Room) (name string, all []written) {
 	name, source, patched := editedThing(m)
 	add := func(p feed.FileLine, what string) {
 		if !slices.ContainsFunc(all, func(w written) bool { return w.FileLine == p }) {
@@ -68,11 +69,11 @@ func writtenAt(m *model) (name string, all []written) {
 	if p, ok := mistake(m); ok {
 		add(p, "has the error")
 	}
-	if p, ok := placeOf(m, source); ok {
+	if p, ok := state.PlaceOf(m, source); ok {
 		add(p, "declares "+name)
 	}
 	for _, at := range patched {
-		if p, ok := placeOf(m, at); ok {
+		if p, ok := state.PlaceOf(m, at); ok {
 			add(p, "changes "+name)
 		}
 	}
@@ -81,7 +82,7 @@ func writtenAt(m *model) (name string, all []written) {
 
 // editPlace starts an edit at the declaration of the subject, or at an error in city.toml. It asks which file to edit
 // unless city.toml is the only candidate or has the error.
-func editPlace(m *model) []feed.Effect {
+func editPlace(m *state.Room) []feed.Effect {
 	_, all := writtenAt(m)
 	_, refused := mistake(m)
 	switch {
@@ -95,18 +96,20 @@ func editPlace(m *model) []feed.Effect {
 }
 
 // askWhere asks which of several files to edit. For a file that cannot be edited here, it shows the reason.
-func askWhere(m *model, all []written) {
-	c := &choice{Title: "Edit which file?", Since: m.now}
+func askWhere(m *state.Room, all []written) {
+	c := &state.Choice{Title: "Edit which file?", Since: m.Now}
 	if !slices.ContainsFunc(all, func(w written) bool { return w.File == "" }) {
 		all = append(all, written{what: "the city's own file"})
 	}
 	told := map[string]bool{}
 	for _, w := range all {
-		why := m.files.Fixed(w.File)
+		why := m.Files.Fixed(w.File)
 		if why == "" {
-			c.Answers = append(c.Answers, answer{Key: strconv.Itoa(len(c.Answers) + 1),
+			c.Answers = append(c.Answers, state.Answer{Key: strconv.Itoa(len(c.Answers) + 1),
 				Title: placeName(m, w.FileLine) + ": " + w.what, Safe: true,
-				Do: func(*model) []feed.Effect { return []feed.Effect{feed.Edit{At: w.FileLine}} }})
+				Do: func(*state.Room) []feed.Effect {
+					return []feed.Effect{feed.Edit{At: w.FileLine}}
+				}})
 			continue
 		}
 		c.Body = append(c.Body, placeName(m, w.FileLine)+" "+w.what+".")
@@ -115,15 +118,15 @@ func askWhere(m *model, all []written) {
 		}
 		told[why] = true
 	}
-	c.Answers = append(c.Answers, answer{Key: "n", Title: "none, cancel", Safe: true})
-	m.dialogs.Open(c)
+	c.Answers = append(c.Answers, state.Answer{Key: "n", Title: "none, cancel", Safe: true})
+	m.Dialogs.Open(c)
 }
 
 // placeName formats a position for the user.
-func placeName(m *model, p feed.FileLine) string {
+func placeName(m *state.Room, p feed.FileLine) string {
 	file := p.File
 	if file == "" {
-		file = filepath.Base(m.files.Path(""))
+		file = filepath.Base(m.Files.Path(""))
 	}
 	if p.Line == 0 {
 		return widget.Plain(file)

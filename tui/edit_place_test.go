@@ -10,6 +10,7 @@ import (
 
 	"gcity/city"
 	"gcity/tui/feed"
+	"gcity/tui/state"
 )
 
 // placed returns a stage on which builder is declared at the given position.
@@ -62,7 +63,7 @@ func TestEditWhereItIsWritten(t *testing.T) {
 	}
 	s := placed(t, "teams/one.toml:3:1")
 	s.press("e", "n")
-	if _, ok := effectOf[feed.Edit](s); ok || s.m.dialogs.choice() != nil {
+	if _, ok := effectOf[feed.Edit](s); ok || s.m.Dialogs.Choice() != nil {
 		t.Error("no opens an editor")
 	}
 }
@@ -96,7 +97,7 @@ func TestEditAMistake(t *testing.T) {
 // In Pools, an edit starts at the declaration of the pool.
 func TestEditAPool(t *testing.T) {
 	s := pooled(t, 120, 40)
-	s.m.files = textFile{"/srv/city/city.toml"}
+	s.m.Files = textFile{"/srv/city/city.toml"}
 	s.change(func(n *city.Snapshot) {
 		for i := range n.Pools {
 			n.Pools[i].Source = "teams/pools.toml:7:1"
@@ -151,7 +152,7 @@ func TestAnEditorThatFails(t *testing.T) {
 	}
 	s.hear(feed.News{Edited: &feed.Edited{Err: errors.New(`the editor "false" failed with exit status 1`)}})
 	s.shows(`the editor "false" failed with exit status 1`)
-	if s.m.dialogs.choice() != nil || s.m.draft != nil {
+	if s.m.Dialogs.Choice() != nil || s.m.Draft != nil {
 		t.Error("nothing was written, and it asks what becomes of it")
 	}
 }
@@ -164,7 +165,7 @@ func TestEditFromTheDetails(t *testing.T) {
 	s.typeIn("edit")
 	s.shows("edit the configuration: open it in")
 	s.press("esc", "d")
-	choose(s.m, "scout")
+	state.Choose(s.m, "scout")
 	s.shows("e edits its configuration")
 	s.press("e")
 	s.shows("Edit which file?", "teams/one.toml, line 3: declares builder")
@@ -172,7 +173,7 @@ func TestEditFromTheDetails(t *testing.T) {
 	if e, ok := effectOf[feed.Edit](s); !ok || e.At != (feed.FileLine{File: "teams/one.toml", Line: 3}) {
 		t.Errorf("%+v, %v", e, ok)
 	}
-	if s.m.dialogs.reader() != nil {
+	if s.m.Dialogs.Reader() != nil {
 		t.Error("the details are still open")
 	}
 	s = demo(t, 80, 24)

@@ -13,6 +13,7 @@ import (
 
 	"gcity/city"
 	"gcity/tui/feed"
+	"gcity/tui/state"
 )
 
 // textFile is a configuration in which a line with "wrong" is an error, and any other line is a change.
@@ -301,7 +302,7 @@ func TestDraftsAreKept(t *testing.T) {
 	editedConfig(s.m, feed.Edited{Draft: d, Data: []byte("new")})
 	s.shows("The change affects no agent.")
 	s.press("n")
-	if !slices.Contains(s.out, feed.Effect(feed.DiscardDraft{Path: d.Path})) || s.m.draft != nil {
+	if !slices.Contains(s.out, feed.Effect(feed.DiscardDraft{Path: d.Path})) || s.m.Draft != nil {
 		t.Errorf("no gives %v", s.out)
 	}
 	editedConfig(s.m, feed.Edited{})
@@ -311,7 +312,7 @@ func TestDraftsAreKept(t *testing.T) {
 }
 
 func TestEditIsRefused(t *testing.T) {
-	for why, o := range map[string]Options{"read-only": {Mode: ReadOnly, Config: textFile{"/x"}}, "the path of the configuration is unknown": {}} {
+	for why, o := range map[string]Options{"read-only": {Mode: state.ReadOnly, Config: textFile{"/x"}}, "the path of the configuration is unknown": {}} {
 		s := newStage(t, o)
 		s.size(120, 40)
 		s.hear(feed.News{Snap: demoSnapshot(epoch)})

@@ -4,13 +4,14 @@ import (
 	"gcity/events"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
 // eventActions returns the actions of the timeline.
-func eventActions() []action {
+func eventActions() []state.Action {
 	e := []keymap.Zone{keymap.InEvents}
-	return []action{
+	return []state.Action{
 		{ID: "event.agent", Key: keymap.Bind("select the agent of the event", "."),
 			Short: "agent", In: e, Why: needEventAgent, Run: chooseOfEvent},
 		{ID: "event.only",
@@ -21,7 +22,7 @@ func eventActions() []action {
 	}
 }
 
-func needEventAgent(m *model) string {
+func needEventAgent(m *state.Room) string {
 	if why := needEvent(m); why != "" {
 		return why
 	}
@@ -32,7 +33,7 @@ func needEventAgent(m *model) string {
 }
 
 // agentOf returns the agent that an event is about, or that caused it; "" if no such agent exists.
-func agentOf(m *model, e *events.Event) string {
+func agentOf(m *state.Room, e *events.Event) string {
 	for _, name := range []string{e.Subject, e.Actor} {
 		if m.Agents.Find(name) != nil {
 			return name
@@ -41,33 +42,33 @@ func agentOf(m *model, e *events.Event) string {
 	return ""
 }
 
-func needReadAgent(m *model) string {
-	if name := m.dialogs.eventAgent(); name == "" || m.Agents.Find(name) == nil {
+func needReadAgent(m *state.Room) string {
+	if name := m.Dialogs.EventAgent(); name == "" || m.Agents.Find(name) == nil {
 		return "this text is not about an existing agent"
 	}
 	return ""
 }
 
-func chooseRead(m *model) []feed.Effect {
-	name := m.dialogs.eventAgent()
-	m.dialogs.CloseIn(keymap.InReader)
+func chooseRead(m *state.Room) []feed.Effect {
+	name := m.Dialogs.EventAgent()
+	m.Dialogs.CloseIn(keymap.InReader)
 	return chooseNamed(m, name)
 }
 
-func chooseOfEvent(m *model) []feed.Effect {
+func chooseOfEvent(m *state.Room) []feed.Effect {
 	return chooseNamed(m, agentOf(m, &m.Events.Selected().Event))
 }
 
 // chooseNamed selects an agent. If a filter hides the agent, it reports that.
-func chooseNamed(m *model, name string) []feed.Effect {
-	choose(m, name)
-	if m.Agents.Chosen == name && !visibleIn(m, &m.Agents.List, name) {
-		say(m, widget.Plain(name)+" is selected; the filter of Agents hides it")
+func chooseNamed(m *state.Room, name string) []feed.Effect {
+	state.Choose(m, name)
+	if m.Agents.Chosen == name && !state.VisibleIn(m, &m.Agents.List, name) {
+		state.Say(m, widget.Plain(name)+" is selected; the filter of Agents hides it")
 	}
 	return nil
 }
 
-func needOnly(m *model) string {
+func needOnly(m *state.Room) string {
 	if m.Events.Only {
 		return ""
 	}
@@ -76,11 +77,11 @@ func needOnly(m *model) string {
 
 // toggleOnly turns the agent filter of Events on or off. Turning it on selects the agent of the event under the
 // cursor. The filter then follows the selection.
-func toggleOnly(m *model) []feed.Effect {
+func toggleOnly(m *state.Room) []feed.Effect {
 	if !m.Events.Only {
-		choose(m, agentOf(m, &m.Events.Selected().Event))
+		state.Choose(m, agentOf(m, &m.Events.Selected().Event))
 	}
 	m.Events.Only = !m.Events.Only
-	refilterEvents(m)
+	state.RefilterEvents(m)
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/tuitest"
 	"gcity/tui/widget"
 )
@@ -61,7 +62,7 @@ func TestEventsOfOneAgent(t *testing.T) {
 	s.size(120, 40)
 	s.hear(feed.News{Snap: demoSnapshot(epoch), Events: happened(1, 6)})
 	other := s.m.Agents.Rows[len(s.m.Agents.Rows)-1].Name
-	choose(s.m, other)
+	state.Choose(s.m, other)
 	s.press("5", "k") // the fifth event, which is about scout
 	s.press(".")
 	if s.m.Agents.Chosen != "scout" {
@@ -72,18 +73,18 @@ func TestEventsOfOneAgent(t *testing.T) {
 		t.Errorf("only scout: %d, want %d", got, want)
 	}
 	s.shows("only scout")
-	choose(s.m, other)
+	state.Choose(s.m, other)
 	s.press(",", "k", "enter") // this also works from the details of an event
 	s.shows(". selects scout")
 	s.press(".", ",")
-	if s.m.Agents.Chosen != "scout" || s.m.dialogs.reader() != nil {
+	if s.m.Agents.Chosen != "scout" || s.m.Dialogs.Reader() != nil {
 		t.Errorf("selected is %s", s.m.Agents.Chosen)
 	}
 	s.hear(feed.News{Events: happened(7, 2)})
 	if got, want := s.eventSeqs(), []uint64{1, 3, 5, 7}; !slices.Equal(got, want) {
 		t.Errorf("with news: %d, want %d", got, want)
 	}
-	choose(s.m, other)
+	state.Choose(s.m, other)
 	if got := s.eventSeqs(); len(got) > 0 {
 		t.Errorf("the selection moved on, and there is %d", got)
 	}
@@ -108,8 +109,8 @@ func TestVerbsOfAnEvent(t *testing.T) {
 	for _, key := range []string{"r", "s", "D", "i", "u", "ctrl+k", "a", "d", ","} {
 		s.press(key)
 		s.wants()
-		if s.m.dialogs.choice() != nil || s.m.dialogs.reader() != nil ||
-			s.m.dialogs.composer() != nil ||
+		if s.m.Dialogs.Choice() != nil || s.m.Dialogs.Reader() != nil ||
+			s.m.Dialogs.Composer() != nil ||
 			s.m.Events.Only {
 			t.Errorf("%s does something to somebody", key)
 		}
@@ -261,7 +262,7 @@ func TestPayloadAsFields(t *testing.T) {
 		`not`:    {"not"},
 		`null`:   {"null"},
 	} {
-		all := strings.Join(details.Payload(s.m.details(), json.RawMessage(raw)), "\n")
+		all := strings.Join(details.Payload(s.m.Details(), json.RawMessage(raw)), "\n")
 		for _, w := range want {
 			if !strings.Contains(all, w) {
 				t.Errorf("%s: %q is not in\n%s", raw, w, all)
@@ -278,7 +279,7 @@ func FuzzPayload(f *testing.F) {
 	f.Add([]byte("\x1b[2J"))
 	s := demo(f, 120, 40)
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		for _, l := range details.Payload(s.m.details(), raw) {
+		for _, l := range details.Payload(s.m.Details(), raw) {
 			if strings.ContainsAny(l, "\n\r\a") {
 				t.Errorf("%q", l)
 			}

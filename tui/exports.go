@@ -3,9 +3,10 @@ package tui
 import (
 	"gcity/tui/feed"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 )
 
-// Types of tui/feed that callers of Run use.
+// Types of other packages that callers of Run use.
 type (
 	// Person holds the preferences of the user.
 	Person = feed.Person
@@ -15,8 +16,17 @@ type (
 	Plan = feed.Plan
 	// Change is the planned effect on one agent.
 	Change = feed.Change
+	// Mode determines what the user may do and what happens on leaving.
+	Mode = state.Mode
 	// Exit is the way in which the control room ended.
 	Exit = feed.Exit
+)
+
+// The modes; see state.Mode.
+const (
+	Hosting  = state.Hosting
+	Joined   = state.Joined
+	ReadOnly = state.ReadOnly
 )
 
 // The exits; see feed.Exit.

@@ -12,18 +12,19 @@ import (
 	"gcity/tui/fleet"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
 // fleetActions returns the actions that lead to other cities, and the actions of the room of all cities.
-func fleetActions() []action {
+func fleetActions() []state.Action {
 	f := []keymap.Zone{keymap.InFleet}
-	return append([]action{
+	return append([]state.Action{
 		{ID: "city.switch", Key: keymap.Bind("switch city: choose one, or go back to all cities",
 			"@"), Short: "cities", In: []keymap.Zone{keymap.Everywhere}, Run: switchCity},
 		{ID: "fleet.show", Key: keymap.Bind("show all cities in one list"),
 			In: []keymap.Zone{keymap.Everywhere}, Why: needFleet,
-			Run: func(m *model) []feed.Effect { return leaveFor(m, feed.SwitchCity{}) }},
+			Run: func(m *state.Room) []feed.Effect { return leaveFor(m, feed.SwitchCity{}) }},
 
 		{ID: "fleet.open", Key: keymap.Bind("open the city, or select the agent in its city",
 			"enter", "@"),
@@ -57,7 +58,7 @@ func fleetActions() []action {
 				"M"),
 			In: f, Run: toggleMouse},
 		{ID: "fleet.redraw", Key: keymap.Bind("redraw the screen", "ctrl+l"), In: f,
-			Run: func(*model) []feed.Effect { return []feed.Effect{feed.Redraw{}} }},
+			Run: func(*state.Room) []feed.Effect { return []feed.Effect{feed.Redraw{}} }},
 		{ID: "fleet.verbs", Key: keymap.Bind("find one of these actions and run it", "?", ":", "x",
 			"ctrl+p"), Short: "help", In: f, Run: fleetMenu},
 		{ID: "fleet.quit", Key: keymap.Bind("leave; all cities keep running", "q", "ctrl+c"),
@@ -65,12 +66,12 @@ func fleetActions() []action {
 	}, fleetMoves()...)
 }
 
-func fleetMoves() []action {
+func fleetMoves() []state.Action {
 	f := []keymap.Zone{keymap.InFleet}
-	move := func(n int) func(*model) []feed.Effect {
-		return func(m *model) []feed.Effect { stepFleet(m, n); return nil }
+	move := func(n int) func(*state.Room) []feed.Effect {
+		return func(m *state.Room) []feed.Effect { state.StepFleet(m, n); return nil }
 	}
-	return []action{
+	return []state.Action{
 		{ID: "fleet.down", Key: keymap.Bind("down", "j", "down"), In: f, Run: move(1)},
 		{ID: "fleet.up", Key: keymap.Bind("up", "k", "up"), In: f, Run: move(-1)},
 		{ID: "fleet.page.down", Key: keymap.Bind("a page down", "pgdown", "ctrl+d"), In: f,
@@ -88,140 +89,145 @@ func fleetMoves() []action {
 }
 
 // turnFleet moves the cursor between the cities and the agents.
-func needNeeds(m *model) string {
-	if !m.onNeeds && len(allNeeds(m)) == 0 {
+func needNeeds(m *state.Room) string {
+	if !m.OnNeeds && len(state.AllNeeds(m)) == 0 {
 		return "no agent needs attention"
 	}
 	return ""
 }
 
-func turnFleet(m *model) []feed.Effect {
-	m.onNeeds = !m.onNeeds && len(allNeeds(m)) > 0
-	moveNeeds(m, 0)
+func turnFleet(m *state.Room) []feed.Effect {
+	m.OnNeeds = !m.OnNeeds && len(state.AllNeeds(m)) > 0
+	state.MoveNeeds(m, 0)
 	return nil
 }
 
-func needCityRow(m *model) string {
-	if chosenCity(m) == nil {
+func needCityRow(m *state.Room) string {
+	if state.ChosenCity(m) == nil {
 		return "no city is selected"
 	}
 	return ""
 }
 
 // needCityItself returns why a verb about a whole city does not apply to the row under the cursor.
-func needCityItself(m *model) string {
-	if m.onNeeds {
+func needCityItself(m *state.Room) string {
+	if m.OnNeeds {
 		return "this applies to a whole city, and the cursor is " +
-			"on an agent; " + m.keys.KeyOf("fleet.next") + " goes to the cities, " +
-			m.keys.KeyOf("fleet.open") + " to the agent"
+			"on an agent; " + m.Keys.KeyOf("fleet.next") + " goes to the cities, " +
+			m.Keys.KeyOf("fleet.open") + " to the agent"
 	}
-	if c := chosenCity(m); c != nil && c.Opened {
-		return c.Shown + " is not registered; " + m.keys.KeyOf("fleet.open") + " opens it"
+	if c := state.ChosenCity(m); c != nil && c.Opened {
+		return c.Shown + " is not registered; " + m.Keys.KeyOf("fleet.open") + " opens it"
 	}
 	return needCityRow(m)
 }
 
 // needLoop returns why the city cannot receive commands, or "".
-func needLoop(m *model) string {
-	if why := needWritable(m); why != "" {
+func needLoop(m *state.Room) string {
+	if why := state.NeedWritable(m); why != "" {
 		return why
 	}
 	if why := needCityItself(m); why != "" {
 		return why
 	}
-	if c := chosenCity(m); !c.Info.Running {
+	if c := state.ChosenCity(m); !c.Info.Running {
 		return c.Shown + " is not running: it is " + string(c.Info.Status)
 	}
 	return ""
 }
 
-func needRegistrar(m *model) string {
-	if why := needWritable(m); why != "" {
+func needRegistrar(m *state.Room) string {
+	if why := state.NeedWritable(m); why != "" {
 		return why
 	}
-	if !m.registrar {
+	if !m.Registrar {
 		return describe.Fixed + "; use `gcity register`"
 	}
 	return ""
 }
 
-func needRegistered(m *model) string {
+func needRegistered(m *state.Room) string {
 	if why := needRegistrar(m); why != "" {
 		return why
 	}
 	return needCityItself(m)
 }
 
-func enterCity(m *model) []feed.Effect {
-	c, agent := chosenCity(m), ""
-	if m.onNeeds {
-		agent = m.needOf[1]
+func enterCity(m *state.Room) []feed.Effect {
+	c, agent := state.ChosenCity(m), ""
+	if m.OnNeeds {
+		agent = m.NeedOf[1]
 	}
 	return visitRow(m, c, agent)
 }
 
 // toCity sends a command to a city of the list.
-func toCity(m *model, doing string, c *fleet.City, command city.Command) []feed.Effect {
-	return []feed.Effect{feed.CommandCity{ID: begin(m, doing+" "+c.Shown+" "+m.look.Glyphs.More),
+func toCity(m *state.Room, doing string, c *fleet.City, command city.Command) []feed.Effect {
+	return []feed.Effect{feed.CommandCity{ID: state.Begin(m,
+		doing+" "+c.Shown+" "+m.Look.Glyphs.More),
 		Title: doing,
 		Order: feed.CityOrder{Name: c.Info.Name, Path: c.Info.Path, Command: command}}}
 }
 
-func suspendCity(m *model) []feed.Effect {
-	c := *chosenCity(m)
+func suspendCity(m *state.Room) []feed.Effect {
+	c := *state.ChosenCity(m)
 	if c.Brief.Suspended {
 		return perhaps(m, question{title: "Resume " + c.Shown + "?", verb: "resume",
-			do: func(m *model) []feed.Effect { return toCity(m, "resuming", &c, city.Resume{}) }})
+			do: func(m *state.Room) []feed.Effect {
+				return toCity(m, "resuming", &c, city.Resume{})
+			}})
 	}
 	ask(m, question{title: "Suspend " + c.Shown + "?", verb: "suspend", count: c.Brief.Running,
 		body: []string{fmt.Sprintf("%d of %s running. All sessions stop, and none starts until "+
 			"the city is resumed.", c.Brief.Running, widget.Count(c.Brief.Agents, "agent"))},
-		do: func(m *model) []feed.Effect { return toCity(m, "suspending", &c, city.Suspend{}) }})
+		do: func(m *state.Room) []feed.Effect {
+			return toCity(m, "suspending", &c, city.Suspend{})
+		}})
 	return nil
 }
 
-func reloadCity(m *model) []feed.Effect {
-	return toCity(m, "reloading the configuration of", chosenCity(m), city.Reload{})
+func reloadCity(m *state.Room) []feed.Effect {
+	return toCity(m, "reloading the configuration of", state.ChosenCity(m), city.Reload{})
 }
 
 // askRegister asks for a folder. It suggests the folder of the selected city if that city is not running, because
 // registering it again starts it.
-func askRegister(m *model) []feed.Effect {
+func askRegister(m *state.Room) []feed.Effect {
 	text := widget.NewEntry("")
-	if c := chosenCity(m); c != nil && !c.Info.Running {
+	if c := state.ChosenCity(m); c != nil && !c.Info.Running {
 		text = widget.NewReplacedEntry(c.Info.Path)
 	}
-	m.dialogs.Open(&prompt{Label: "register the city in the folder",
-		Hint: m.keys.KeyOf("prompt.done") + " registers", Edit: text,
+	m.Dialogs.Open(&state.Prompt{Label: "register the city in the folder",
+		Hint: m.Keys.KeyOf("prompt.done") + " registers", Edit: text,
 		Refuse: func(text string) string {
 			if !filepath.IsAbs(text) {
 				return "enter an absolute path, starting with /"
 			}
 			return ""
 		},
-		Done: func(text string) task {
-			return func(m *model) []feed.Effect {
-				return []feed.Effect{feed.RegisterCity{ID: begin(m, "registering "+text+" "+
-					m.look.Glyphs.More), Path: filepath.Clean(text)}}
+		Done: func(text string) state.Task {
+			return func(m *state.Room) []feed.Effect {
+				return []feed.Effect{feed.RegisterCity{ID: state.Begin(m, "registering "+text+" "+
+					m.Look.Glyphs.More), Path: filepath.Clean(text)}}
 			}
 		}})
 	return nil
 }
 
-func askUnregister(m *model) []feed.Effect {
-	c := *chosenCity(m)
+func askUnregister(m *state.Room) []feed.Effect {
+	c := *state.ChosenCity(m)
 	body := []string{fmt.Sprintf("%s running in %s.", areRunning(c.Brief.Running),
 		widget.Plain(c.Info.Path)),
 		"They stop, and the city is unregistered; its files stay."}
-	if m.homeAt != "" && c.Info.Path == m.homeAt && m.hosts {
+	if m.HomeAt != "" && c.Info.Path == m.HomeAt && m.Hosts {
 		body = append(body, "This program runs that city.")
 	}
-	m.dialogs.Open(&choice{Title: "Stop and unregister " + c.Shown, Body: body, Must: c.Shown,
-		Edit: widget.NewEntry(""), Since: m.now, At: 1,
-		Answers: []answer{
-			{Title: "stop and unregister it", Do: func(m *model) []feed.Effect {
-				return []feed.Effect{feed.UnregisterCity{ID: begin(m,
-					"stopping "+c.Shown+" "+m.look.Glyphs.More),
+	m.Dialogs.Open(&state.Choice{Title: "Stop and unregister " + c.Shown, Body: body, Must: c.Shown,
+		Edit: widget.NewEntry(""), Since: m.Now, At: 1,
+		Answers: []state.Answer{
+			{Title: "stop and unregister it", Do: func(m *state.Room) []feed.Effect {
+				return []feed.Effect{feed.UnregisterCity{ID: state.Begin(m,
+					"stopping "+c.Shown+" "+m.Look.Glyphs.More),
 					Name: c.Info.Name, Path: c.Info.Path}}
 			}},
 			{Title: "cancel", Safe: true},
@@ -230,18 +236,18 @@ func askUnregister(m *model) []feed.Effect {
 }
 
 // filterCities edits the filter of the list and previews it at every key.
-func filterCities(m *model) []feed.Effect {
-	m.onNeeds = false
+func filterCities(m *state.Room) []feed.Effect {
+	m.OnNeeds = false
 	apply := func(text string) {
-		m.cityFilter = widget.ParseFilter(text)
-		listCities(m)
+		m.CityFilter = widget.ParseFilter(text)
+		state.ListCities(m)
 	}
-	m.dialogs.Open(&prompt{Edit: widget.NewReplacedEntry(m.cityFilter.Text), Label: "filter",
-		Hint: "!not  ~fuzzy  state: name:  " + m.keys.KeyOf("prompt.done") + " keeps  " +
-			m.keys.KeyOf("prompt.cancel") + " clears",
+	m.Dialogs.Open(&state.Prompt{Edit: widget.NewReplacedEntry(m.CityFilter.Text), Label: "filter",
+		Hint: "!not  ~fuzzy  state: name:  " + m.Keys.KeyOf("prompt.done") + " keeps  " +
+			m.Keys.KeyOf("prompt.cancel") + " clears",
 		Change: apply,
-		Done: func(text string) task {
-			return func(m *model) []feed.Effect { apply(text); return nil }
+		Done: func(text string) state.Task {
+			return func(m *state.Room) []feed.Effect { apply(text); return nil }
 		},
 		Cancel: func() { apply("") },
 	})
@@ -249,17 +255,17 @@ func filterCities(m *model) []feed.Effect {
 }
 
 // fleetMenu offers all actions of the room of all cities.
-func fleetMenu(m *model) []feed.Effect {
-	f := &finder{Title: "All cities", None: "No action has this name.", Reasons: true}
-	for _, a := range m.keys.In(keymap.InFleet) {
+func fleetMenu(m *state.Room) []feed.Effect {
+	f := &state.Finder{Title: "All cities", None: "No action has this name.", Reasons: true}
+	for _, a := range m.Keys.In(keymap.InFleet) {
 		if a.ID != "fleet.verbs" && !unseen(m, a) {
 			t := actionItem(m, a)
 			t.Tail = a.Risk.String()
 			f.All = append(f.All, t)
 		}
 	}
-	for i := range m.keys.Actions {
-		if a := &m.keys.Actions[i]; strings.HasPrefix(a.ID, themeID) {
+	for i := range m.Keys.Actions {
+		if a := &m.Keys.Actions[i]; strings.HasPrefix(a.ID, state.ThemeID) {
 			f.All = append(f.All, actionItem(m, a))
 		}
 	}
@@ -267,75 +273,75 @@ func fleetMenu(m *model) []feed.Effect {
 	return nil
 }
 
-func backInFleet(m *model) []feed.Effect {
+func backInFleet(m *state.Room) []feed.Effect {
 	switch {
-	case m.status.failed:
-		m.status = status{}
-	case m.onNeeds:
-		m.onNeeds = false
-	case m.cityFilter.Active():
-		m.cityFilter = widget.Filter{}
-		listCities(m)
-	case !m.all:
-		return leaveFor(m, m.from)
+	case m.Status.Failed:
+		m.Status = state.Status{}
+	case m.OnNeeds:
+		m.OnNeeds = false
+	case m.CityFilter.Active():
+		m.CityFilter = widget.Filter{}
+		state.ListCities(m)
+	case !m.All:
+		return leaveFor(m, m.From)
 	}
 	return nil
 }
 
 // showOtherCity shows details of a city without switching to it.
-func showOtherCity(m *model) []feed.Effect {
-	c := *chosenCity(m)
-	openReader(m, &reader{Title: c.Shown,
+func showOtherCity(m *state.Room) []feed.Effect {
+	c := *state.ChosenCity(m)
+	openReader(m, &state.Reader{Title: c.Shown,
 		Lines: func(w int) []string { return widget.WrapAll(sisterLines(m, &c), w) }})
 	return nil
 }
 
-func sisterLines(m *model, of *fleet.City) []string {
-	c := m.fleet.Find(of.Info.Name)
+func sisterLines(m *state.Room, of *fleet.City) []string {
+	c := m.Fleet.Find(of.Info.Name)
 	if of.Opened {
 		c = of
 	}
 	if c == nil {
 		return []string{of.Shown + " is no longer registered."}
 	}
-	h, b := fleet.HealthOf(&m.look, c), &c.Brief
-	lines := []string{m.look.Paint(h.Token, h.Sign+" "+h.Word) + " " + c.Why(m.now), "",
-		m.look.Field("folder", widget.Plain(c.Info.Path))}
+	h, b := fleet.HealthOf(&m.Look, c), &c.Brief
+	lines := []string{m.Look.Paint(h.Token, h.Sign+" "+h.Word) + " " + c.Why(m.Now), "",
+		m.Look.Field("folder", widget.Plain(c.Info.Path))}
 	if !c.Info.Since.IsZero() {
-		lines = append(lines, m.look.Field("since", widget.Clock(c.Info.Since, m.now)))
+		lines = append(lines, m.Look.Field("since", widget.Clock(c.Info.Since, m.Now)))
 	}
 	if c.Info.Crashes > 0 {
-		lines = append(lines, m.look.Field("crashes",
+		lines = append(lines, m.Look.Field("crashes",
 			fmt.Sprintf("%d of the controller", c.Info.Crashes)))
 	}
 	if c.Info.Left > 0 {
-		lines = append(lines, m.look.Field("left",
+		lines = append(lines, m.Look.Field("left",
 			widget.Count(c.Info.Left, "session")+
 				" from an earlier run; `gcity stop` in the city's folder stops them"))
 	}
 	if c.Known {
 		last := ""
 		if !c.Heard.IsZero() {
-			last = ", as of " + widget.Age(m.now.Sub(c.Heard)) + " ago"
+			last = ", as of " + widget.Age(m.Now.Sub(c.Heard)) + " ago"
 		}
-		lines = append(lines, m.look.Field("agents",
+		lines = append(lines, m.Look.Field("agents",
 			fmt.Sprintf("%d of %d running%s", b.Running, b.Agents, last)),
-			m.look.Field("work", describe.Work(b.Open, b.Begun)),
-			m.look.Field("mail", fmt.Sprintf("%d unread", b.Unread)))
+			m.Look.Field("work", describe.Work(b.Open, b.Begun)),
+			m.Look.Field("mail", fmt.Sprintf("%d unread", b.Unread)))
 	}
 	if len(b.Problems)+len(b.Needs) > 0 {
-		lines = append(lines, "", m.look.Paint(themes.Title, "Problems"))
+		lines = append(lines, "", m.Look.Paint(themes.Title, "Problems"))
 	}
 	for _, p := range b.Problems {
-		lines = append(lines, m.look.Paint(themes.Bad, m.look.Glyphs.Alert)+" "+p)
+		lines = append(lines, m.Look.Paint(themes.Bad, m.Look.Glyphs.Alert)+" "+p)
 	}
 	for _, n := range b.Needs {
-		sign, word, token := panel.AgentCondition(&m.look, n.State, n.Stuck)
+		sign, word, token := panel.AgentCondition(&m.Look, n.State, n.Stuck)
 		if word == string(n.State) {
 			word = panel.InState(n.State)
 		}
-		lines = append(lines, m.look.Paint(token, sign)+" "+n.Shown+" is "+word+" for "+
-			widget.Age(m.now.Sub(n.Since))+": "+n.Why)
+		lines = append(lines, m.Look.Paint(token, sign)+" "+n.Shown+" is "+word+" for "+
+			widget.Age(m.Now.Sub(n.Since))+": "+n.Why)
 	}
 	return lines
 }

@@ -8,6 +8,7 @@ import (
 	"gcity/city/citytest"
 	"gcity/tui/feed"
 	"gcity/tui/fleet"
+	"gcity/tui/state"
 )
 
 // demoFleet returns a list of cities in many states.
@@ -38,11 +39,11 @@ func demoFleet(now time.Time) *fleet.List {
 // lobby returns a stage that shows the room of all cities.
 func lobby(t testing.TB, w, h int, o Options) *stage {
 	o.Cities = citytest.NewMachine()
-	if o.Mode == Hosting {
-		o.Mode = Joined
+	if o.Mode == state.Hosting {
+		o.Mode = state.Joined
 	}
 	s := newStage(t, o)
-	s.m.fleetRoom, s.m.all = true, true
+	s.m.FleetRoom, s.m.All = true, true
 	s.size(w, h)
 	s.hear(feed.News{Fleet: demoFleet(epoch)})
 	return s
@@ -50,8 +51,8 @@ func lobby(t testing.TB, w, h int, o Options) *stage {
 
 // among returns a stage that shows one of several cities.
 func among(t testing.TB, w, h int) *stage {
-	s := newStage(t, Options{Cities: citytest.NewMachine(), Mode: Joined, Folder: "/srv/bright-lights"})
-	s.m.folder, s.m.homeAt = "/srv/bright-lights", "/srv/bright-lights"
+	s := newStage(t, Options{Cities: citytest.NewMachine(), Mode: state.Joined, Folder: "/srv/bright-lights"})
+	s.m.Folder, s.m.HomeAt = "/srv/bright-lights", "/srv/bright-lights"
 	s.size(w, h)
 	s.hear(feed.News{Snap: demoSnapshot(epoch), Events: demoEvents(epoch), Fleet: demoFleet(epoch)})
 	return s
@@ -61,13 +62,13 @@ func among(t testing.TB, w, h int) *stage {
 func (s *stage) sail(name string) {
 	s.t.Helper()
 	s.press("g")
-	for range len(s.m.cities.Rows) {
-		if s.m.cities.Chosen == name {
+	for range len(s.m.Cities.Rows) {
+		if s.m.Cities.Chosen == name {
 			return
 		}
 		s.press("j")
 	}
-	if s.m.cities.Chosen != name {
-		s.t.Fatalf("%s cannot be reached, the cursor is on %s", name, s.m.cities.Chosen)
+	if s.m.Cities.Chosen != name {
+		s.t.Fatalf("%s cannot be reached, the cursor is on %s", name, s.m.Cities.Chosen)
 	}
 }

@@ -7,38 +7,39 @@ import (
 
 	"gcity/themes"
 	"gcity/tui/fleet"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
-func citiesPanel(m *model, w, h int, focus, shared bool) []string {
-	t := &m.cities
+func citiesPanel(m *state.Room, w, h int, focus, shared bool) []string {
+	t := &m.Cities
 	room := h - 1
 	if fleetHeaded(m, w, h) {
 		room--
 	}
 	tabs := fleetTabs(m, false, shared)
-	tabs[0].Hidden = m.look.Hidden(t.List.Outside(room))
+	tabs[0].Hidden = m.Look.Hidden(t.List.Outside(room))
 	if widget.TabsWidth(tabs) > w {
 		tabs = widget.WithoutHidden(tabs)
 	}
-	lines := append(make([]string, 0, h), m.look.Title(w, focus, tabs, ""))
+	lines := append(make([]string, 0, h), m.Look.Title(w, focus, tabs, ""))
 	switch {
-	case m.fleet == nil:
+	case m.Fleet == nil:
 		return widget.FillRows(append(lines, widget.Spaces(w),
-			m.look.Note("Waiting for the list of cities.", w)), w, h)
+			m.Look.Note("Waiting for the list of cities.", w)), w, h)
 	case len(t.Rows) == 0:
 		return widget.FillRows(append(append(lines, widget.Spaces(w)),
-			m.look.Notes(w, "No city is registered yet. `gcity start` in a city's folder "+
+			m.Look.Notes(w, "No city is registered yet. `gcity start` in a city's folder "+
 				"registers and starts it; `gcity register DIR` does the same from elsewhere.")...),
 			w, h)
 	case len(t.List.Shown) == 0:
 		return widget.FillRows(append(append(lines, widget.Spaces(w)),
-			m.look.Notes(w, fmt.Sprintf("None of %d cities matches %q. ", len(t.Rows),
-				m.cityFilter.Text)+m.env().Clears())...), w, h)
+			m.Look.Notes(w, fmt.Sprintf("None of %d cities matches %q. ", len(t.Rows),
+				m.CityFilter.Text)+m.Env().Clears())...), w, h)
 	}
-	c := fleet.ColumnsFor(m.cities.Rows, w)
+	c := fleet.ColumnsFor(m.Cities.Rows, w)
 	if fleetHeaded(m, w, h) {
-		lines = append(lines, c.Heads(&m.look, w))
+		lines = append(lines, c.Heads(&m.Look, w))
 	}
 	from, to := t.List.Window(room)
 	for i := from; i < to; i++ {
@@ -47,21 +48,21 @@ func citiesPanel(m *model, w, h int, focus, shared bool) []string {
 	return widget.FillRows(lines, w, h)
 }
 
-func fleetHeaded(m *model, w, h int) bool { return h >= 6 && w >= 60 && m.h >= 20 }
+func fleetHeaded(m *state.Room, w, h int) bool { return h >= 6 && w >= 60 && m.H >= 20 }
 
 // cityRow draws the row of a city: its health, its numbers, and the reason for its health.
-func cityRow(m *model, c *fleet.City, cols fleet.Columns, w int, focus bool) string {
-	more := m.look.Glyphs.More
-	here := c.Key() == m.cities.Chosen
-	l := m.look.RowStart(widget.RowState{Cursor: here, Focus: focus})
-	h := fleet.HealthOf(&m.look, c)
+func cityRow(m *state.Room, c *fleet.City, cols fleet.Columns, w int, focus bool) string {
+	more := m.Look.Glyphs.More
+	here := c.Key() == m.Cities.Chosen
+	l := m.Look.RowStart(widget.RowState{Cursor: here, Focus: focus})
+	h := fleet.HealthOf(&m.Look, c)
 	l.Add(h.Token, widget.Fit(h.Sign+" "+h.Word, cols.Health, ""))
 	l.Space(2)
 	name := themes.Text
 	if here {
 		name = themes.Title
 	}
-	if own := c.Brief.Colour; own != "" && !m.around.noColor && !here {
+	if own := c.Brief.Colour; own != "" && !m.Around.NoColor && !here {
 		l.Width += cols.Name
 		l.Text = append(l.Text, lipgloss.NewStyle().Foreground(lipgloss.Color(own)).
 			Render(widget.FitName(c.Shown, cols.Name, more))...)
@@ -72,7 +73,7 @@ func cityRow(m *model, c *fleet.City, cols fleet.Columns, w int, focus bool) str
 	c.Figures(&l, cols, more)
 	if cols.Why > 0 {
 		l.Space(2)
-		l.Add(themes.Text, widget.Fit(c.Why(m.now), cols.Why, more))
+		l.Add(themes.Text, widget.Fit(c.Why(m.Now), cols.Why, more))
 	}
 	return widget.Crop(l.Fill(w), w)
 }

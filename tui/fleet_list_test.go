@@ -15,20 +15,20 @@ func TestFleetVerbsOfCitiesAreNotForAgents(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	s.press("tab")
 	for _, key := range []string{"s", "R", "ctrl+k"} {
-		if s.press(key); s.m.dialogs.choice() != nil ||
-			!strings.Contains(s.m.status.text, "the cursor is on an agent") {
-			t.Fatalf("%s: %q", key, s.m.status.text)
+		if s.press(key); s.m.Dialogs.Choice() != nil ||
+			!strings.Contains(s.m.Status.Text, "the cursor is on an agent") {
+			t.Fatalf("%s: %q", key, s.m.Status.Text)
 		}
 		s.press("esc")
-		if !s.m.onNeeds {
+		if !s.m.OnNeeds {
 			t.Fatalf("%s has left the agents", key)
 		}
 	}
 	s.press("tab")
 	s.sail("harbour")
-	if s.press("s"); s.m.dialogs.choice() == nil ||
-		!strings.Contains(s.m.dialogs.choice().Title, "harbour") {
-		t.Errorf("%+v", s.m.dialogs.choice())
+	if s.press("s"); s.m.Dialogs.Choice() == nil ||
+		!strings.Contains(s.m.Dialogs.Choice().Title, "harbour") {
+		t.Errorf("%+v", s.m.Dialogs.Choice())
 	}
 }
 
@@ -51,29 +51,29 @@ func TestListThatComesAndGoes(t *testing.T) {
 	none := &fleet.List{Gone: "no supervisor runs", None: true}
 	s.hear(feed.News{Fleet: none})
 	s.press("@")
-	if s.m.dialogs.finder() != nil || s.m.dialogs.reader() == nil || s.m.directory {
+	if s.m.Dialogs.Finder() != nil || s.m.Dialogs.Reader() == nil || s.m.Directory {
 		t.Fatalf("a list is shown that nobody keeps")
 	}
 	s.press("esc")
 	s.hear(feed.News{Fleet: demoFleet(epoch)})
-	if !strings.Contains(s.m.status.text, "a supervisor is running now: @ switches between its cities") {
-		t.Errorf("%q", s.m.status.text)
+	if !strings.Contains(s.m.Status.Text, "a supervisor is running now: @ switches between its cities") {
+		t.Errorf("%q", s.m.Status.Text)
 	}
 	old := demoFleet(epoch)
 	old.Gone = "the supervisor has stopped"
 	s.hear(feed.News{Fleet: old})
-	if !strings.Contains(s.m.status.text, "the supervisor has stopped") || !s.m.status.failed {
-		t.Errorf("%q", s.m.status.text)
+	if !strings.Contains(s.m.Status.Text, "the supervisor has stopped") || !s.m.Status.Failed {
+		t.Errorf("%q", s.m.Status.Text)
 	}
 	s.press("@")
-	if s.m.dialogs.finder() == nil || !strings.Contains(s.m.dialogs.finder().Title,
+	if s.m.Dialogs.Finder() == nil || !strings.Contains(s.m.Dialogs.Finder().Title,
 		"(outdated): the supervisor has stopped") {
-		t.Errorf("%+v", s.m.dialogs.finder())
+		t.Errorf("%+v", s.m.Dialogs.Finder())
 	}
 	s.press("esc")
 	s.hear(feed.News{Fleet: demoFleet(epoch)})
-	if s.m.status.failed || !strings.Contains(s.m.status.text, "is available again") {
-		t.Errorf("%q", s.m.status.text)
+	if s.m.Status.Failed || !strings.Contains(s.m.Status.Text, "is available again") {
+		t.Errorf("%q", s.m.Status.Text)
 	}
 }
 
@@ -89,11 +89,11 @@ func TestClickOnATitleOfTheFleet(t *testing.T) {
 	s.hear(feed.News{Fleet: f})
 	s.press("G", "tab", "G")
 	for _, title := range []string{"Agents that need attention", "Cities 68", "health", "all cities"} {
-		s.m.onNeeds = true
-		city, need := s.m.cities.Chosen, s.m.needAt
+		s.m.OnNeeds = true
+		city, need := s.m.Cities.Chosen, s.m.NeedAt
 		s.click(title)
-		if s.m.cities.Chosen != city || s.m.needAt != need {
-			t.Errorf("a click on %q goes from %s and %d to %s and %d", title, city, need, s.m.cities.Chosen, s.m.needAt)
+		if s.m.Cities.Chosen != city || s.m.NeedAt != need {
+			t.Errorf("a click on %q goes from %s and %d to %s and %d", title, city, need, s.m.Cities.Chosen, s.m.NeedAt)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"gcity/city"
 	"gcity/tui/feed"
 	"gcity/tui/fleet"
+	"gcity/tui/state"
 )
 
 var fleetSizes = [][2]int{{200, 60}, {120, 40}, {80, 24}, {60, 20}, {40, 10}, {30, 4}}
@@ -65,8 +66,8 @@ func TestFleetInASCII(t *testing.T) {
 func TestFleetOrder(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	var got []string
-	for i := range s.m.cities.Rows {
-		got = append(got, s.m.cities.Rows[i].Info.Name)
+	for i := range s.m.Cities.Rows {
+		got = append(got, s.m.Cities.Rows[i].Info.Name)
 	}
 	want := []string{"delta", "quarry", "marsh", "bright-lights", "orchard", "harbour", "sleepy", "tower"}
 	if !slices.Equal(got, want) {
@@ -80,7 +81,7 @@ func TestFleetShowsWhatIsLeft(t *testing.T) {
 	s.sail("quarry")
 	s.press("d")
 	s.hides("of an earlier run")
-	s.m.fleet.Find("quarry").Info.Left = 2
+	s.m.Fleet.Find("quarry").Info.Left = 2
 	s.press("esc", "d")
 	s.shows("2 sessions from an earlier run; `gcity stop` in the city's folder stops them")
 }
@@ -103,12 +104,12 @@ func TestFleetKeepsStillUnderTheCursor(t *testing.T) {
 	f := demoFleet(epoch)
 	f.Find("harbour").Mute = "no answer within 2s"
 	s.hear(feed.News{Fleet: f})
-	if s.m.cities.Chosen != "harbour" || s.m.cities.Rows[0].Info.Name != "delta" || s.m.cities.Rows[5].Info.Name != "harbour" {
-		t.Errorf("the cursor is on %s, the rows %v", s.m.cities.Chosen, s.text())
+	if s.m.Cities.Chosen != "harbour" || s.m.Cities.Rows[0].Info.Name != "delta" || s.m.Cities.Rows[5].Info.Name != "harbour" {
+		t.Errorf("the cursor is on %s, the rows %v", s.m.Cities.Chosen, s.text())
 	}
-	s.wait(2 * still)
-	if s.m.cities.Chosen != "harbour" || s.m.cities.Rows[2].Info.Name != "harbour" {
-		t.Errorf("the cursor is on %s, and harbour is not sorted in:\n%s", s.m.cities.Chosen, s.text())
+	s.wait(2 * state.Still)
+	if s.m.Cities.Chosen != "harbour" || s.m.Cities.Rows[2].Info.Name != "harbour" {
+		t.Errorf("the cursor is on %s, and harbour is not sorted in:\n%s", s.m.Cities.Chosen, s.text())
 	}
 }
 
@@ -162,11 +163,11 @@ func TestFleetAsksForMany(t *testing.T) {
 }
 
 func TestFleetReadOnly(t *testing.T) {
-	s := lobby(t, 120, 40, Options{Mode: ReadOnly})
+	s := lobby(t, 120, 40, Options{Mode: state.ReadOnly})
 	for _, k := range []string{"s", "R", "a", "ctrl+k"} {
 		s.press(k)
 		s.shows("this control room is read-only")
-		if len(s.out) > 0 || s.m.dialogs.choice() != nil || s.m.dialogs.prompt() != nil {
+		if len(s.out) > 0 || s.m.Dialogs.Choice() != nil || s.m.Dialogs.Prompt() != nil {
 			t.Errorf("%s does something: %v", k, s.out)
 		}
 		s.press("esc")
@@ -203,7 +204,7 @@ func TestFleetEnters(t *testing.T) {
 		t.Fatalf("%+v", e)
 	}
 	s.press("s", "ctrl+k", "j")
-	if s.m.dialogs.choice() != nil || s.m.cities.Chosen != "orchard" {
+	if s.m.Dialogs.Choice() != nil || s.m.Cities.Chosen != "orchard" {
 		t.Error("keys that are meant for the other room do something here")
 	}
 	s.press("esc")
@@ -225,7 +226,7 @@ func TestSwitchListSearches(t *testing.T) {
 	}
 	s.press("r", "y", "D", "q")
 	s.wants()
-	if s.m.dialogs.choice() != nil {
+	if s.m.Dialogs.Choice() != nil {
 		t.Error("a key that is meant for harbour asks something here")
 	}
 }
@@ -290,11 +291,11 @@ func TestHeaderNamesOtherCities(t *testing.T) {
 // While all agents drain before leaving, the user cannot switch cities.
 func TestNoSwitchWhileLeaving(t *testing.T) {
 	s := among(t, 120, 40)
-	s.m.mode = Hosting
+	s.m.Mode = state.Hosting
 	s.press("q", "d")
 	s.typeIn("6")
 	s.press("enter")
-	if !s.m.departure.waits() {
+	if !s.m.Departure.Waits() {
 		t.Fatal(s.text())
 	}
 	s.press("@")
@@ -304,13 +305,13 @@ func TestNoSwitchWhileLeaving(t *testing.T) {
 // To leave from the room of another city, the room first returns to the city that this program runs.
 func TestQuitElsewhereWhileHosting(t *testing.T) {
 	s := among(t, 120, 40)
-	s.m.home, s.m.hosts, s.m.at = "harbour", true, "bright-lights"
+	s.m.Home, s.m.Hosts, s.m.At = "harbour", true, "bright-lights"
 	s.press("q")
 	if e, _ := effectOf[feed.SwitchCity](s); !e.Home || !e.Leaving {
 		t.Fatalf("%+v", s.out)
 	}
 	s = among(t, 120, 40)
-	s.m.home = "harbour"
+	s.m.Home = "harbour"
 	s.press("q")
 	if e, _ := effectOf[feed.Quit](s); e.Exit != feed.Leave {
 		t.Fatalf("%+v", s.out)
@@ -320,7 +321,7 @@ func TestQuitElsewhereWhileHosting(t *testing.T) {
 // An older snapshot does not replace a newer one, so the time since the controller's last pass does not jump back.
 func TestPulseNeverDecreases(t *testing.T) {
 	s := demo(t, 120, 40)
-	fresh, old := *s.m.snap, *s.m.snap
+	fresh, old := *s.m.Snap, *s.m.Snap
 	fresh.Patrol.Last, old.Patrol.Last = epoch, epoch.Add(-10*fresh.Patrol.Interval)
 	s.hear(feed.News{Snap: &fresh})
 	s.hear(feed.News{Snap: &old})
@@ -338,12 +339,12 @@ func TestFleetByMouse(t *testing.T) {
 	for _, size := range [][2]int{{120, 40}, {60, 20}} {
 		s := lobby(t, size[0], size[1], Options{})
 		s.click("orchard")
-		if s.m.cities.Chosen != "orchard" {
-			t.Errorf("the cursor is on %s", s.m.cities.Chosen)
+		if s.m.Cities.Chosen != "orchard" {
+			t.Errorf("the cursor is on %s", s.m.Cities.Chosen)
 		}
 		s.send(wheel{x: 3, y: 5, notches: 1})
-		if s.m.cities.Chosen != "harbour" {
-			t.Errorf("the cursor is on %s", s.m.cities.Chosen)
+		if s.m.Cities.Chosen != "harbour" {
+			t.Errorf("the cursor is on %s", s.m.Cities.Chosen)
 		}
 		s.doubleClick("pump")
 		if e, _ := effectOf[feed.SwitchCity](s); e.Name != "marsh" || e.Agent != "pump" {
@@ -355,8 +356,8 @@ func TestFleetByMouse(t *testing.T) {
 // The user can go back to the city that the room was opened for, even if it is not registered.
 func TestHomeIsInNoList(t *testing.T) {
 	s := among(t, 120, 40)
-	s.m.home, s.m.homeAt, s.m.hosts = "cottage-by-the-lake", "/home/cottage", true
-	s.m.homeSnap, s.m.homeSeen = demoSnapshot(epoch), epoch
+	s.m.Home, s.m.HomeAt, s.m.Hosts = "cottage-by-the-lake", "/home/cottage", true
+	s.m.HomeSnap, s.m.HomeSeen = demoSnapshot(epoch), epoch
 	s.shows("9 cities @") // including the 8 registered cities
 	s.press("@")
 	s.shows("cottage-by-the-lake  ! trouble", "6/12 run", "not registered")
@@ -370,9 +371,9 @@ func TestHomeIsInNoList(t *testing.T) {
 // The list of all cities has the city that the program was started for, even if it is not registered.
 func TestAllCitiesHaveTheOpenedOne(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
-	s.m.home, s.m.homeAt = "cottage", "/home/cottage"
-	s.m.homeSnap, s.m.homeSeen = demoSnapshot(epoch), epoch
-	listCities(s.m)
+	s.m.Home, s.m.HomeAt = "cottage", "/home/cottage"
+	s.m.HomeSnap, s.m.HomeSeen = demoSnapshot(epoch), epoch
+	state.ListCities(s.m)
 	s.press("/")
 	s.typeIn("cottage")
 	s.press("enter")
@@ -389,7 +390,7 @@ func TestAllCitiesHaveTheOpenedOne(t *testing.T) {
 func TestTheCursorIsOnAnotherCity(t *testing.T) {
 	s := among(t, 120, 40)
 	s.press("@", "enter")
-	if e, left := effectOf[feed.SwitchCity](s); !left || e.Name == s.m.at {
+	if e, left := effectOf[feed.SwitchCity](s); !left || e.Name == s.m.At {
 		t.Errorf("%+v", s.out)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"gcity/tui/fleet"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
@@ -19,83 +20,83 @@ type fleetPlan struct {
 	tabs                bool
 }
 
-func planFleet(m *model) fleetPlan {
+func planFleet(m *state.Room) fleetPlan {
 	p := fleetPlan{head: 1}
 	if fleetProblem(m) != "" {
 		p.head++
 	}
 	foot := 2
-	if tierOf(m.w, m.h) == single {
+	if state.TierOf(m.W, m.H) == state.Single {
 		foot = 1
 	}
-	body := max(0, m.h-p.head-foot-max(0, len(failureParts(m, m.w))-1))
-	n := len(allNeeds(m))
+	body := max(0, m.H-p.head-foot-max(0, len(state.FailureParts(m, m.W))-1))
+	n := len(state.AllNeeds(m))
 	const strip, roomy = 6, 26
-	if body >= roomy && len(m.cities.Rows) > 0 {
+	if body >= roomy && len(m.Cities.Rows) > 0 {
 		p.detail = strip
 		body -= strip
 	}
 	switch {
-	case body < 12 && n > 0 && m.onNeeds:
+	case body < 12 && n > 0 && m.OnNeeds:
 		p.needs, p.tabs = body, true
 	case body < 12 || n == 0 && body < 20:
 		p.cities, p.tabs = body, n > 0
 	default:
-		list := len(m.cities.List.Shown) + 2
+		list := len(m.Cities.List.Shown) + 2
 		p.cities = max(6, min(list, body-min(n+1, body*2/5)))
 		p.needs = body - p.cities
 	}
 	return p
 }
 
-func fleetScreen(m *model, s screenful) screenful {
+func fleetScreen(m *state.Room, s screenful) screenful {
 	at := planFleet(m)
-	s.lines = append(make([]string, 0, m.h), fleetHeader(m, m.w))
+	s.lines = append(make([]string, 0, m.H), fleetHeader(m, m.W))
 	if text := fleetProblem(m); text != "" {
-		l := widget.Line{Styles: &m.look}
-		l.Add(themes.Bad, " "+m.look.Glyphs.Alert+" ")
-		l.Add(themes.Warn, widget.Cut(text, m.w-l.Width-1, m.look.Glyphs.More))
-		s.lines = append(s.lines, widget.Crop(l.Fill(m.w), m.w))
+		l := widget.Line{Styles: &m.Look}
+		l.Add(themes.Bad, " "+m.Look.Glyphs.Alert+" ")
+		l.Add(themes.Warn, widget.Cut(text, m.W-l.Width-1, m.Look.Glyphs.More))
+		s.lines = append(s.lines, widget.Crop(l.Fill(m.W), m.W))
 	}
-	focus := !m.dialogs.covers()
+	focus := !m.Dialogs.Covers()
 	if at.cities > 0 {
-		s.lines = append(s.lines, citiesPanel(m, m.w, at.cities, focus && !m.onNeeds, at.tabs)...)
+		s.lines = append(s.lines, citiesPanel(m, m.W, at.cities, focus && !m.OnNeeds, at.tabs)...)
 	}
 	if at.needs > 0 {
-		s.lines = append(s.lines, needsPanel(m, m.w, at.needs, focus && m.onNeeds, at.tabs)...)
+		s.lines = append(s.lines, needsPanel(m, m.W, at.needs, focus && m.OnNeeds, at.tabs)...)
 	}
 	if at.detail > 0 {
-		s.lines = append(s.lines, cityStrip(m, m.w, at.detail)...)
+		s.lines = append(s.lines, cityStrip(m, m.W, at.detail)...)
 	}
-	p := plan{tier: tierOf(m.w, m.h), statusRow: tierOf(m.w, m.h) != single}
+	p := state.Plan{Tier: state.TierOf(m.W, m.H), StatusRow: state.TierOf(m.W, m.H) != state.Single}
 	s = foot(m, s, &p)
-	s.lines = widget.FillRows(s.lines, m.w, m.h)
+	s.lines = widget.FillRows(s.lines, m.W, m.H)
 	return s
 }
 
 // fleetProblem returns why the list is outdated, or "".
-func fleetProblem(m *model) string {
-	if m.fleet == nil || m.fleet.Gone == "" {
+func fleetProblem(m *state.Room) string {
+	if m.Fleet == nil || m.Fleet.Gone == "" {
 		return ""
 	}
-	return "the list of cities cannot be read: " + widget.Plain(m.fleet.Gone) +
+	return "the list of cities cannot be read: " + widget.Plain(m.Fleet.Gone) +
 		"; the list is outdated"
 }
 
 // fleetHeader counts cities by health, cities that need attention first.
-func fleetHeader(m *model, w int) string {
-	l := widget.Line{Styles: &m.look}
-	l.Add(themes.Title, " "+widget.Cut("all cities", w/3, m.look.Glyphs.More))
-	if m.mode == ReadOnly {
-		l.Add(themes.Warn, " "+m.look.Glyphs.Dot+" "+m.mode.String())
+func fleetHeader(m *state.Room, w int) string {
+	l := widget.Line{Styles: &m.Look}
+	l.Add(themes.Title, " "+widget.Cut("all cities", w/3, m.Look.Glyphs.More))
+	if m.Mode == state.ReadOnly {
+		l.Add(themes.Warn, " "+m.Look.Glyphs.Dot+" "+m.Mode.String())
 	}
-	if m.hosts && w >= 70 {
-		l.Add(themes.Dim, " "+m.look.Glyphs.Dot+" this program runs "+
-			widget.Cut(m.home, 24, m.look.Glyphs.More))
+	if m.Hosts && w >= 70 {
+		l.Add(themes.Dim, " "+m.Look.Glyphs.Dot+" this program runs "+
+			widget.Cut(m.Home, 24, m.Look.Glyphs.More))
 	}
-	end := m.now.Format("15:04:05")
-	if m.calm {
-		end = m.now.Format("15:04")
+	end := m.Now.Format("15:04:05")
+	if m.Calm {
+		end = m.Now.Format("15:04")
 	}
 	if w < 50 {
 		end = ""
@@ -115,9 +116,9 @@ func fleetHeader(m *model, w int) string {
 
 // fleetCounts returns the number of cities by health, the most urgent first, after the number of agents that need
 // attention.
-func fleetCounts(m *model) []widget.Tally {
+func fleetCounts(m *state.Room) []widget.Tally {
 	var parts []widget.Tally
-	switch n := len(allNeeds(m)); {
+	switch n := len(state.AllNeeds(m)); {
 	case n == 1:
 		parts = append(parts,
 			widget.Tally{Text: "  1 agent needs attention", Token: themes.Bad, N: n})
@@ -126,8 +127,8 @@ func fleetCounts(m *model) []widget.Tally {
 			widget.Tally{Text: fmt.Sprintf("  %d agents need attention", n),
 				Token: themes.Bad, N: n})
 	}
-	for i := range m.cities.Rows {
-		h := fleet.HealthOf(&m.look, &m.cities.Rows[i])
+	for i := range m.Cities.Rows {
+		h := fleet.HealthOf(&m.Look, &m.Cities.Rows[i])
 		found := false
 		for k := range parts {
 			if strings.HasSuffix(parts[k].Text, " "+h.Word) {
@@ -143,12 +144,13 @@ func fleetCounts(m *model) []widget.Tally {
 }
 
 // fleetTabs returns the titles of the lists.
-func fleetTabs(m *model, needs, shared bool) []widget.Tab {
-	all := []widget.Tab{{Name: "Cities", Extra: fmt.Sprint(len(m.cities.Rows)), Active: !needs},
-		{Name: "Agents that need attention", Extra: fmt.Sprint(len(allNeeds(m))), Active: needs,
-			Alert: true}}
-	if m.cityFilter.Active() {
-		all[0].Search, all[0].Extra = "/"+m.cityFilter.Text, m.cities.List.Found()
+func fleetTabs(m *state.Room, needs, shared bool) []widget.Tab {
+	all := []widget.Tab{{Name: "Cities", Extra: fmt.Sprint(len(m.Cities.Rows)), Active: !needs},
+		{Name: "Agents that need attention", Extra: fmt.Sprint(len(state.AllNeeds(m))),
+			Active: needs,
+			Alert:  true}}
+	if m.CityFilter.Active() {
+		all[0].Search, all[0].Extra = "/"+m.CityFilter.Text, m.Cities.List.Found()
 	}
 	switch {
 	case shared:
@@ -160,48 +162,48 @@ func fleetTabs(m *model, needs, shared bool) []widget.Tab {
 }
 
 // needsPanel lists the agents of all cities that need attention.
-func needsPanel(m *model, w, h int, focus, shared bool) []string {
-	all, room := allNeeds(m), h-1
-	m.needOffset = widget.ScrollTo(m.needAt, m.needOffset, room, len(all))
+func needsPanel(m *state.Room, w, h int, focus, shared bool) []string {
+	all, room := state.AllNeeds(m), h-1
+	m.NeedOffset = widget.ScrollTo(m.NeedAt, m.NeedOffset, room, len(all))
 	tabs := fleetTabs(m, true, shared)
-	tabs[len(tabs)-1].Hidden = m.look.Hidden(m.needOffset, max(0, len(all)-m.needOffset-room))
+	tabs[len(tabs)-1].Hidden = m.Look.Hidden(m.NeedOffset, max(0, len(all)-m.NeedOffset-room))
 	if widget.TabsWidth(tabs) > w {
 		tabs = widget.WithoutHidden(tabs)
 	}
-	lines := append(make([]string, 0, h), m.look.Title(w, focus, tabs, ""))
+	lines := append(make([]string, 0, h), m.Look.Title(w, focus, tabs, ""))
 	if len(all) == 0 {
-		return widget.FillRows(append(lines, m.look.Note("No agent needs attention.", w)), w, h)
+		return widget.FillRows(append(lines, m.Look.Note("No agent needs attention.", w)), w, h)
 	}
 	state, town, who := panel.StateWidth+2, 4, 5
 	for _, n := range all {
-		town, who = max(town, widget.Width(n.city.Shown)), max(who, widget.Width(n.need.Shown))
+		town, who = max(town, widget.Width(n.City.Shown)), max(who, widget.Width(n.Need.Shown))
 	}
 	town, who = min(town, max(8, w/6)), min(who, max(8, w/5))
 	worded := w >= 60
 	if !worded {
 		state = 1
 	}
-	for i := m.needOffset; i < min(len(all), m.needOffset+room); i++ {
+	for i := m.NeedOffset; i < min(len(all), m.NeedOffset+room); i++ {
 		n := all[i]
-		l := m.look.RowStart(widget.RowState{Cursor: i == m.needAt && m.onNeeds, Focus: focus})
-		sign, word, token := panel.AgentCondition(&m.look, n.need.State, n.need.Stuck)
+		l := m.Look.RowStart(widget.RowState{Cursor: i == m.NeedAt && m.OnNeeds, Focus: focus})
+		sign, word, token := panel.AgentCondition(&m.Look, n.Need.State, n.Need.Stuck)
 		if worded {
 			sign += " " + word
 		}
-		l.Add(token, widget.Fit(sign, state, m.look.Glyphs.More))
+		l.Add(token, widget.Fit(sign, state, m.Look.Glyphs.More))
 		l.Space(2)
-		l.Add(themes.Dim, widget.FitName(n.city.Shown, town, m.look.Glyphs.More))
+		l.Add(themes.Dim, widget.FitName(n.City.Shown, town, m.Look.Glyphs.More))
 		l.Space(2)
-		l.Add(themes.Text, widget.FitName(n.need.Shown, who, m.look.Glyphs.More))
+		l.Add(themes.Text, widget.FitName(n.Need.Shown, who, m.Look.Glyphs.More))
 		l.Space(2)
-		why := n.need.Why
-		if !n.need.Until.IsZero() && n.need.Until.After(m.now) {
-			why += " " + m.look.Glyphs.Dot + " retries in " +
-				widget.Remaining(n.need.Until.Sub(m.now))
+		why := n.Need.Why
+		if !n.Need.Until.IsZero() && n.Need.Until.After(m.Now) {
+			why += " " + m.Look.Glyphs.Dot + " retries in " +
+				widget.Remaining(n.Need.Until.Sub(m.Now))
 		}
-		if old := widget.Width(widget.Age(m.now.Sub(n.need.Since))) + 2; w-l.Width-old > 10 {
-			l.Add(themes.Text, widget.Fit(why, w-l.Width-6, m.look.Glyphs.More))
-			l.Add(themes.Dim, "  "+widget.FitRight(widget.Age(m.now.Sub(n.need.Since)), 4, ""))
+		if old := widget.Width(widget.Age(m.Now.Sub(n.Need.Since))) + 2; w-l.Width-old > 10 {
+			l.Add(themes.Text, widget.Fit(why, w-l.Width-6, m.Look.Glyphs.More))
+			l.Add(themes.Dim, "  "+widget.FitRight(widget.Age(m.Now.Sub(n.Need.Since)), 4, ""))
 		}
 		lines = append(lines, widget.Crop(l.Fill(w), w))
 	}
@@ -209,20 +211,20 @@ func needsPanel(m *model, w, h int, focus, shared bool) []string {
 }
 
 // cityStrip shows as many details of the city under the cursor as fit.
-func cityStrip(m *model, w, h int) []string {
-	c := chosenCity(m)
+func cityStrip(m *state.Room, w, h int) []string {
+	c := state.ChosenCity(m)
 	if c == nil {
-		return widget.FillRows([]string{m.look.Title(w, false, []widget.Tab{{}}, "")}, w, h)
+		return widget.FillRows([]string{m.Look.Title(w, false, []widget.Tab{{}}, "")}, w, h)
 	}
-	lines := []string{m.look.Title(w, false, []widget.Tab{{Name: c.Shown, Active: true}},
+	lines := []string{m.Look.Title(w, false, []widget.Tab{{Name: c.Shown, Active: true}},
 		widget.Plain(c.Info.Path))}
 	all := widget.WrapAll(sisterLines(m, c), w-4)
 	if len(all) > h-1 {
-		all = append(all[:h-2], m.look.Paint(themes.Dim, m.keys.KeyOf("fleet.details")+
+		all = append(all[:h-2], m.Look.Paint(themes.Dim, m.Keys.KeyOf("fleet.details")+
 			" shows all"))
 	}
 	for _, text := range all {
-		l := widget.Line{Styles: &m.look}
+		l := widget.Line{Styles: &m.Look}
 		l.Space(3)
 		lines = append(lines, widget.Crop(l.String()+text, w))
 	}
@@ -230,16 +232,16 @@ func cityStrip(m *model, w, h int) []string {
 }
 
 // fleetFooter returns the keys that work in the room of all cities.
-func fleetFooter(m *model, w int) string {
-	l := widget.Line{Styles: &m.look}
+func fleetFooter(m *state.Room, w int) string {
+	l := widget.Line{Styles: &m.Look}
 	l.Space(1)
-	last, room := []*action{m.keys.ByID("fleet.verbs"), m.keys.ByID("fleet.quit")}, w
+	last, room := []*state.Action{m.Keys.ByID("fleet.verbs"), m.Keys.ByID("fleet.quit")}, w
 	for _, a := range last {
 		if len(a.Key.Keys()) > 0 {
 			room -= footWidth(m, a)
 		}
 	}
-	for _, a := range m.keys.In(keymap.InFleet) {
+	for _, a := range m.Keys.In(keymap.InFleet) {
 		if a.Short == "" || len(a.Key.Keys()) == 0 || a.Refused(m) != "" ||
 			slices.Contains(last, a) || l.Width+footWidth(m, a) > room {
 			continue
@@ -255,11 +257,11 @@ func fleetFooter(m *model, w int) string {
 }
 
 // fleetSummary describes all cities in one line.
-func fleetSummary(m *model, w int) string {
-	text := widget.Count(len(m.cities.Rows), "city")
+func fleetSummary(m *state.Room, w int) string {
+	text := widget.Count(len(m.Cities.Rows), "city")
 	text = strings.Replace(text, "citys", "cities", 1)
 	for _, p := range fleetCounts(m) {
-		text += " " + m.look.Glyphs.Dot + p.Text[1:]
+		text += " " + m.Look.Glyphs.Dot + p.Text[1:]
 	}
-	return widget.Cut(text, w, m.look.Glyphs.More)
+	return widget.Cut(text, w, m.Look.Glyphs.More)
 }

@@ -21,14 +21,14 @@ func TestAgentVerbsAreRefusedAmongPools(t *testing.T) {
 				s.press("space")
 			}
 			s.press("2", key)
-			if len(s.commands()) > 0 || s.m.dialogs.choice() != nil || s.m.dialogs.prompt() != nil {
+			if len(s.commands()) > 0 || s.m.Dialogs.Choice() != nil || s.m.Dialogs.Prompt() != nil {
 				t.Errorf("%s does something: %v", key, s.commands())
 			}
 			if _, attached := effectOf[feed.Attach](s); attached {
 				t.Errorf("%s attaches", key)
 			}
-			if !strings.HasSuffix(s.m.status.text, ": press 1 for the agents; r, s, D, S, <, > and K act on pools") {
-				t.Errorf("%s: %q", key, s.m.status.text)
+			if !strings.HasSuffix(s.m.Status.Text, ": press 1 for the agents; r, s, D, S, <, > and K act on pools") {
+				t.Errorf("%s: %q", key, s.m.Status.Text)
 			}
 			s.press("esc", "1", "g")
 			if s.choose("scout"); key == "u" {
@@ -75,7 +75,7 @@ func TestActiveFilterIsShown(t *testing.T) {
 // activeTab returns the title in reverse video on a line with a heavy rule, or "".
 func (s *stage) activeTab() string {
 	for _, line := range draw(s.m).lines {
-		if !strings.Contains(line, s.m.look.Glyphs.Heavy) {
+		if !strings.Contains(line, s.m.Look.Glyphs.Heavy) {
 			continue
 		}
 		if title := reversed(line); title != "" {

@@ -8,25 +8,26 @@ import (
 	"gcity/tui/details"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
 // foot adds the status line or the typed line, and the keys that currently work.
-func foot(m *model, s screenful, p *plan) screenful {
-	status := statusRows(m, m.w)
-	if d := m.dialogs.foot(); d != nil {
-		if f := d.Draw(m.canvas()); len(f.Lines) == 1 {
+func foot(m *state.Room, s screenful, p *state.Plan) screenful {
+	status := statusRows(m, m.W)
+	if d := m.Dialogs.Foot(); d != nil {
+		if f := d.Draw(m.Canvas()); len(f.Lines) == 1 {
 			status = f.Lines
 			s.x, s.y = f.X, len(s.lines)
 		}
 	}
-	footer := footer(m, m.w)
-	if p.statusRow {
+	footer := footer(m, m.W)
+	if p.StatusRow {
 		s.lines = append(append(s.lines, status...), footer)
 		return s
 	}
-	if m.typing() || m.departure.waits() || m.status.failed || m.status.pending ||
-		m.status.text != "" && m.now.Sub(m.status.since) < fade/4 {
+	if m.Typing() || m.Departure.Waits() || m.Status.Failed || m.Status.Pending ||
+		m.Status.Text != "" && m.Now.Sub(m.Status.Since) < state.Fade/4 {
 		s.lines = append(s.lines, status...)
 		return s
 	}
@@ -36,7 +37,7 @@ func foot(m *model, s screenful, p *plan) screenful {
 
 // stays reports whether the end of a footer of w columns always shows an action. In a narrow footer, verbs have
 // priority over actions that are easy to find.
-func stays(m *model, a *action, w int) bool {
+func stays(m *state.Room, a *state.Action, w int) bool {
 	switch a.ID {
 	case "view.palette", "view.attention":
 		return w >= 120
@@ -51,18 +52,18 @@ func stays(m *model, a *action, w int) bool {
 }
 
 // severalCities reports whether there is another city to go to.
-func severalCities(m *model) bool {
-	return m.directory && m.fleet != nil && len(listed(m)) > 1
+func severalCities(m *state.Room) bool {
+	return m.Directory && m.Fleet != nil && len(state.Listed(m)) > 1
 }
 
 // urgency returns the order of verbs in the footer, smaller first.
-func urgency(m *model, a *action) int {
-	order := []string{"agent.zoom", "agent.attach.zoomed", "agent.attach", releaseID,
-		"agent.restart", drainID, suspendID, "agent.send"}
+func urgency(m *state.Room, a *state.Action) int {
+	order := []string{"agent.zoom", "agent.attach.zoomed", "agent.attach", state.ReleaseID,
+		"agent.restart", state.DrainID, state.SuspendID, "agent.send"}
 	switch at := slices.Index(order, a.ID); {
-	case a.ID == backID:
+	case a.ID == state.BackID:
 		return -2
-	case a.ID == releaseID && undoable(m):
+	case a.ID == state.ReleaseID && state.Undoable(m):
 		return -1
 	case at >= 0:
 		return at
@@ -71,26 +72,29 @@ func urgency(m *model, a *action) int {
 }
 
 // footActions returns the actions of the footer: verbs in order of urgency, and the actions at its end.
-func footActions(m *model) (keys, tail []*action) {
+func footActions(m *state.Room) (keys, tail []*state.Action) {
 	last := []string{"focus.mail", "view.filter", "view.attention", "view.palette", "city.switch",
 		"view.help", "quit"}
-	lost := lost(m)
-	for i := range m.keys.Actions {
-		a := &m.keys.Actions[i]
+	lost := state.Lost(m)
+	for i := range m.Keys.Actions {
+		a := &m.Keys.Actions[i]
 		switch {
 		case a.Short == "" || len(a.Key.Keys()) == 0 || !keyWorks(m, a) || elsewhere(m, a) ||
 			a.Refused(m) != "" || lost && changes(m, a):
-		case a.ID == backID && !m.zoomed, a.ID == releaseID && undrainsOnly(m):
-		case a.ID == "focus.mail" && unread(m) == 0 || a.ID == "city.switch" && !severalCities(m):
+		case a.ID == state.BackID && !m.Zoomed, a.ID == state.ReleaseID && undrainsOnly(m):
+		case a.ID == "focus.mail" && state.Unread(m) == 0 ||
+			a.ID == "city.switch" && !severalCities(m):
 		case slices.Contains(last, a.ID):
 			tail = append(tail, a)
 		default:
 			keys = append(keys, a)
 		}
 	}
-	slices.SortStableFunc(keys, func(a, b *action) int { return urgency(m, a) - urgency(m, b) })
-	if m.zone() != keymap.InLists { // Put the actions of only this panel first.
-		slices.SortStableFunc(keys, func(a, b *action) int {
+	slices.SortStableFunc(keys, func(a, b *state.Action) int {
+		return urgency(m, a) - urgency(m, b)
+	})
+	if m.Zone() != keymap.InLists { // Put the actions of only this panel first.
+		slices.SortStableFunc(keys, func(a, b *state.Action) int {
 			return rankHere(m, a) - rankHere(m, b)
 		})
 	}
@@ -98,14 +102,14 @@ func footActions(m *model) (keys, tail []*action) {
 }
 
 // footer lists the keys that work with the current focus, as many as fit. Keys that satisfy stays always remain.
-func footer(m *model, w int) string {
-	if m.fleetRoom {
+func footer(m *state.Room, w int) string {
+	if m.FleetRoom {
 		return fleetFooter(m, w)
 	}
-	l := widget.Line{Styles: &m.look}
+	l := widget.Line{Styles: &m.Look}
 	l.Space(1)
 	keys, tail := footActions(m)
-	if m.typing() || m.dialogs.covers() {
+	if m.Typing() || m.Dialogs.Covers() {
 		return l.Fill(w)
 	}
 	room := w + 2 // no blanks follow the last key
@@ -143,77 +147,79 @@ func footer(m *model, w int) string {
 }
 
 // footWhose names the agent that a verb acts on in Events and Watchdogs. That agent may differ from the selected agent.
-func footWhose(m *model, a *action) string {
-	if m.focused().About().Proxy == "" || !strings.HasPrefix(a.ID, "agent.") ||
+func footWhose(m *state.Room, a *state.Action) string {
+	if m.Focused().About().Proxy == "" || !strings.HasPrefix(a.ID, "agent.") ||
 		a.ID == "agent.details" ||
-		a.ID == releaseID && (undoable(m) || answerable(m) != nil) {
+		a.ID == state.ReleaseID && (state.Undoable(m) || state.Answerable(m) != nil) {
 		return ""
 	}
-	if r := singleAgent(m); r != nil {
-		return widget.Cut(r.Shown, 24, m.look.Glyphs.More) + ": "
+	if r := state.SingleAgent(m); r != nil {
+		return widget.Cut(r.Shown, 24, m.Look.Glyphs.More) + ": "
 	}
 	return ""
 }
 
 // changes reports whether an action would change the city. Such actions are refused in a read-only room.
-func changes(m *model, a *action) bool {
+func changes(m *state.Room, a *state.Action) bool {
 	looking := *m
-	looking.mode = ReadOnly
-	return a.Refused(&looking) == needWritable(&looking)
+	looking.Mode = state.ReadOnly
+	return a.Refused(&looking) == state.NeedWritable(&looking)
 }
 
 // undrainsOnly reports whether the release verb would only cancel drains. The footer then names the drain key instead.
-func undrainsOnly(m *model) bool {
-	return !undoable(m) && answerable(m) == nil && !slices.ContainsFunc(releasable(m),
-		func(r *panel.AgentRow) bool { return !r.Undrainable() })
+func undrainsOnly(m *state.Room) bool {
+	return !state.Undoable(m) && state.Answerable(m) == nil &&
+		!slices.ContainsFunc(state.Releasable(m),
+			func(r *panel.AgentRow) bool { return !r.Undrainable() })
 }
 
 // footText returns the name of an action in the footer, which depends on its current effect.
-func footText(m *model, a *action) string {
+func footText(m *state.Room, a *state.Action) string {
 	switch {
-	case a.ID == releaseID && answerable(m) != nil:
+	case a.ID == state.ReleaseID && state.Answerable(m) != nil:
 		return "ack"
-	case a.ID == releaseID && undoable(m) && m.undo.drains():
+	case a.ID == state.ReleaseID && state.Undoable(m) && m.Undo.Drains():
 		return "drain again"
-	case a.ID == releaseID && undoable(m):
-		return strings.TrimSpace("undo " + widget.Cut(widget.Plain(m.undo.what), 24,
-			m.look.Glyphs.More))
-	case a.ID == suspendID && suspended(m):
+	case a.ID == state.ReleaseID && state.Undoable(m):
+		return strings.TrimSpace("undo " + widget.Cut(widget.Plain(m.Undo.What), 24,
+			m.Look.Glyphs.More))
+	case a.ID == state.SuspendID && suspended(m):
 		return "resume"
-	case a.ID == drainID:
+	case a.ID == state.DrainID:
 		if drain, undrain := drainTargets(m); len(drain) == 0 && len(undrain) > 0 {
 			return "undrain"
 		}
-	case a.ID == "agent.attach.zoomed" && !m.zoomed:
+	case a.ID == "agent.attach.zoomed" && !m.Zoomed:
 		return "zoom"
-	case a.ID == "agent.zoom" && m.focus == panel.IDQuarantine:
+	case a.ID == "agent.zoom" && m.Focus == panel.IDQuarantine:
 		return "crashes"
-	case a.ID == "fleet.suspend" && chosenCity(m) != nil && chosenCity(m).Brief.Suspended:
+	case a.ID == "fleet.suspend" && state.ChosenCity(m) != nil &&
+		state.ChosenCity(m).Brief.Suspended:
 		return "resume"
 	case a.ID == "mail.others" && m.Mail.Others:
 		return "for people"
-	case a.ID == "mail.unread" && undoable(m):
+	case a.ID == "mail.unread" && state.Undoable(m):
 		return "undo"
 	case a.ID == "rig.toggle" && m.Rigs.Suspended():
 		return "resume"
-	case a.ID == "view.attention" && m.attention:
+	case a.ID == "view.attention" && m.Attention:
 		return "all"
 	}
 	return a.Short
 }
 
 // suspended reports whether all targets of the suspend verb are suspended.
-func suspended(m *model) bool {
+func suspended(m *state.Room) bool {
 	all := flagTargets(m)
 	on, _ := details.ByFlag(all)
 	return len(all) > 0 && len(on) == 0
 }
 
-func footWidth(m *model, a *action) int {
+func footWidth(m *state.Room, a *state.Action) int {
 	return widget.Width(a.Key.Keys()[0]) + 1 + widget.Width(footText(m, a)) + 2
 }
 
-func footKey(m *model, l *widget.Line, a *action) {
+func footKey(m *state.Room, l *widget.Line, a *state.Action) {
 	l.Add(themes.Key, a.Key.Keys()[0])
 	l.Add(themes.Dim, " "+footText(m, a)+"  ")
 }

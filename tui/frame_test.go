@@ -21,20 +21,20 @@ import (
 func (s *stage) frame(what string) {
 	s.t.Helper()
 	f := draw(s.m)
-	if s.m.w == 0 || s.m.h == 0 {
+	if s.m.W == 0 || s.m.H == 0 {
 		return // nothing is drawn
 	}
-	if len(f.lines) != s.m.h {
-		s.t.Fatalf("%s: %d lines at %dx%d", what, len(f.lines), s.m.w, s.m.h)
+	if len(f.lines) != s.m.H {
+		s.t.Fatalf("%s: %d lines at %dx%d", what, len(f.lines), s.m.W, s.m.H)
 	}
 	for y, l := range f.lines {
-		if w := ansi.StringWidth(l); w > s.m.w {
-			s.t.Fatalf("%s: line %d has %d columns at %dx%d: %q", what, y, w, s.m.w, s.m.h, ansi.Strip(l))
+		if w := ansi.StringWidth(l); w > s.m.W {
+			s.t.Fatalf("%s: line %d has %d columns at %dx%d: %q", what, y, w, s.m.W, s.m.H, ansi.Strip(l))
 		}
 		tuitest.OnlyText(s.t, l)
 	}
-	if f.x >= s.m.w || f.y >= s.m.h {
-		s.t.Fatalf("%s: the cursor is at %d,%d of %dx%d", what, f.x, f.y, s.m.w, s.m.h)
+	if f.x >= s.m.W || f.y >= s.m.H {
+		s.t.Fatalf("%s: the cursor is at %d,%d of %dx%d", what, f.x, f.y, s.m.W, s.m.H)
 	}
 }
 
@@ -145,7 +145,7 @@ func benchStage(b *testing.B, n int) *stage {
 	s := newStage(b, Options{})
 	s.size(200, 60)
 	s.hear(feed.News{Snap: crowd(n), Events: demoEvents(epoch)})
-	s.hear(feed.News{Pane: paneOf("builder", s.m.watched.Session)})
+	s.hear(feed.News{Pane: paneOf("builder", s.m.Watched.Session)})
 	return s
 }
 
@@ -156,9 +156,9 @@ func BenchmarkFrameCold(b *testing.B) {
 			s := benchStage(b, n)
 			for b.Loop() {
 				s.now = s.now.Add(time.Second)
-				next := *s.m.snap
+				next := *s.m.Snap
 				next.Rev++
-				s.m.peek.Version++
+				s.m.Peek.Version++
 				s.m.Events.Version++
 				s.hear(feed.News{Snap: &next})
 				draw(s.m)

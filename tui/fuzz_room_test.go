@@ -13,6 +13,7 @@ import (
 	"gcity/events"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/terminal"
 	"gcity/tui/widget"
 )
@@ -27,10 +28,10 @@ type explorer struct {
 
 func newExplorer(t testing.TB, seed uint64) *explorer {
 	x := &explorer{Rand: rand.New(rand.NewPCG(seed, 0)), keys: []string{"y", "n", "1", "9", "世", "é", "backspace", "\x00", "alt+x", "ctrl+w", "~"}}
-	o := Options{Mode: Mode(x.IntN(3)), ASCII: x.IntN(4) == 0, OverSSH: x.IntN(4) == 0, NoColor: x.IntN(4) == 0, ReducedMotion: x.IntN(4) == 0, Config: textFile{"city.toml"}}
+	o := Options{Mode: state.Mode(x.IntN(3)), ASCII: x.IntN(4) == 0, OverSSH: x.IntN(4) == 0, NoColor: x.IntN(4) == 0, ReducedMotion: x.IntN(4) == 0, Config: textFile{"city.toml"}}
 	x.stage = newStage(t, o)
-	for i := range x.m.keys.Actions {
-		x.keys = append(x.keys, x.m.keys.Actions[i].Key.Keys()...)
+	for i := range x.m.Keys.Actions {
+		x.keys = append(x.keys, x.m.Keys.Actions[i].Key.Keys()...)
 	}
 	return x
 }
@@ -68,8 +69,8 @@ func (x *explorer) number() int {
 // city delivers a random snapshot of the city.
 func (x *explorer) city() {
 	n := demoSnapshot(x.now)
-	if x.m.snap != nil {
-		n.Rev, n.Started = x.m.snap.Rev+1, x.m.snap.Started
+	if x.m.Snap != nil {
+		n.Rev, n.Started = x.m.Snap.Rev+1, x.m.Snap.Started
 	}
 	if x.IntN(4) > 0 {
 		withPools(n)
@@ -200,14 +201,14 @@ func (x *explorer) step(what byte) {
 		x.city()
 	case what < 22:
 		did = "click"
-		click := tea.MouseClickMsg{X: x.IntN(x.m.w), Y: x.IntN(x.m.h), Button: tea.MouseLeft}
+		click := tea.MouseClickMsg{X: x.IntN(x.m.W), Y: x.IntN(x.m.H), Button: tea.MouseLeft}
 		x.send(click)
 		if x.IntN(2) == 0 {
 			x.send(click)
 		}
 	case what < 24:
 		did = "wheel"
-		x.send(wheel{x.IntN(x.m.w), x.IntN(x.m.h), x.IntN(9) - 4})
+		x.send(wheel{x.IntN(x.m.W), x.IntN(x.m.H), x.IntN(9) - 4})
 	case what < 26:
 		did = "paste"
 		x.send(tea.PasteMsg{Content: x.text()})
@@ -237,7 +238,7 @@ func (x *explorer) step(what byte) {
 func (x *explorer) focused() {
 	x.t.Helper()
 	m := x.m
-	if covered(m) || m.dialogs.prompt() != nil || tierOf(m.w, m.h) == tiny {
+	if state.Covered(m) || m.Dialogs.Prompt() != nil || state.TierOf(m.W, m.H) == state.Tiny {
 		return
 	}
 	if x.stage.activeTab() == "" {

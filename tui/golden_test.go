@@ -15,6 +15,7 @@ import (
 
 	"gcity/city"
 	"gcity/tui/feed"
+	"gcity/tui/state"
 	"gcity/tui/terminal"
 )
 
@@ -94,7 +95,7 @@ func scenes() map[string]func(s *stage) {
 		"unsend":     func(s *stage) { s.agent("builder", withTexts); s.choose("builder"); s.press("U") },
 		"failed": func(s *stage) {
 			s.press("u")
-			id := s.m.status.id
+			id := s.m.Status.ID
 			s.hear(feed.News{Results: []feed.Result{{ID: id, Title: "releasing", Total: 1, Failures: []string{"prober is not held back: it fails by itself"}}}})
 		},
 		"sick": func(s *stage) {
@@ -246,7 +247,7 @@ func editPlan() feed.Plan {
 func bulk(s *stage) {
 	s.choose("builder")
 	s.press("space", "space", "space", "r", "y")
-	s.hear(feed.News{Results: []feed.Result{{ID: s.m.status.id, Title: "restarting", Total: 3, Refused: []int{1},
+	s.hear(feed.News{Results: []feed.Result{{ID: s.m.Status.ID, Title: "restarting", Total: 3, Refused: []int{1},
 		Receipts: []string{"agent builder is running, pid 4711", "agent idle is running, pid 4712"}, Failures: []string{"chatty: its holder does not answer"}}}})
 }
 
@@ -342,7 +343,7 @@ func TestHeaderCountsAgentsThatNeedAttention(t *testing.T) {
 
 func TestGoldenStopped(t *testing.T) {
 	for _, size := range [][2]int{{200, 60}, {80, 24}} {
-		s := newStage(t, Options{Mode: Joined})
+		s := newStage(t, Options{Mode: state.Joined})
 		s.size(size[0], size[1])
 		snap, why := demoSnapshot(epoch), "the controller has ended"
 		snap.ShutDown = true

@@ -4,24 +4,27 @@ import (
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
 // panelActions returns the actions that the panels define.
-func panelActions(all []panel.Panel) []action {
-	var actions []action
+func panelActions(all []panel.Panel) []state.Action {
+	var actions []state.Action
 	for _, p := range all {
 		for _, a := range p.Actions() {
 			actions = append(
 				actions,
-				action{
+				state.Action{
 					ID:    a.Action.ID,
 					Key:   a.Action.Key,
 					Short: a.Action.Short,
 					Risk:  a.Action.Risk,
 					In:    []keymap.Zone{p.About().Zone},
-					Why:   func(m *model) string { return refusedIn(m, p, a) },
-					Run:   func(m *model) []feed.Effect { return grant(m, a.Action.Run(m.env())) },
+					Why:   func(m *state.Room) string { return refusedIn(m, p, a) },
+					Run: func(m *state.Room) []feed.Effect {
+						return grant(m, a.Action.Run(m.Env()))
+					},
 				},
 			)
 		}
@@ -30,29 +33,33 @@ func panelActions(all []panel.Panel) []action {
 }
 
 // refusedIn returns why an action of a panel is not possible now, or "".
-func refusedIn(m *model, p panel.Panel, a panel.Action) string {
+func refusedIn(m *state.Room, p panel.Panel, a panel.Action) string {
 	switch {
-	case a.Writes && m.mode == ReadOnly:
-		return needWritable(m)
-	case m.focus != p.About().ID || p.Subject().Name == "":
-		return noneIn(m, p)
+	case a.Writes && m.Mode == state.ReadOnly:
+		return state.NeedWritable(m)
+	case m.Focus != p.About().ID || p.Subject().Name == "":
+		return state.NoneIn(m, p)
 	}
-	return a.Action.Refused(m.env())
+	return a.Action.Refused(m.Env())
 }
 
-func grant(m *model, all []panel.Request) (todo []feed.Effect) {
+func grant(m *state.Room, all []panel.Request) (todo []feed.Effect) {
 	for _, r := range all {
 		todo = append(todo, grantOne(m, r)...)
 	}
 	return todo
 }
 
-func grantOne(m *model, r panel.Request) []feed.Effect {
+func grantOne(m *state.Room, r panel.Request) []feed.Effect {
 	switch {
 	case r.Lines != nil:
-		openReader(m, &reader{Title: r.Title, Lines: func(w int) []string { return r.Lines(m.env(), w) }})
+		openReader(m, &state.Reader{Title: r.Title, Lines: func(w int) []string {
+			return r.Lines(m.Env(), w)
+		}})
 	case len(r.Commands) > 0:
-		do := func(m *model) []feed.Effect { return carry(m, r.Doing, r.What, r.Commands) }
+		do := func(m *state.Room) []feed.Effect {
+			return state.Carry(m, r.Doing, r.What, r.Commands)
+		}
 		q := question{title: r.Ask, whom: r.Whom, body: r.Body, verb: r.Verb, count: r.Count,
 			do: do}
 		if r.Count > 0 {
@@ -61,14 +68,14 @@ func grantOne(m *model, r panel.Request) []feed.Effect {
 		}
 		return perhaps(m, q)
 	case r.Visit != "":
-		focusOn(m, panel.IDAgents)
+		state.FocusOn(m, panel.IDAgents)
 		return chooseNamed(m, r.Visit)
 	case r.Go != "":
-		from := m.focus
-		focusOn(m, r.Go)
-		m.trail = from
-		*filter(m) = widget.ParseFilter(r.Filter)
-		m.refill()
+		from := m.Focus
+		state.FocusOn(m, r.Go)
+		m.Trail = from
+		*state.Filter(m) = widget.ParseFilter(r.Filter)
+		m.Refill()
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"gcity/city"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
+	"gcity/tui/state"
 	"gcity/tui/terminal"
 	"gcity/tui/tuitest"
 )
@@ -19,7 +20,7 @@ import (
 // stage is a model of the control room with a clock that the test sets.
 type stage struct {
 	t   testing.TB
-	m   *model
+	m   *state.Room
 	now time.Time
 	out []feed.Effect // effects of the last message
 }
@@ -65,15 +66,15 @@ func (s *stage) press(keys ...string) {
 
 // change delivers a snapshot of the changed city.
 func (s *stage) change(edit func(*city.Snapshot)) {
-	next := *s.m.snap
-	next.Agents = slices.Clone(s.m.snap.Agents)
+	next := *s.m.Snap
+	next.Agents = slices.Clone(s.m.Snap.Agents)
 	for i := range next.Agents {
 		if life := next.Agents[i].Session; life != nil {
 			own := *life
 			next.Agents[i].Session = &own
 		}
 	}
-	next.Pools = slices.Clone(s.m.snap.Pools)
+	next.Pools = slices.Clone(s.m.Snap.Pools)
 	next.Rev++
 	next.At, next.Patrol.Last = s.now, s.now
 	edit(&next)
@@ -106,10 +107,10 @@ func (s *stage) choose(name string) {
 }
 
 // action returns the action with an ID from the registry.
-func actionOf(m *model, id string) *action {
-	for i := range m.keys.Actions {
-		if m.keys.Actions[i].ID == id {
-			return &m.keys.Actions[i]
+func actionOf(m *state.Room, id string) *state.Action {
+	for i := range m.Keys.Actions {
+		if m.Keys.Actions[i].ID == id {
+			return &m.Keys.Actions[i]
 		}
 	}
 	return nil

@@ -10,15 +10,16 @@ import (
 	"gcity/internal/colour"
 	"gcity/themes"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
 // header shows which city this is, its state, and whether its controller responds.
-func header(m *model, w int) string {
-	l := widget.Line{Styles: &m.look}
-	dot := " " + m.look.Glyphs.Dot + " "
-	cityBadge(m, &l, widget.Cut(cityName(m), w/3, m.look.Glyphs.More))
-	if m.snap != nil && m.snap.Suspended {
+func header(m *state.Room, w int) string {
+	l := widget.Line{Styles: &m.Look}
+	dot := " " + m.Look.Glyphs.Dot + " "
+	cityBadge(m, &l, widget.Cut(state.CityName(m), w/3, m.Look.Glyphs.More))
+	if m.Snap != nil && m.Snap.Suspended {
 		l.Add(themes.Warn, dot+"suspended")
 	}
 	addCityMark(m, &l, w)
@@ -27,7 +28,7 @@ func header(m *model, w int) string {
 		end = ""
 	}
 	mode := themes.Dim
-	if m.mode == ReadOnly {
+	if m.Mode == state.ReadOnly {
 		mode = themes.Warn
 	}
 	badge := mailBadge(m, w)
@@ -38,22 +39,22 @@ func header(m *model, w int) string {
 		l.Add(themes.Bad, dot+calls)
 	}
 	room := w - l.Width - widget.Width(end) - 4
-	if m.snap != nil && m.snap.Host != "" && w >= 100 {
-		l.Add(themes.Dim, dot+widget.Plain(m.snap.Host))
+	if m.Snap != nil && m.Snap.Host != "" && w >= 100 {
+		l.Add(themes.Dim, dot+widget.Plain(m.Snap.Host))
 	}
 	// the count of running agents has priority over the mode
-	if text := dot + m.mode.String(); m.mode != Joined && room > widget.Width(text)+14 &&
-		(badge == "" || w >= 100 || m.mode == ReadOnly) {
+	if text := dot + m.Mode.String(); m.Mode != state.Joined && room > widget.Width(text)+14 &&
+		(badge == "" || w >= 100 || m.Mode == state.ReadOnly) {
 		l.Add(mode, text)
 	}
 	// the counts of agents have priority over the progress of a wave
-	if text := dot + m.wave.String(); m.wave.Large() && room > widget.Width(text)+40 {
+	if text := dot + m.Wave.String(); m.Wave.Large() && room > widget.Width(text)+40 {
 		l.Add(themes.Dim, text)
 	}
 	counts := countParts(m, w-l.Width-widget.Width(end)-min(5, 1+4*widget.Width(end)))
 	// the count of agents in trouble has priority over the full clock
-	if m.snap != nil && w >= 50 && !stalled(m) {
-		short := m.now.Format("15:04")
+	if m.Snap != nil && w >= 50 && !state.Stalled(m) {
+		short := m.Now.Format("15:04")
 		if more := countParts(m, w-l.Width-widget.Width(short)-3); len(
 			counts) <= headcounts(m) && len(more) > len(counts) {
 			end, counts = short, more
@@ -65,7 +66,7 @@ func header(m *model, w int) string {
 	}
 	l.Space(w - l.Width - widget.Width(end) - 1)
 	loop := themes.Dim
-	if stalled(m) {
+	if state.Stalled(m) {
 		loop = themes.Bad
 	}
 	l.Add(loop, end)
@@ -73,27 +74,27 @@ func header(m *model, w int) string {
 }
 
 // mailBadge returns the number of unread messages for people, or "".
-func mailBadge(m *model, w int) string {
-	n := unread(m)
+func mailBadge(m *state.Room, w int) string {
+	n := state.Unread(m)
 	switch {
 	case n == 0:
 		return ""
 	case w < 100:
-		return m.look.Glyphs.Mail + strconv.Itoa(min(n, 999))
+		return m.Look.Glyphs.Mail + strconv.Itoa(min(n, 999))
 	}
-	return fmt.Sprintf("%s %d unread", m.look.Glyphs.Mail, n)
+	return fmt.Sprintf("%s %d unread", m.Look.Glyphs.Mail, n)
 }
 
 // byState counts the agents by state. urgent has the states that need attention; rest has running and all other states.
-func byState(m *model) (urgent, rest []widget.Tally) {
-	n := m.snap.Count()
+func byState(m *state.Room) (urgent, rest []widget.Tally) {
+	n := m.Snap.Count()
 	known := 0
 	part := func(s city.State) []widget.Tally {
 		if n[s] == 0 {
 			return nil
 		}
 		known += n[s]
-		_, token := panel.AgentSign(&m.look, s)
+		_, token := panel.AgentSign(&m.Look, s)
 		text := fmt.Sprintf("  %d %s", n[s], s)
 		return []widget.Tally{{Text: text, Token: token, N: n[s]}}
 	}
@@ -104,7 +105,7 @@ func byState(m *model) (urgent, rest []widget.Tally) {
 			rest = append(rest, part(s)...)
 		}
 	}
-	if n := len(m.snap.Agents) - known; n > 0 {
+	if n := len(m.Snap.Agents) - known; n > 0 {
 		urgent = append(urgent, widget.Tally{
 			Text:  fmt.Sprintf("  %d in states unknown to this version", n),
 			Token: themes.Bad, N: n})
@@ -113,15 +114,15 @@ func byState(m *model) (urgent, rest []widget.Tally) {
 }
 
 // headcounts returns how many counts the header reserves room for: agents that need attention, and running agents.
-func headcounts(m *model) int {
+func headcounts(m *state.Room) int {
 	urgent, rest := byState(m)
 	return len(urgent) + min(1, len(rest))
 }
 
 // countParts counts the agents by state in at most w columns, agents that need attention first. Counts that do not fit
 // are summed up; agents that need attention are always counted.
-func countParts(m *model, w int) []widget.Tally {
-	if m.snap == nil {
+func countParts(m *state.Room, w int) []widget.Tally {
+	if m.Snap == nil {
 		return nil
 	}
 	urgent, parts := byState(m)
@@ -129,23 +130,23 @@ func countParts(m *model, w int) []widget.Tally {
 }
 
 // clockText returns the age of the last patrol, and the time.
-func clockText(m *model) string {
-	at := m.now.Format("15:04:05")
-	if m.calm {
-		at = m.now.Format("15:04")
+func clockText(m *state.Room) string {
+	at := m.Now.Format("15:04:05")
+	if m.Calm {
+		at = m.Now.Format("15:04")
 	}
 	// the last patrol of a controller that does not answer is unknown
-	if m.snap == nil || m.gone != "" || m.w < 60 {
+	if m.Snap == nil || m.Gone != "" || m.W < 60 {
 		return at
 	}
-	turn := m.snap.Patrol.Age(m.now)
+	turn := m.Snap.Patrol.Age(m.Now)
 	loop := "last pass " + widget.Age(turn) + " ago"
 	switch {
-	case m.snap.Patrol.Last.IsZero():
+	case m.Snap.Patrol.Last.IsZero():
 		loop = "controller starts"
 	case turn < 4*time.Second: // the known time of the last patrol may be a few seconds old
 		loop = "controller ok"
-		if m.w < 80 {
+		if m.W < 80 {
 			return at
 		}
 	}
@@ -153,14 +154,14 @@ func clockText(m *model) string {
 }
 
 // summary describes the city in one line of w columns: its name, its problems, and as many counts as fit.
-func summary(m *model, w int) string {
-	dot := " " + m.look.Glyphs.Dot + " "
-	lead := widget.Cut(cityName(m), max(12, w/2), m.look.Glyphs.More)
+func summary(m *state.Room, w int) string {
+	dot := " " + m.Look.Glyphs.Dot + " "
+	lead := widget.Cut(state.CityName(m), max(12, w/2), m.Look.Glyphs.More)
 	// the agents in trouble are counted below
-	if n := len(alerts(m)) - len(m.Agents.Alerts(m.env())); n > 0 {
+	if n := len(state.Alerts(m)) - len(m.Agents.Alerts(m.Env())); n > 0 {
 		lead += dot + widget.Count(n, "problem")
 	}
-	if n := unread(m); n > 0 {
+	if n := state.Unread(m); n > 0 {
 		lead += fmt.Sprintf("%s%d unread", dot, n)
 	}
 	for room := w - widget.Width(lead); ; {
@@ -169,39 +170,39 @@ func summary(m *model, w int) string {
 			text += dot + strings.TrimSpace(p.Text)
 		}
 		// No count fits.
-		if len(parts) == 0 && m.snap != nil && len(m.snap.Agents) > 0 {
-			text += dot + widget.Number(m.snap.Count()[city.Running]) + " running" +
-				m.look.Glyphs.More
+		if len(parts) == 0 && m.Snap != nil && len(m.Snap.Agents) > 0 {
+			text += dot + widget.Number(m.Snap.Count()[city.Running]) + " running" +
+				m.Look.Glyphs.More
 		}
 		over := widget.Width(text) - w
 		if over <= 0 || len(parts) == 0 {
-			return widget.Cut(text, w, m.look.Glyphs.More)
+			return widget.Cut(text, w, m.Look.Glyphs.More)
 		}
 		room -= over
 	}
 }
 
 // callBadge returns a note with the number of watchdogs that call for attention, or "".
-func callBadge(m *model, w int) string {
+func callBadge(m *state.Room, w int) string {
 	n := len(m.Watchdogs.Calling())
 	switch {
 	case n == 0:
 		return ""
 	case w < 100:
-		return m.look.Glyphs.Alert + widget.Number(n)
+		return m.Look.Glyphs.Alert + widget.Number(n)
 	}
-	return fmt.Sprintf("%s %d calling", m.look.Glyphs.Alert, n)
+	return fmt.Sprintf("%s %d calling", m.Look.Glyphs.Alert, n)
 }
 
 // cityMark returns this city's place in the list, and whether other cities need attention, for the header.
-func cityMark(m *model, w int) (position, wanting string) {
-	if !m.directory || m.fleet == nil {
+func cityMark(m *state.Room, w int) (position, wanting string) {
+	if !m.Directory || m.Fleet == nil {
 		return "", ""
 	}
-	rows := listed(m)
+	rows := state.Listed(m)
 	at, others := 0, len(rows)
 	for i := range rows {
-		if isHere(m, &rows[i]) {
+		if state.IsHere(m, &rows[i]) {
 			at = i + 1
 			others--
 		}
@@ -209,13 +210,13 @@ func cityMark(m *model, w int) (position, wanting string) {
 	if others == 0 {
 		return "", ""
 	}
-	key, n := m.keys.KeyOf("city.switch"), m.fleet.Elsewhere(m.at)
+	key, n := m.Keys.KeyOf("city.switch"), m.Fleet.Elsewhere(m.At)
 	switch {
 	case w < 60 && n > 0:
-		return "", key + m.look.Glyphs.Alert + fmt.Sprint(min(n, 99))
+		return "", key + m.Look.Glyphs.Alert + fmt.Sprint(min(n, 99))
 	case w < 60:
 		return key, ""
-	case unlisted(m) != nil || at == 0:
+	case state.Unlisted(m) != nil || at == 0:
 		position = fmt.Sprintf("%d cities %s", max(len(rows), others+1), key)
 	case w < 100:
 		position = fmt.Sprintf("city %d/%d %s", at, len(rows), key)
@@ -234,8 +235,8 @@ func cityMark(m *model, w int) (position, wanting string) {
 	return position, wanting
 }
 
-func addCityMark(m *model, l *widget.Line, w int) {
-	dot := " " + m.look.Glyphs.Dot + " "
+func addCityMark(m *state.Room, l *widget.Line, w int) {
+	dot := " " + m.Look.Glyphs.Dot + " "
 	if w < 60 {
 		dot = " "
 	}
@@ -250,11 +251,11 @@ func addCityMark(m *model, l *widget.Line, w int) {
 
 // cityBadge adds the city's name to the header, on the city's own colour if it has one, so that cities are not
 // confused. Without colours it draws the name as a title.
-func cityBadge(m *model, l *widget.Line, name string) {
+func cityBadge(m *state.Room, l *widget.Line, name string) {
 	own := ""
-	if m.snap != nil && m.snap.Console.Colour != "" && !m.around.noColor {
+	if m.Snap != nil && m.Snap.Console.Colour != "" && !m.Around.NoColor {
 		// A newer controller may allow colours that this client does not know.
-		own, _ = colour.Parse(m.snap.Console.Colour)
+		own, _ = colour.Parse(m.Snap.Console.Colour)
 	}
 	if own == "" {
 		l.Add(themes.Title, " "+name)

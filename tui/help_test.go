@@ -13,21 +13,21 @@ func TestHelpIsReadToItsEnd(t *testing.T) {
 	s.press("?")
 	s.shows("1 of ", "zoom into the terminal; in Quarantine: show the", "Agents, Quarantine")
 	s.press("pgdown")
-	page := s.m.dialogs.finder().At
+	page := s.m.Dialogs.Finder().At
 	if page < 10 {
 		t.Errorf("a page of %d rows", page)
 	}
-	if s.press("pgdown"); s.m.dialogs.finder().At < 2*page-2 {
-		t.Errorf("a page of %d rows leads to %d", page, s.m.dialogs.finder().At)
+	if s.press("pgdown"); s.m.Dialogs.Finder().At < 2*page-2 {
+		t.Errorf("a page of %d rows leads to %d", page, s.m.Dialogs.Finder().At)
 	}
 	s.press("end")
-	if n := len(s.m.dialogs.finder().Found); s.m.dialogs.finder().At != n-1 {
-		t.Errorf("the end of %d is %d", n, s.m.dialogs.finder().At)
+	if n := len(s.m.Dialogs.Finder().Found); s.m.Dialogs.Finder().At != n-1 {
+		t.Errorf("the end of %d is %d", n, s.m.Dialogs.Finder().At)
 	}
-	if s.press("home"); s.m.dialogs.finder().At != 1 { // below the first heading
-		t.Errorf("the beginning is %d", s.m.dialogs.finder().At)
+	if s.press("home"); s.m.Dialogs.Finder().At != 1 { // below the first heading
+		t.Errorf("the beginning is %d", s.m.Dialogs.Finder().At)
 	}
-	for s.m.dialogs.finder().Found[s.m.dialogs.finder().At].Line != "pool.scale" {
+	for s.m.Dialogs.Finder().Found[s.m.Dialogs.Finder().At].Line != "pool.scale" {
 		s.press("down")
 	}
 	s.shows("Pools, asks first")
@@ -63,7 +63,7 @@ func TestHelpBeginsWithWhatWorksHere(t *testing.T) {
 		s := pooled(t, 120, 40)
 		s.choose("builder")
 		s.press(key, "?")
-		f := s.m.dialogs.finder()
+		f := s.m.Dialogs.Finder()
 		s.shows(want[0])
 		var heads []string
 		for i, item := range f.Found {

@@ -8,6 +8,7 @@ import (
 	"gcity/city"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 )
 
 // The title of a list shows the numbers of rows above and below its window. Clicks on the other titles still work.
@@ -37,8 +38,8 @@ func TestHiddenRowsAreCounted(t *testing.T) {
 		s.shows(fmt.Sprintf("Agents 80 %s%d %s1 ", c.up, all-rows-1, c.down))
 		if c.w == 120 {
 			s.click("Pools")
-			if s.m.focus != panel.IDPools {
-				t.Errorf("%dx%d: a click on a title beside goes to %v", c.w, c.h, s.m.focus)
+			if s.m.Focus != panel.IDPools {
+				t.Errorf("%dx%d: a click on a title beside goes to %v", c.w, c.h, s.m.Focus)
 			}
 		}
 	}
@@ -52,11 +53,11 @@ func TestAVerbNeedsAVisibleRow(t *testing.T) {
 	s.press("enter")
 	for _, key := range []string{"r", "D", "s", "a", "i", "ctrl+k", "d", "enter"} {
 		s.press(key)
-		if s.m.dialogs.Top() != nil || s.m.zoomed {
+		if s.m.Dialogs.Top() != nil || s.m.Zoomed {
 			t.Fatalf("%s acts on an agent that is not shown:\n%s", key, s.text())
 		}
 		s.shows("no agent is selected: the filter hides all")
-		s.m.status = status{}
+		s.m.Status = state.Status{}
 	}
 	s.press("esc", "r", "y")
 	s.wants(city.Restart{Agent: s.m.Agents.Chosen})

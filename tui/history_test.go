@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"gcity/city"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
@@ -15,8 +16,8 @@ func TestRowsHaveAChartOfTheCPU(t *testing.T) {
 	for _, ascii := range []bool{false, true} {
 		s := demo(t, 160, 40)
 		if ascii {
-			s.m.around.ASCII = true
-			relook(s.m)
+			s.m.Around.ASCII = true
+			state.Relook(s.m)
 		}
 		s.wait(time.Minute - time.Duration(s.now.Second())*time.Second)
 		for i := range 12 {
@@ -35,10 +36,10 @@ func TestRowsHaveAChartOfTheCPU(t *testing.T) {
 		if !strings.Contains(row(), want) {
 			t.Errorf("the row has no %s: %s", want, row())
 		}
-		before := s.m.Agents.Hours.CPU("builder", s.now, &s.m.look.Glyphs, 10)
+		before := s.m.Agents.Hours.CPU("builder", s.now, &s.m.Look.Glyphs, 10)
 		s.wait(50 * time.Second)
 		s.agent("builder", func(a *city.Agent) { a.Usage = &city.Usage{CPU: 800} })
-		if got := s.m.Agents.Hours.CPU("builder", s.now, &s.m.look.Glyphs, 10); got != before {
+		if got := s.m.Agents.Hours.CPU("builder", s.now, &s.m.Look.Glyphs, 10); got != before {
 			t.Errorf("within a minute %q became %q", before, got)
 		}
 		s.choose("builder")
@@ -57,7 +58,7 @@ func TestRowsHaveAChartOfTheCPU(t *testing.T) {
 func TestAHistoryIsBounded(t *testing.T) {
 	var h widget.History
 	agents := []city.Agent{{Name: "a", Usage: &city.Usage{CPU: 50}}, {Name: "b", Usage: &city.Usage{CPU: 50}}}
-	glyphs := demo(t, 80, 24).m.look.Glyphs
+	glyphs := demo(t, 80, 24).m.Look.Glyphs
 	for i := range 300 {
 		h.Observe(agents, epoch.Add(time.Duration(i)*time.Minute))
 	}

@@ -73,8 +73,8 @@ func TestHostileOutputThroughTheViewer(t *testing.T) {
 				if name != "c1" && strings.Contains(s.text(), "evil") {
 					t.Errorf("%s: the content of a control string is shown:\n%s", name, s.text())
 				}
-				onlyLines(t, s.m.peek.All().Output(true))
-				if text := s.m.peek.All().Output(false); strings.ContainsRune(text, 0x1b) {
+				onlyLines(t, s.m.Peek.All().Output(true))
+				if text := s.m.Peek.All().Output(false); strings.ContainsRune(text, 0x1b) {
 					t.Errorf("%s: what is saved has escapes: %q", name, text)
 				}
 			})

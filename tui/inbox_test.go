@@ -13,6 +13,7 @@ import (
 	"gcity/city"
 	"gcity/mail"
 	"gcity/tui/feed"
+	"gcity/tui/state"
 )
 
 // someMail returns mail for people and between agents, newest first.
@@ -44,7 +45,7 @@ func withMail(s *stage) {
 
 // openWork returns work that is ready.
 func openWork() []beads.Bead {
-	return slices.DeleteFunc(someWork(), func(b beads.Bead) bool { return b.Type == runType || b.Status != beads.StatusOpen })
+	return slices.DeleteFunc(someWork(), func(b beads.Bead) bool { return b.Type == state.RunType || b.Status != beads.StatusOpen })
 }
 
 // wantsErrands compares the tasks of the last message with the expected tasks.
@@ -190,10 +191,10 @@ func TestReadingMail(t *testing.T) {
 	s.wantsErrands(feed.ReadMail{ID: "gc-231"})
 	s.shows("from", "builder", "I would need it from four on,", "r reply", "A archive")
 	d, _ := effectOf[feed.RunTasks](s)
-	was := s.m.status.text
+	was := s.m.Status.Text
 	s.hear(feed.News{Results: []feed.Result{{ID: d.ID, Title: "reading", Total: 1, Receipts: []string{"gc-231 is read"}, Quiet: true}}})
-	if s.m.status.text != was {
-		t.Errorf("reading says %q", s.m.status.text)
+	if s.m.Status.Text != was {
+		t.Errorf("reading says %q", s.m.Status.Text)
 	}
 	s.press("esc", "enter")
 	s.wantsErrands()
@@ -203,7 +204,7 @@ func TestReadingMail(t *testing.T) {
 	s.wantsErrands()
 	s.shows("the retry test is mine", "The message has no text.")
 	s.press("esc", "k", "enter")
-	s.hear(feed.News{Results: []feed.Result{{ID: s.m.actions, Title: "reading", Total: 1, Refused: []int{0}, Failures: []string{"the store is full"}, Quiet: true}}})
+	s.hear(feed.News{Results: []feed.Result{{ID: s.m.Actions, Title: "reading", Total: 1, Refused: []int{0}, Failures: []string{"the store is full"}, Quiet: true}}})
 	s.press("esc")
 	s.shows("the store is full")
 }
@@ -218,8 +219,8 @@ func TestReplyingToMail(t *testing.T) {
 	s.press("enter")
 	s.wantsErrands(feed.SendMail{Message: mail.Message{From: mail.Person, To: "builder", Subject: "Re: May I use the spare machine?", Text: "yes\nblue is out", Thread: "gc-231", ReplyTo: "gc-231"}})
 	s.shows("9 Mail 3", "sending mail to builder")
-	if len(s.m.drafts) != 0 {
-		t.Errorf("drafts are left: %+v", s.m.drafts)
+	if len(s.m.Drafts) != 0 {
+		t.Errorf("drafts are left: %+v", s.m.Drafts)
 	}
 }
 
@@ -236,8 +237,8 @@ func TestMailThatFailsIsADraftAgain(t *testing.T) {
 	s.press("enter")
 	d, _ = effectOf[feed.RunTasks](s)
 	ended(s.m, feed.Result{ID: d.ID, Title: "sending", Total: 1, Receipts: []string{"sent"}})
-	if len(s.m.drafts) != 0 || len(s.m.posted) != 0 {
-		t.Errorf("left: %+v, %+v", s.m.drafts, s.m.posted)
+	if len(s.m.Drafts) != 0 || len(s.m.Posted) != 0 {
+		t.Errorf("left: %+v, %+v", s.m.Drafts, s.m.Posted)
 	}
 }
 
@@ -267,7 +268,7 @@ func TestWritingMail(t *testing.T) {
 	s.press("W", "z", "enter", "enter")
 	s.wantsErrands(feed.SendMail{Message: mail.Message{From: mail.Person, To: "pool:worker", Subject: "z"}})
 	s.press("W")
-	s.m.dialogs.prompt().Edit.Paste(strings.Repeat("x", beads.MaxTitle+1))
+	s.m.Dialogs.Prompt().Edit.Paste(strings.Repeat("x", beads.MaxTitle+1))
 	s.press("enter")
 	s.shows("too long: at most")
 	s.press("esc", "4", "W")
@@ -326,7 +327,7 @@ func TestArchivingMail(t *testing.T) {
 // In a read-only room, opening mail does not mark it as read.
 func TestMailReadOnly(t *testing.T) {
 	s := mailed(t)
-	s.m.mode = ReadOnly
+	s.m.Mode = state.ReadOnly
 	s.press("enter")
 	s.wantsErrands()
 	s.shows("I would need it")
@@ -337,7 +338,7 @@ func TestMailReadOnly(t *testing.T) {
 	s.wantsErrands()
 	s.wants()
 	s.press("esc", "W", "B")
-	if s.m.typing() || s.m.dialogs.finder() != nil {
+	if s.m.Typing() || s.m.Dialogs.Finder() != nil {
 		t.Error("a room that only looks writes")
 	}
 }
@@ -357,7 +358,7 @@ func TestSling(t *testing.T) {
 	s.shows("gc-219", "pool worker", "assigned to builder")
 	s.press("enter")
 	s.wantsErrands(feed.Sling{Request: city.SlingRequest{Target: "idle", Bead: "gc-219", Nudge: true}})
-	s.hear(feed.News{Results: []feed.Result{{ID: s.m.status.id, Title: "handing", Total: 1, Receipts: []string{"handed gc-219 to idle"}}}})
+	s.hear(feed.News{Results: []feed.Result{{ID: s.m.Status.ID, Title: "handing", Total: 1, Receipts: []string{"handed gc-219 to idle"}}}})
 	s.shows("handed gc-219 to idle")
 	s.press("B")
 	s.find(openWork(), "")

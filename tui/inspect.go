@@ -6,13 +6,14 @@ import (
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
 // inspectActions returns the actions about the details of an agent.
-func inspectActions() []action {
+func inspectActions() []state.Action {
 	r := []keymap.Zone{keymap.InReader}
-	return []action{
+	return []state.Action{
 		{ID: "agent.crashes", Key: keymap.Bind("show the agent's crashes with its last output"),
 			In:  []keymap.Zone{keymap.Everywhere},
 			Why: needAgent, Run: showCrashes},
@@ -29,21 +30,21 @@ func inspectActions() []action {
 	}
 }
 
-func needDossier(m *model) string {
-	if m.dialogs.dossier() == nil {
-		return "this text shows " + m.dialogs.reader().Title + ", not an agent"
+func needDossier(m *state.Room) string {
+	if m.Dialogs.Dossier() == nil {
+		return "this text shows " + m.Dialogs.Reader().Title + ", not an agent"
 	}
 	return ""
 }
 
-func needHeldDossier(m *model) string {
+func needHeldDossier(m *state.Room) string {
 	if why := needDossier(m); why != "" {
 		return why
 	}
-	if m.mode == ReadOnly {
+	if m.Mode == state.ReadOnly {
 		return "this control room is read-only"
 	}
-	if r := m.Agents.Find(m.dialogs.dossier().Name); r == nil || !r.Releasable() {
+	if r := m.Agents.Find(m.Dialogs.Dossier().Name); r == nil || !r.Releasable() {
 		return "nothing to release: only agents in quarantine, in backoff or draining can " +
 			"be released"
 	}
@@ -51,103 +52,106 @@ func needHeldDossier(m *model) string {
 }
 
 // releaseRead releases the agent of the open details, regardless of marks.
-func releaseRead(m *model) []feed.Effect {
-	r := m.Agents.Find(m.dialogs.dossier().Name)
-	m.dialogs.CloseIn(keymap.InReader)
+func releaseRead(m *state.Room) []feed.Effect {
+	r := m.Agents.Find(m.Dialogs.Dossier().Name)
+	m.Dialogs.CloseIn(keymap.InReader)
 	var command city.Command = city.Release{Agent: r.Name}
 	if r.State == city.Draining {
 		command = city.Undrain{Agent: r.Name}
 	}
-	return carry(m, "releasing", r.Shown, []city.Command{command})
+	return state.Carry(m, "releasing", r.Shown, []city.Command{command})
 }
 
-func showAgent(m *model) []feed.Effect {
-	r := singleAgent(m)
+func showAgent(m *state.Room) []feed.Effect {
+	r := state.SingleAgent(m)
 	d := &details.Inspection{Name: r.Name}
-	openReader(m, &reader{Title: r.Shown, About: agentText{Inspection: d}, Lines: func(w int) []string {
-		return widget.WrapAll(append(details.Agent(m.details(), d.Name, w),
-			details.Rest(m.details(), d, w)...), w)
-	}})
-	askAbout(m, d)
+	openReader(m, &state.Reader{Title: r.Shown, About: state.AgentText{Inspection: d},
+		Lines: func(w int) []string {
+			return widget.WrapAll(append(details.Agent(m.Details(), d.Name, w),
+				details.Rest(m.Details(), d, w)...), w)
+		}})
+	state.AskAbout(m, d)
 	return nil
 }
 
 // readerKeys returns the keys for the open text, except scrolling and closing.
-func readerKeys(m *model) []string {
-	if name := m.dialogs.eventAgent(); name != "" && needReadAgent(m) == "" {
-		return []string{m.keys.KeyOf("reader.agent") + " selects " + widget.Plain(name)}
+func readerKeys(m *state.Room) []string {
+	if name := m.Dialogs.EventAgent(); name != "" && needReadAgent(m) == "" {
+		return []string{m.Keys.KeyOf("reader.agent") + " selects " + widget.Plain(name)}
 	}
-	if m.dialogs.openMessage() != nil && m.mode != ReadOnly {
-		return m.keys.Hints("reader.reply", "reply", "reader.archive", "archive")
+	if m.Dialogs.OpenMessage() != nil && m.Mode != state.ReadOnly {
+		return m.Keys.Hints("reader.reply", "reply", "reader.archive", "archive")
 	}
-	r, ok := m.dialogs.about().(agentText)
+	r, ok := m.Dialogs.About().(state.AgentText)
 	if !ok {
 		return nil
 	}
 	var keys []string
-	if !r.crashes && r.About != nil && len(r.About.Crashes) > 0 {
-		keys = append(keys, m.keys.KeyOf("reader.crashes")+" crashes")
+	if !r.Crashes && r.About != nil && len(r.About.Crashes) > 0 {
+		keys = append(keys, m.Keys.KeyOf("reader.crashes")+" crashes")
 	}
-	if !r.prompt && r.About != nil && r.About.Prompt != "" {
-		keys = append(keys, m.keys.KeyOf("reader.told")+" prompt")
+	if !r.Prompt && r.About != nil && r.About.Prompt != "" {
+		keys = append(keys, m.Keys.KeyOf("reader.told")+" prompt")
 	}
-	if needEditableDossier(m) == "" && !r.crashes {
-		keys = append(keys, m.keys.KeyOf("reader.edit")+" edits its configuration")
+	if needEditableDossier(m) == "" && !r.Crashes {
+		keys = append(keys, m.Keys.KeyOf("reader.edit")+" edits its configuration")
 	}
 	if needHeldDossier(m) == "" {
-		keys = append(keys, m.keys.KeyOf("reader.release")+" releases it")
+		keys = append(keys, m.Keys.KeyOf("reader.release")+" releases it")
 	}
-	if m.keys.ByID("reader.unsend").Refused(m) == "" && !r.crashes && !r.prompt {
-		keys = append(keys, m.keys.KeyOf("reader.unsend")+" cancels the queued texts")
+	if m.Keys.ByID("reader.unsend").Refused(m) == "" && !r.Crashes && !r.Prompt {
+		keys = append(keys, m.Keys.KeyOf("reader.unsend")+" cancels the queued texts")
 	}
-	if m.keys.ByID("reader.send.now").Refused(m) == "" && !r.crashes && !r.prompt {
-		keys = append(keys, m.keys.KeyOf("reader.send.now")+" sends the next text now")
+	if m.Keys.ByID("reader.send.now").Refused(m) == "" && !r.Crashes && !r.Prompt {
+		keys = append(keys, m.Keys.KeyOf("reader.send.now")+" sends the next text now")
 	}
 	return keys
 }
 
 // showPrompt opens the prompt of the agent of the open details or, without details, of the selected agent.
-func showPrompt(m *model) []feed.Effect {
+func showPrompt(m *state.Room) []feed.Effect {
 	d := &details.Inspection{Name: m.Agents.Chosen}
-	if known := m.dialogs.dossier(); known != nil {
+	if known := m.Dialogs.Dossier(); known != nil {
 		d = known
 	}
 	r := m.Agents.Find(d.Name)
 	if r == nil {
 		return nil
 	}
-	openReader(m, &reader{Title: "prompt of " + r.Shown, About: agentText{Inspection: d, prompt: true},
-		Lines: func(w int) []string { return widget.WrapAll(details.Prompt(m.details(), d), w) }})
+	openReader(m, &state.Reader{Title: "prompt of " + r.Shown,
+		About: state.AgentText{Inspection: d, Prompt: true},
+		Lines: func(w int) []string { return widget.WrapAll(details.Prompt(m.Details(), d), w) }})
 	if d.About == nil && d.Asked == 0 {
-		askAbout(m, d)
+		state.AskAbout(m, d)
 	}
 	return nil
 }
 
 // enterAgent shows the crashes of an agent in quarantine, and the terminal of any other agent.
-func enterAgent(m *model) []feed.Effect {
-	if m.focus == panel.IDQuarantine {
+func enterAgent(m *state.Room) []feed.Effect {
+	if m.Focus == panel.IDQuarantine {
 		return showCrashes(m)
 	}
 	return zoomIn(m)
 }
 
 // showCrashes shows the crashes of the agent of the open details or, without details, of the selected agent.
-func showCrashes(m *model) []feed.Effect {
+func showCrashes(m *state.Room) []feed.Effect {
 	d := &details.Inspection{Name: m.Agents.Chosen}
-	if known := m.dialogs.dossier(); known != nil {
+	if known := m.Dialogs.Dossier(); known != nil {
 		d = known
 	}
 	r := m.Agents.Find(d.Name)
 	if r == nil {
 		return nil
 	}
-	openReader(m, &reader{Title: "crashes of " + r.Shown, About: agentText{Inspection: d, crashes: true},
+	openReader(m, &state.Reader{Title: "crashes of " + r.Shown,
+		About: state.AgentText{Inspection: d, Crashes: true},
 		Lines: func(w int) []string {
-			return widget.WrapAll(details.Crashes(m.details(), d, w), w)
+			return widget.WrapAll(details.Crashes(m.Details(), d, w), w)
 		}})
 	if d.About == nil && d.Asked == 0 {
-		askAbout(m, d)
+		state.AskAbout(m, d)
 	}
 	return nil
 }

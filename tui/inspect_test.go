@@ -11,6 +11,7 @@ import (
 	"gcity/describe"
 	"gcity/events"
 	"gcity/tui/feed"
+	"gcity/tui/state"
 )
 
 // scoutSaid returns the inspection of the quarantined agent of the demo city.
@@ -46,7 +47,7 @@ func (s *stage) asked() feed.Inspect {
 // The details show the content of the snapshot immediately, and further details when the response arrives.
 func TestDossier(t *testing.T) {
 	s := demo(t, 120, 60)
-	choose(s.m, "scout")
+	state.Choose(s.m, "scout")
 	s.press("d")
 	q := s.asked()
 	if q.Agent != "scout" || !strings.Contains(s.text(), "loading further details") {
@@ -57,7 +58,7 @@ func TestDossier(t *testing.T) {
 		t.Error("an answer to another question is taken")
 	}
 	s.hear(feed.News{Inspected: []feed.Inspected{{ID: q.ID, About: scoutSaid()}}})
-	all := strings.Join(s.m.dialogs.reader().Lines(100), "\n")
+	all := strings.Join(s.m.Dialogs.Reader().Lines(100), "\n")
 	for _, want := range []string{"git fetch", "crash 6 within 1h leads to quarantine", "when a line begins with", "within 1m", "no map, giving up", "a secret: not shown", "only a fingerprint"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q is not in\n%s", want, all)
@@ -84,7 +85,7 @@ func TestRestartWaits(t *testing.T) {
 // After a change, the details are requested again. Without a change they are not.
 func TestDetailsStayTrue(t *testing.T) {
 	s := demo(t, 120, 40)
-	choose(s.m, "scout")
+	state.Choose(s.m, "scout")
 	s.press("d")
 	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, About: scoutSaid()}}})
 	s.change(func(*city.Snapshot) {})
@@ -94,7 +95,7 @@ func TestDetailsStayTrue(t *testing.T) {
 	s.change(func(n *city.Snapshot) { n.Config.Revision = "fedcba987654" })
 	q := s.asked()
 	s.hear(feed.News{Inspected: []feed.Inspected{{ID: q.ID, Problem: "the disk is full"}}})
-	if all := strings.Join(s.m.dialogs.reader().Lines(100), "\n"); !strings.Contains(all,
+	if all := strings.Join(s.m.Dialogs.Reader().Lines(100), "\n"); !strings.Contains(all,
 		"the disk is full") || !strings.Contains(all, "git fetch") {
 		t.Errorf("a failure and what was known before are not both in\n%s", all)
 	}
@@ -104,7 +105,7 @@ func TestDetailsStayTrue(t *testing.T) {
 func TestCrashesReleaseTheAgentThatIsRead(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.press("*", "3", "enter")
-	if s.m.dialogs.reader() == nil || s.m.dialogs.reader().Title != "crashes of scout" {
+	if s.m.Dialogs.Reader() == nil || s.m.Dialogs.Reader().Title != "crashes of scout" {
 		t.Fatalf("no crashes:\n%s", s.text())
 	}
 	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, About: scoutSaid()}}})
@@ -113,7 +114,7 @@ func TestCrashesReleaseTheAgentThatIsRead(t *testing.T) {
 	if want := []city.Command{city.Release{Agent: "scout"}}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	s = newStage(t, Options{Mode: ReadOnly})
+	s = newStage(t, Options{Mode: state.ReadOnly})
 	s.size(120, 40)
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	s.press("3", "enter", "u")

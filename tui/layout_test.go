@@ -8,17 +8,18 @@ import (
 
 	"gcity/city"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 )
 
 // Lists and pane share a screen. From 180 columns on, the pane has at least 100 columns.
 func TestListsWidth(t *testing.T) {
 	for w, want := range map[int]int{160: 72, 179: 80, 180: 79, 200: 99, 220: 119, 221: 120, 235: 134, 240: 139, 300: 146} {
-		if got := listsWidth(w); got != want {
+		if got := state.ListsWidth(w); got != want {
 			t.Errorf("%d columns: %d, want %d", w, got, want)
 		}
 	}
 	for w := 180; w <= 400; w++ {
-		if pane := w - 1 - listsWidth(w); pane < 100 {
+		if pane := w - 1 - state.ListsWidth(w); pane < 100 {
 			t.Errorf("%d columns leave %d to the pane", w, pane)
 		}
 	}
@@ -58,7 +59,7 @@ func TestDetailsAreBesideThePane(t *testing.T) {
 		s := demo(t, size[0], size[1])
 		s.choose("builder")
 		s.m.Agents.Wanted = panel.ChosenColumns([]string{"name"}) // no column of reasons
-		at := slices.IndexFunc(areas(s.m), func(a area) bool { return a.panel == panel.IDDetail })
+		at := slices.IndexFunc(state.Areas(s.m), func(a state.Area) bool { return a.Panel == panel.IDDetail })
 		if at >= 0 != (size[0] >= 120) {
 			t.Fatalf("%v: details have the place %d", size, at)
 		}
@@ -66,14 +67,14 @@ func TestDetailsAreBesideThePane(t *testing.T) {
 			continue
 		}
 		s.shows("builds and tests the demo project", "ready after 0.4s", "in /srv/bright-lights")
-		a := areas(s.m)[at]
-		s.send(tea.MouseClickMsg{X: a.x + 3, Y: a.y + 2, Button: tea.MouseLeft})
-		if s.m.focus != panel.IDAgents || s.m.Agents.Chosen != "builder" {
-			t.Errorf("%v: a click on the details goes to %s", size, s.m.focus)
+		a := state.Areas(s.m)[at]
+		s.send(tea.MouseClickMsg{X: a.X + 3, Y: a.Y + 2, Button: tea.MouseLeft})
+		if s.m.Focus != panel.IDAgents || s.m.Agents.Chosen != "builder" {
+			t.Errorf("%v: a click on the details goes to %s", size, s.m.Focus)
 		}
 		s.click("0 builder")
-		if s.m.focus != panel.IDPeek {
-			t.Errorf("%v: a click on the pane goes to %s", size, s.m.focus)
+		if s.m.Focus != panel.IDPeek {
+			t.Errorf("%v: a click on the pane goes to %s", size, s.m.Focus)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"gcity/mail"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
@@ -44,29 +45,29 @@ func (e *envelope) messages(text string) []mail.Message {
 }
 
 // addressees returns the recipients of mail: the pools if Pools has the focus, else the agents.
-func addressees(m *model) []string {
+func addressees(m *state.Room) []string {
 	var all []string
-	switch m.subject().Kind {
+	switch m.Subject().Kind {
 	case panel.KindPool:
 		for _, p := range m.Pools.Targets() {
 			all = append(all, mail.PoolPrefix+p.Name)
 		}
 	case panel.KindAutomation, panel.KindRig, panel.KindBead, panel.KindMessage:
 	default:
-		for _, r := range targets(m) {
+		for _, r := range state.Targets(m) {
 			all = append(all, r.Name)
 		}
 	}
 	return all
 }
 
-func needAddressees(m *model) string {
+func needAddressees(m *state.Room) string {
 	switch {
-	case m.mode == ReadOnly:
-		return needWritable(m)
-	case apart(m):
+	case m.Mode == state.ReadOnly:
+		return state.NeedWritable(m)
+	case state.Apart(m):
 		return amongOthers(m)
-	case m.subject().Kind == panel.KindPool:
+	case m.Subject().Kind == panel.KindPool:
 		return needPool(m)
 	case len(addressees(m)) == 0:
 		return noAgent(m)
@@ -74,17 +75,17 @@ func needAddressees(m *model) string {
 	return ""
 }
 
-func askMailTo(m *model) []feed.Effect { return askSubject(m, &envelope{to: addressees(m)}) }
+func askMailTo(m *state.Room) []feed.Effect { return askSubject(m, &envelope{to: addressees(m)}) }
 
 // askSubject asks for the subject of mail, and then for its text. It continues an existing draft.
-func askSubject(m *model, e *envelope) []feed.Effect {
+func askSubject(m *state.Room, e *envelope) []feed.Effect {
 	begun := ""
-	if i := draftOf(m, e.draftKey()); i >= 0 {
-		begun = m.drafts[i].subject
+	if i := state.DraftOf(m, e.draftKey()); i >= 0 {
+		begun = m.Drafts[i].Subject
 	}
-	m.dialogs.Open(&prompt{
+	m.Dialogs.Open(&state.Prompt{
 		Label: "mail to " + addressed(e.to) + ", subject",
-		Hint:  m.keys.Hint("  ", "prompt.done", "continues", "prompt.cancel", "cancels"),
+		Hint:  m.Keys.Hint("  ", "prompt.done", "continues", "prompt.cancel", "cancels"),
 		Edit:  widget.NewEntry(begun),
 		Refuse: func(text string) string {
 			if len(text) > beads.MaxTitle {
@@ -92,8 +93,8 @@ func askSubject(m *model, e *envelope) []feed.Effect {
 			}
 			return ""
 		},
-		Done: func(text string) task {
-			return func(m *model) []feed.Effect {
+		Done: func(text string) state.Task {
+			return func(m *state.Room) []feed.Effect {
 				e.subject = strings.TrimSpace(text)
 				return compose(m, e)
 			}
@@ -103,20 +104,20 @@ func askSubject(m *model, e *envelope) []feed.Effect {
 }
 
 // compose opens the composer with the draft, or with an empty text.
-func compose(m *model, e *envelope) []feed.Effect {
-	var begun unsent
-	if i := draftOf(m, e.draftKey()); i >= 0 {
-		begun = m.drafts[i].unsent
+func compose(m *state.Room, e *envelope) []feed.Effect {
+	var begun state.Unsent
+	if i := state.DraftOf(m, e.draftKey()); i >= 0 {
+		begun = m.Drafts[i].Unsent
 	}
 	label := "mail to " + addressed(e.to)
 	if e.subject != "" {
 		label += fmt.Sprintf(", %q", widget.Plain(e.subject))
 	}
-	write(m, &composer{To: e.draftKey(), Label: label, About: e}, begun)
+	write(m, &state.Composer{To: e.draftKey(), Label: label, About: e}, begun)
 	return nil
 }
 
-func reply(m *model, l mail.Message) []feed.Effect {
+func reply(m *state.Room, l mail.Message) []feed.Effect {
 	answer := mail.Reply(l, mail.Person, "")
 	return compose(m, &envelope{to: []string{answer.To}, subject: answer.Subject, answers: &l})
 }
@@ -130,8 +131,8 @@ func addressed(to []string) string {
 }
 
 // mailComposed sends the mail, or reports why it cannot.
-func mailComposed(m *model) []feed.Effect {
-	c := m.dialogs.composer()
+func mailComposed(m *state.Room) []feed.Effect {
+	c := m.Dialogs.Composer()
 	e, ok := c.About.(*envelope)
 	if !ok {
 		return nil
@@ -147,13 +148,13 @@ func mailComposed(m *model) []feed.Effect {
 	}
 	leaveComposer(m)
 	q := question{title: "Mail to " + addressed(e.to) + "?", verb: "send", count: len(all),
-		body: []string{widget.Plain(all[0].Subject)}, do: func(m *model) []feed.Effect {
-			i := draftOf(m, c.To)
-			todo := send(m, "sending", "mail to "+addressed(e.to), tasks...)
+		body: []string{widget.Plain(all[0].Subject)}, do: func(m *state.Room) []feed.Effect {
+			i := state.DraftOf(m, c.To)
+			todo := state.Send(m, "sending", "mail to "+addressed(e.to), tasks...)
 			if i >= 0 {
-				m.posted = append(m.posted, posting{m.status.id, m.drafts[i]})
+				m.Posted = append(m.Posted, state.Posting{ID: m.Status.ID, Draft: m.Drafts[i]})
 			}
-			forgetDraft(m, c.To)
+			state.ForgetDraft(m, c.To)
 			return todo
 		}}
 	if len(all) > 1 {
@@ -167,13 +168,13 @@ func mailComposed(m *model) []feed.Effect {
 }
 
 // askRecipient lists the possible recipients of mail.
-func askRecipient(m *model) []feed.Effect {
-	f := &finder{Title: "Mail to",
+func askRecipient(m *state.Room) []feed.Effect {
+	f := &state.Finder{Title: "Mail to",
 		None: "No recipient has this name; in the palette `mail NAME` accepts any name.",
 		Verb: "takes it"}
 	for _, w := range mailNames(m, nil) {
-		f.All = append(f.All, item{Title: widget.Plain(w.Word), Line: w.Word,
-			Tail: widget.Plain(w.Note), Run: func(m *model) []feed.Effect {
+		f.All = append(f.All, state.Item{Title: widget.Plain(w.Word), Line: w.Word,
+			Tail: widget.Plain(w.Note), Run: func(m *state.Room) []feed.Effect {
 				return askSubject(m, &envelope{to: []string{w.Word}})
 			}})
 	}
@@ -182,30 +183,30 @@ func askRecipient(m *model) []feed.Effect {
 }
 
 // mailNames returns the known addresses: the addresses of agents and pools, and of people with mail.
-func mailNames(m *model, _ []string) []word {
+func mailNames(m *state.Room, _ []string) []state.Word {
 	all := agentNames(m, nil)
 	for _, w := range poolNames(m) {
-		all = append(all, word{Word: mail.PoolPrefix + w.Word,
+		all = append(all, state.Word{Word: mail.PoolPrefix + w.Word,
 			Note: w.Note + ", any of its members"})
 	}
 	people := []string{mail.Person}
-	for _, name := range m.Mail.People(m.snap) {
+	for _, name := range m.Mail.People(m.Snap) {
 		if name != mail.Person {
 			people = append(people, name)
 		}
 	}
 	for _, name := range people {
-		all = append(all, word{Word: name, Note: "a person"})
+		all = append(all, state.Word{Word: name, Note: "a person"})
 	}
 	return all
 }
 
 // writeLine starts mail to the named recipient; the rest of the line is the subject.
-func writeLine(m *model, args []string) ([]feed.Effect, string) {
-	if m.snap == nil {
+func writeLine(m *state.Room, args []string) ([]feed.Effect, string) {
+	if m.Snap == nil {
 		return nil, needCity(m)
 	}
-	to, err := m.snap.Address(args[0])
+	to, err := m.Snap.Address(args[0])
 	if err != nil {
 		return nil, widget.Plain(err.Error())
 	}

@@ -19,6 +19,7 @@ import (
 	"gcity/internal/screen"
 	"gcity/themes"
 	"gcity/tui/feed"
+	"gcity/tui/state"
 	"gcity/tui/terminal"
 )
 
@@ -43,14 +44,14 @@ func child(mode string) int {
 		}
 		return fmt.Appendf(nil, "%s line %d \x1b[3%dmof a log\x1b[m that never ends\r\n", time.Now().Format("15:04:05"), n, 1+n%6)
 	}
-	o := Options{City: f, Mode: Hosting}
+	o := Options{City: f, Mode: state.Hosting}
 	o.NoColor = os.Getenv("NO_COLOR") != ""
 	for _, word := range strings.Fields(mode) {
 		switch word {
 		case "joined":
-			o.Mode = Joined
+			o.Mode = state.Joined
 		case "readonly":
-			o.Mode = ReadOnly
+			o.Mode = state.ReadOnly
 		case "ascii":
 			o.ASCII = true
 		case "ssh":
@@ -70,7 +71,7 @@ func child(mode string) int {
 			o.City, _ = d.City("alpha")
 			o.Folder = "/alpha"
 		case "all":
-			o.City, o.Folder, o.Mode = nil, "", Joined
+			o.City, o.Folder, o.Mode = nil, "", state.Joined
 		case "crowd-200", "crowd-1000":
 			var n int
 			if _, err := fmt.Sscanf(word, "crowd-%d", &n); err != nil {

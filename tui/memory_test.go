@@ -10,6 +10,7 @@ import (
 
 	"gcity/tui/feed"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -22,12 +23,12 @@ func TestMemory(t *testing.T) {
 	s.press("enter", "1", "o", "5", "f", ":")
 	s.press(strings.Split("view.redraw", "")...)
 	s.press("enter")
-	s.wait(rememberEvery)
+	s.wait(state.RememberEvery)
 	e, ok := effectOf[feed.Remember](s)
 	if !ok {
 		t.Fatal("after a minute nothing is written")
 	}
-	s.wait(rememberEvery)
+	s.wait(state.RememberEvery)
 	if _, again := effectOf[feed.Remember](s); again {
 		t.Error("what did not change is written again")
 	}
@@ -43,26 +44,26 @@ func TestMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := newStage(t, Options{})
-	recall(next.m, old)
+	state.Recall(next.m, old)
 	next.size(200, 60)
 	next.hear(feed.News{Snap: demoSnapshot(epoch), Events: demoEvents(epoch)})
 	m := next.m
-	if way := m.orders()["agents"]; way != "name" || len(m.history) != 1 {
-		t.Errorf("recalled: agents by %s, history %q", way, m.history)
+	if way := m.Orders()["agents"]; way != "name" || len(m.History) != 1 {
+		t.Errorf("recalled: agents by %s, history %q", way, m.History)
 	}
-	if m.focus != panel.IDEvents || !m.zoomed || !m.below || m.Pools.Filter.Text != "w" || m.Events.Filter.Active() {
-		t.Errorf("recalled: focus %v, zoomed %v, below %v, filter %q", m.focus, m.zoomed, m.below, m.Pools.Filter.Text)
+	if m.Focus != panel.IDEvents || !m.Zoomed || !m.Below || m.Pools.Filter.Text != "w" || m.Events.Filter.Active() {
+		t.Errorf("recalled: focus %v, zoomed %v, below %v, filter %q", m.Focus, m.Zoomed, m.Below, m.Pools.Filter.Text)
 	}
-	if len(keepMemory(m, true)) > 0 {
+	if len(state.KeepMemory(m, true)) > 0 {
 		t.Error("what was recalled and not changed is written again")
 	}
 	next.press("1")
-	if len(keepMemory(m, true)) != 1 {
+	if len(state.KeepMemory(m, true)) != 1 {
 		t.Error("what changed is not written at the end")
 	}
 	far := newStage(t, Options{OverSSH: true})
-	recall(far.m, feed.Memory{Version: feed.MemoryVersion})
-	if !far.m.below {
+	state.Recall(far.m, feed.Memory{Version: feed.MemoryVersion})
+	if !far.m.Below {
 		t.Error("over SSH the pane is not below")
 	}
 }
@@ -86,9 +87,9 @@ func TestMemoryIsTolerant(t *testing.T) {
 		t.Errorf("none: %+v, %v", old, err)
 	}
 	s := demo(t, 80, 24)
-	recall(s.m, feed.Memory{Version: 1, Focus: "cellar", Hidden: true, Zoomed: true, Filters: map[string]string{"agents": "\x1b[2Jx", "cellar": "y"}})
+	state.Recall(s.m, feed.Memory{Version: 1, Focus: "cellar", Hidden: true, Zoomed: true, Filters: map[string]string{"agents": "\x1b[2Jx", "cellar": "y"}})
 	s.wait(time.Second)
-	if strings.Contains(s.text(), "\x1b[2J") || s.m.focus != panel.IDAgents {
+	if strings.Contains(s.text(), "\x1b[2J") || s.m.Focus != panel.IDAgents {
 		t.Error("nonsense is recalled")
 	}
 }
@@ -96,7 +97,7 @@ func TestMemoryIsTolerant(t *testing.T) {
 // The room announces a restored filter, because it hides rows. Typing replaces the filter.
 func TestKeptFilterIsShown(t *testing.T) {
 	s := demo(t, 120, 40)
-	recall(s.m, feed.Memory{Version: 1, Filters: map[string]string{"agents": "shop"}})
+	state.Recall(s.m, feed.Memory{Version: 1, Filters: map[string]string{"agents": "shop"}})
 	s.wait(0)
 	s.shows("restored filter: /shop hides other rows; esc clears it", "3 of 12")
 	s.press("/", "i", "d", "l", "e", "enter")
@@ -117,7 +118,7 @@ func TestKeptFilterIsShown(t *testing.T) {
 	s.shows("1 Agents 12")
 	s.press("!")
 	again := demo(t, 120, 40)
-	recall(again.m, memoryOf(s.m))
+	state.Recall(again.m, state.MemoryOf(s.m))
 	again.hides("!attention", "restored filter")
 }
 
@@ -127,7 +128,7 @@ func TestTheFirstVisitHasAHint(t *testing.T) {
 		s := demo(t, size[0], size[1])
 		s.hides("Welcome.")
 		stamps := regexp.MustCompile(`  10:42:\d\d  \S+`).FindAllString(s.text(), -1)
-		s.m.greeting = true
+		s.m.Greeting = true
 		if size[0] == 200 { // the hint takes rows from the panels, and hides no new event
 			s.shows(stamps[len(stamps)-1])
 		}
@@ -135,7 +136,7 @@ func TestTheFirstVisitHasAHint(t *testing.T) {
 			"q leaves and asks what happens to the agents. Any key removes this hint.", "? help")
 		s.press("j")
 		s.hides("Welcome.", "Any key removes")
-		e := keepMemory(s.m, true)
+		e := state.KeepMemory(s.m, true)
 		if len(e) != 1 || !strings.Contains(string(e[0].(feed.Remember).Body), `"greeted": true`) {
 			t.Errorf("not remembered: %v", e)
 		}
@@ -147,7 +148,7 @@ func TestTheMouseIsRememberedForTheUser(t *testing.T) {
 	dir := t.TempDir()
 	s := demo(t, 120, 40)
 	s.press("M")
-	e := keepMemory(s.m, true)[0].(feed.Remember)
+	e := state.KeepMemory(s.m, true)[0].(feed.Remember)
 	r := &feed.Runner{Ctx: t.Context()}
 	r.Remember(filepath.Join(dir, "harbor-1.json"), e)
 	r.Wait()
@@ -156,11 +157,11 @@ func TestTheMouseIsRememberedForTheUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := demo(t, 120, 40)
-	if recall(next.m, other); usesMouse(next.m) {
+	if state.Recall(next.m, other); usesMouse(next.m) {
 		t.Errorf("another city uses the mouse: %+v", other)
 	}
 	next.press("j", "1")
-	if e := keepMemory(next.m, true); len(e) > 0 && e[0].(feed.Remember).Mouse != "" {
+	if e := state.KeepMemory(next.m, true); len(e) > 0 && e[0].(feed.Remember).Mouse != "" {
 		t.Errorf("an unchanged choice is written again: %+v", e)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"gcity/events"
 	"gcity/themes"
 	"gcity/tui/feed"
+	"gcity/tui/state"
 	"gcity/tui/tuitest"
 )
 
@@ -56,12 +57,12 @@ func TestWarningsAreQuieter(t *testing.T) {
 		n.Config.Rejected = mistakes(1)
 	})
 	s.shows("config invalid; the previous one stays active", "warning: city.toml:9:15")
-	lines := alertLines(s.m, 3)[1:]
-	bad, warn := s.m.look.Paint(themes.Bad, s.m.look.Glyphs.Alert), s.m.look.Paint(themes.Warn, s.m.look.Glyphs.Alert)
+	lines := state.AlertLines(s.m, 3)[1:]
+	bad, warn := s.m.Look.Paint(themes.Bad, s.m.Look.Glyphs.Alert), s.m.Look.Paint(themes.Warn, s.m.Look.Glyphs.Alert)
 	if bad == warn {
 		t.Fatal("the look has one style for both")
 	}
-	colour := strings.Split(bad, s.m.look.Glyphs.Alert)[0]
+	colour := strings.Split(bad, s.m.Look.Glyphs.Alert)[0]
 	if !strings.Contains(lines[0], colour) || strings.Contains(lines[1], colour) {
 		t.Errorf("%q\n%q", lines[0], lines[1])
 	}
@@ -75,7 +76,7 @@ func TestALongFailureIsReadable(t *testing.T) {
 	for _, size := range [][2]int{{120, 40}, {80, 24}, {60, 20}, {40, 10}} {
 		s := demo(t, size[0], size[1])
 		before := s.text()
-		complain(s.m, why)
+		state.Complain(s.m, why)
 		text := s.text()
 		if got := strings.Count(text, "\n"); got != size[1] {
 			t.Errorf("%v: %d rows", size, got)
@@ -90,7 +91,7 @@ func TestALongFailureIsReadable(t *testing.T) {
 		}
 	}
 	s := demo(t, 80, 24)
-	complain(s.m, "short")
+	state.Complain(s.m, "short")
 	if rows := statusRows(s.m, 80); len(rows) != 1 {
 		t.Errorf("%d rows for one word", len(rows))
 	}

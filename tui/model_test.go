@@ -13,6 +13,7 @@ import (
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/tuitest"
 )
 
@@ -59,7 +60,7 @@ func TestOrderStaysWhileTheUserWorks(t *testing.T) {
 	if got := s.order(); !slices.Equal(got, before) {
 		t.Errorf("the order changed right after a key:\n%v\n%v", before, got)
 	}
-	s.wait(still)
+	s.wait(state.Still)
 	if got := s.order(); got[1] != "zeta" {
 		t.Errorf("later the failed agent comes up, got %v", got)
 	}
@@ -128,12 +129,12 @@ func TestOutcomes(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
 	s.press("r", "y")
-	s.hear(feed.News{Results: []feed.Result{{ID: s.m.status.id, Total: 1, Receipts: []string{"restarted builder, pid 4812"}}}})
+	s.hear(feed.News{Results: []feed.Result{{ID: s.m.Status.ID, Total: 1, Receipts: []string{"restarted builder, pid 4812"}}}})
 	s.shows("✓ restarted builder, pid 4812")
-	s.wait(fade + time.Second)
+	s.wait(state.Fade + time.Second)
 	s.hides("pid 4812 ")
 	s.press("r", "y")
-	s.hear(feed.News{Results: []feed.Result{{ID: s.m.status.id, Total: 1, Failures: []string{"cannot restart builder: it is being stopped"}}}})
+	s.hear(feed.News{Results: []feed.Result{{ID: s.m.Status.ID, Total: 1, Failures: []string{"cannot restart builder: it is being stopped"}}}})
 	s.wait(time.Hour)
 	s.shows("cannot restart builder: it is being stopped", "esc dismisses")
 	s.press("esc")
@@ -186,7 +187,7 @@ func TestMarksAndBulk(t *testing.T) {
 	s.shows("Restart 3 agents?", "builder, chatty, idle")
 	s.press("y")
 	s.wants(city.Restart{Agent: "builder"}, city.Restart{Agent: "chatty"}, city.Restart{Agent: "idle"})
-	id := s.m.status.id
+	id := s.m.Status.ID
 	s.hear(feed.News{Results: []feed.Result{{ID: id, Title: "restarting", Total: 3, Receipts: []string{"", ""}, Failures: []string{"idle: gone"}}}})
 	s.shows("restarting: 2 ok, 1 failed: idle: gone")
 	s.hides("marked")
@@ -203,25 +204,25 @@ func TestManyNeedTheirNumber(t *testing.T) {
 }
 
 func TestReadOnlyRefusesVerbs(t *testing.T) {
-	s := newStage(t, Options{Mode: ReadOnly})
+	s := newStage(t, Options{Mode: state.ReadOnly})
 	s.size(120, 40)
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	s.change(withPools)
 	verbs := 0
 	for _, focus := range []panel.ID{panel.IDAgents, panel.IDPools} {
-		for i := range s.m.keys.Actions {
-			a := &s.m.keys.Actions[i]
+		for i := range s.m.Keys.Actions {
+			a := &s.m.Keys.Actions[i]
 			noun, _, _ := strings.Cut(a.ID, ".")
 			if !a.Reachable() || !slices.Contains([]string{"agent", "pool", "rig", "config"}, noun) && a.ID != "city.reload" {
 				continue
 			}
 			verbs++
-			s.m.focus, s.m.Pools.Chosen = focus, "worker"
-			s.m.dialogs.CloseIn(keymap.InReader)
+			s.m.Focus, s.m.Pools.Chosen = focus, "worker"
+			s.m.Dialogs.CloseIn(keymap.InReader)
 			s.out = perform(s.m, a)
 			s.wants()
-			if _, ok := effectOf[feed.Attach](s); ok || s.m.dialogs.choice() != nil ||
-				s.m.dialogs.prompt() != nil {
+			if _, ok := effectOf[feed.Attach](s); ok || s.m.Dialogs.Choice() != nil ||
+				s.m.Dialogs.Prompt() != nil {
 				t.Errorf("%s is not refused", a.ID)
 			}
 		}
@@ -250,7 +251,7 @@ func TestPasteRunsNothing(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("idle")
 	s.send(tea.PasteMsg{Content: "qs\x1b[31mry\n"})
-	if s.m.dialogs.choice() != nil || len(s.commands()) > 0 {
+	if s.m.Dialogs.Choice() != nil || len(s.commands()) > 0 {
 		t.Error("a paste opened a dialog")
 	}
 	s.press("i")
@@ -268,7 +269,7 @@ func TestEscNeverLeaves(t *testing.T) {
 			t.Fatal("esc left")
 		}
 	}
-	if s.m.focus != panel.IDAgents || s.m.attention || s.m.Agents.Filter.Active() || s.m.zoomed || len(s.m.Agents.Marks) > 0 {
+	if s.m.Focus != panel.IDAgents || s.m.Attention || s.m.Agents.Filter.Active() || s.m.Zoomed || len(s.m.Agents.Marks) > 0 {
 		t.Error("esc did not undo everything")
 	}
 }
@@ -290,21 +291,21 @@ func TestInvalidNameIsReported(t *testing.T) {
 
 func TestQuitByMode(t *testing.T) {
 	for _, c := range []struct {
-		mode Mode
+		mode state.Mode
 		keys []string
 		want feed.Exit
 	}{
-		{Hosting, []string{"q", "h"}, feed.HandOver},
-		{Hosting, []string{"ctrl+c", "a"}, feed.KeepAgents},
-		{Hosting, []string{"q", "s", "6", "enter"}, feed.StopCity},
-		{Hosting, []string{"q", "s", "enter", "esc"}, -1},
-		{Hosting, []string{"q", "enter"}, -1},
-		{Hosting, []string{"q", "q", "n"}, -1},
-		{Hosting, []string{"ctrl+z", "enter"}, -1},
-		{Joined, []string{"q"}, feed.Leave},
-		{Joined, []string{"ctrl+c"}, feed.Leave},
-		{Joined, []string{":", "s", "t", "o", "p", "space", "c", "i", "t", "y", "enter", "6", "enter"}, feed.StopCity},
-		{ReadOnly, []string{"q"}, feed.Leave},
+		{state.Hosting, []string{"q", "h"}, feed.HandOver},
+		{state.Hosting, []string{"ctrl+c", "a"}, feed.KeepAgents},
+		{state.Hosting, []string{"q", "s", "6", "enter"}, feed.StopCity},
+		{state.Hosting, []string{"q", "s", "enter", "esc"}, -1},
+		{state.Hosting, []string{"q", "enter"}, -1},
+		{state.Hosting, []string{"q", "q", "n"}, -1},
+		{state.Hosting, []string{"ctrl+z", "enter"}, -1},
+		{state.Joined, []string{"q"}, feed.Leave},
+		{state.Joined, []string{"ctrl+c"}, feed.Leave},
+		{state.Joined, []string{":", "s", "t", "o", "p", "space", "c", "i", "t", "y", "enter", "6", "enter"}, feed.StopCity},
+		{state.ReadOnly, []string{"q"}, feed.Leave},
 	} {
 		s := newStage(t, Options{Mode: c.mode})
 		s.hear(feed.News{Snap: demoSnapshot(epoch)})
@@ -313,7 +314,7 @@ func TestQuitByMode(t *testing.T) {
 		if !ok {
 			f.Exit = -1
 		}
-		if f.Exit != c.want || s.m.dialogs.choice() != nil {
+		if f.Exit != c.want || s.m.Dialogs.Choice() != nil {
 			t.Errorf("%v %v: exit %d, want %d", c.mode, c.keys, f.Exit, c.want)
 		}
 	}
@@ -328,7 +329,7 @@ func TestHelpRunsWhatItFinds(t *testing.T) {
 	s.wants()
 	s.shows(`unknown verb "zzzz"`)
 	s.press("esc", ":", "ctrl+k")
-	if len(s.m.dialogs.finder().Found) != len(s.m.dialogs.finder().All) {
+	if len(s.m.Dialogs.Finder().Found) != len(s.m.Dialogs.Finder().All) {
 		t.Error("an editing key searched")
 	}
 }
@@ -348,16 +349,16 @@ func TestLostCityIsSaid(t *testing.T) {
 func TestRoomLeavesAStoppedCityAtOnce(t *testing.T) {
 	why := "the controller has ended"
 	for _, c := range []struct {
-		mode     Mode
+		mode     state.Mode
 		shutDown bool
 		banner   string
 		asks     bool
 	}{
-		{Joined, true, "the city stopped 1h00 ago; run `gcity` there", false},
-		{ReadOnly, true, "the city stopped", false},
-		{Joined, false, "no answer for 1h00: the controller has ended; run `gcity` there to start it again", false},
-		{ReadOnly, false, "no answer for 1h00: the controller has ended", false},
-		{Hosting, false, "the city cannot be reached", true},
+		{state.Joined, true, "the city stopped 1h00 ago; run `gcity` there", false},
+		{state.ReadOnly, true, "the city stopped", false},
+		{state.Joined, false, "no answer for 1h00: the controller has ended; run `gcity` there to start it again", false},
+		{state.ReadOnly, false, "no answer for 1h00: the controller has ended", false},
+		{state.Hosting, false, "the city cannot be reached", true},
 	} {
 		s := newStage(t, Options{Mode: c.mode})
 		s.size(120, 40)
@@ -374,7 +375,7 @@ func TestRoomLeavesAStoppedCityAtOnce(t *testing.T) {
 		}
 		s.press("q")
 		f, left := effectOf[feed.Quit](s)
-		if asks := s.m.dialogs.choice() != nil; asks != c.asks || left == c.asks ||
+		if asks := s.m.Dialogs.Choice() != nil; asks != c.asks || left == c.asks ||
 			left && f.Exit != feed.Leave {
 			t.Errorf("%+v: left %v with %v, asks %v", c, left, f.Exit, asks)
 		}
@@ -387,7 +388,7 @@ func TestRoomLeavesAStoppedCityAtOnce(t *testing.T) {
 // A dialog that covers the whole screen shows that its data is outdated if the city does not answer.
 func TestDetailsOfARemovedCity(t *testing.T) {
 	for _, key := range []string{"d", "c"} {
-		s := newStage(t, Options{Mode: Joined})
+		s := newStage(t, Options{Mode: state.Joined})
 		s.size(80, 24)
 		s.hear(feed.News{Snap: demoSnapshot(epoch)})
 		s.press(key)
@@ -403,7 +404,7 @@ func TestDetailsOfARemovedCity(t *testing.T) {
 
 // If the city stops while a leave question is open, the question offers only what is still possible.
 func TestTheCityEndsUnderTheQuestion(t *testing.T) {
-	s := newStage(t, Options{Mode: Joined})
+	s := newStage(t, Options{Mode: state.Joined})
 	s.size(120, 40)
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	s.line("stop city", "enter")
@@ -414,7 +415,7 @@ func TestTheCityEndsUnderTheQuestion(t *testing.T) {
 	s.shows("the city stopped", "Leave bright-lights?")
 	s.hides("the controller?")
 	s.press("enter") // "stay" is preselected
-	if _, left := effectOf[feed.Quit](s); left || s.m.dialogs.choice() != nil {
+	if _, left := effectOf[feed.Quit](s); left || s.m.Dialogs.Choice() != nil {
 		t.Errorf("left %v", left)
 	}
 }
@@ -423,7 +424,7 @@ func TestTheCityEndsUnderTheQuestion(t *testing.T) {
 func TestLeavingSaysWhatClosingDoes(t *testing.T) {
 	for on, want := range map[string]string{"": "keeps everything running", "stop": "stops the city", "leave": "keeps only the agents"} {
 		s := demo(t, 120, 40)
-		s.m.person.OnHangup = on
+		s.m.Person.OnHangup = on
 		s.press("q")
 		s.shows("keep the city running in the background", "Closing the terminal", want)
 	}
@@ -432,7 +433,7 @@ func TestLeavingSaysWhatClosingDoes(t *testing.T) {
 // An older snapshot is ignored, unless the controller has restarted.
 func TestOvertakenSnapshotIsIgnored(t *testing.T) {
 	s := demo(t, 120, 40)
-	old := s.m.snap
+	old := s.m.Snap
 	s.agent("idle", func(a *city.Agent) { a.Description = "busy now" })
 	s.hear(feed.News{Snap: old})
 	s.shows("busy now")
@@ -458,7 +459,7 @@ func TestAStatusGoesAway(t *testing.T) {
 	s.press("esc")
 	s.hides("cannot attach")
 	s = refused()
-	s.wait(fade + time.Second)
+	s.wait(state.Fade + time.Second)
 	s.hides("cannot attach")
 	s.press("M")
 	s.shows("the terminal uses the mouse")

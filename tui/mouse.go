@@ -7,6 +7,7 @@ import (
 
 	"gcity/tui/feed"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
@@ -21,14 +22,14 @@ const together = 16 * time.Millisecond
 type wheel struct{ x, y, notches int }
 
 // hand handles pastes and the mouse.
-func hand(m *model, msg any) (todo []feed.Effect) {
+func hand(m *state.Room, msg any) (todo []feed.Effect) {
 	m.UI++
 	switch msg := msg.(type) {
 	case tea.MouseClickMsg:
-		m.keyed = m.now
+		m.Keyed = m.Now
 		return click(m, msg)
 	case wheel:
-		m.keyed = m.now
+		m.Keyed = m.Now
 		roll(m, msg)
 	case tea.PasteMsg:
 		paste(m, msg.Content)
@@ -37,69 +38,69 @@ func hand(m *model, msg any) (todo []feed.Effect) {
 }
 
 // click handles a click on a tab, a column heading, a panel or a row. A double click opens the row, or zooms the panel.
-func click(m *model, c tea.MouseClickMsg) []feed.Effect {
-	last := m.pressed
-	m.pressed = press{at: m.now, x: c.X, y: c.Y}
-	double := last.x == c.X && last.y == c.Y && m.now.Sub(last.at) <= doubleClick
+func click(m *state.Room, c tea.MouseClickMsg) []feed.Effect {
+	last := m.Pressed
+	m.Pressed = state.Press{At: m.Now, X: c.X, Y: c.Y}
+	double := last.X == c.X && last.Y == c.Y && m.Now.Sub(last.At) <= doubleClick
 	if double {
-		m.pressed = press{}
-		if last.shut {
+		m.Pressed = state.Press{}
+		if last.Shut {
 			return nil
 		}
 	}
-	if c.Button == tea.MouseLeft && (m.dialogs.choice() != nil || m.dialogs.finder() != nil) {
+	if c.Button == tea.MouseLeft && (m.Dialogs.Choice() != nil || m.Dialogs.Finder() != nil) {
 		todo := clickSheet(m, c.X, c.Y, double)
-		m.pressed.shut = m.dialogs.choice() == nil && m.dialogs.finder() == nil
+		m.Pressed.Shut = m.Dialogs.Choice() == nil && m.Dialogs.Finder() == nil
 		return todo
 	}
-	if m.fleetRoom {
+	if m.FleetRoom {
 		return clickFleet(m, c, double)
 	}
-	a := areaAt(m, c.X, c.Y)
-	if a == nil || c.Button != tea.MouseLeft || covered(m) || a.panel == panel.IDDetail {
+	a := state.AreaAt(m, c.X, c.Y)
+	if a == nil || c.Button != tea.MouseLeft || state.Covered(m) || a.Panel == panel.IDDetail {
 		return nil
 	}
-	if c.Y == a.y {
-		if p := widget.TabAt(tabsFor(m, a.place, a.w), c.X-a.x); p != "" {
-			focusOn(m, panel.ID(p))
+	if c.Y == a.Y {
+		if p := widget.TabAt(tabsFor(m, a.Place, a.W), c.X-a.X); p != "" {
+			state.FocusOn(m, panel.ID(p))
 			if double {
-				return perform(m, m.keys.ByID("view.zoom"))
+				return perform(m, m.Keys.ByID("view.zoom"))
 			}
 			return nil
 		}
 	}
-	focusOn(m, a.panel)
-	if c.Y == a.y+1 && a.panel != panel.IDPeek && m.focused().Headed(m.env(), a.w, a.h) {
-		if way := m.focused().OrderAt(m.env(), a.w, c.X-a.x); way >= 0 {
+	state.FocusOn(m, a.Panel)
+	if c.Y == a.Y+1 && a.Panel != panel.IDPeek && m.Focused().Headed(m.Env(), a.W, a.H) {
+		if way := m.Focused().OrderAt(m.Env(), a.W, c.X-a.X); way >= 0 {
 			sortBy(m, way)
 		}
 		return nil
 	}
-	if row := c.Y - a.y - 1; row >= 0 && !point(m, a, row) && a.panel != panel.IDPeek {
+	if row := c.Y - a.Y - 1; row >= 0 && !point(m, a, row) && a.Panel != panel.IDPeek {
 		return nil
 	}
 	if !double {
 		return nil
 	}
-	return unfold(m, a.panel)
+	return unfold(m, a.Panel)
 }
 
 // clickSheet chooses the clicked answer, or moves the cursor to a row of a list. A double click runs the row. Other
 // clicks do nothing, so that no question closes by accident.
-func clickSheet(m *model, x, y int, double bool) []feed.Effect {
+func clickSheet(m *state.Room, x, y int, double bool) []feed.Effect {
 	_, lines, w, _, _ := sheetContent(m)
 	left, top, h := sheetPlace(m, len(lines), w)
 	row := y - top - 1
 	if x <= left || x >= left+w-1 || row < 0 || row >= h-2 {
 		return nil
 	}
-	if c := m.dialogs.choice(); c != nil {
-		if !c.Accepts("", m.now) {
+	if c := m.Dialogs.Choice(); c != nil {
+		if !c.Accepts("", m.Now) {
 			return nil
 		}
-		return m.runTasks(c.Click(row, func() { m.dialogs.Close(c) }))
+		return m.RunTasks(c.Click(row, func() { m.Dialogs.Close(c) }))
 	}
-	if f := m.dialogs.finder(); f.Click(row, len(lines)) && double {
+	if f := m.Dialogs.Finder(); f.Click(row, len(lines)) && double {
 		return runFound(m)
 	}
 	return nil
@@ -107,20 +108,20 @@ func clickSheet(m *model, x, y int, double bool) []feed.Effect {
 
 // unfold runs the action of the enter key in a panel, but never attaches, because a mouse user may not be at the
 // keyboard.
-func unfold(m *model, p panel.ID) []feed.Effect {
+func unfold(m *state.Room, p panel.ID) []feed.Effect {
 	if p == panel.IDPeek {
-		return perform(m, m.keys.ByID("view.zoom"))
+		return perform(m, m.Keys.ByID("view.zoom"))
 	}
-	return perform(m, m.keys.ByID(m.panelOf(p).About().Opens))
+	return perform(m, m.Keys.ByID(m.PanelOf(p).About().Opens))
 }
 
 // point moves the cursor to a row of a panel. It returns false if the row does not exist.
-func point(m *model, a *area, row int) bool {
-	if a.panel == panel.IDPeek {
+func point(m *state.Room, a *state.Area, row int) bool {
+	if a.Panel == panel.IDPeek {
 		return false
 	}
-	p := m.panelOf(a.panel)
-	if p.Headed(m.env(), a.w, a.h) {
+	p := m.PanelOf(a.Panel)
+	if p.Headed(m.Env(), a.W, a.H) {
 		row--
 	}
 	cursor, offset, shown, _ := p.Cursor()
@@ -128,41 +129,41 @@ func point(m *model, a *area, row int) bool {
 	if row < 0 || at >= shown {
 		return false
 	}
-	step(m, at-cursor)
+	state.Step(m, at-cursor)
 	return true
 }
 
 // roll scrolls the panel or text under the pointer; the focus does not change.
-func roll(m *model, w wheel) {
+func roll(m *state.Room, w wheel) {
 	const lines = 3 // lines per notch; most lists move by one row
 	switch {
-	case m.dialogs.choice() != nil || m.typing():
+	case m.Dialogs.Choice() != nil || m.Typing():
 		return
-	case m.dialogs.covers():
-		m.dialogs.Top().Wheel(w.notches, m.canvas())
-		return
-	}
-	if m.fleetRoom {
-		stepFleet(m, w.notches)
+	case m.Dialogs.Covers():
+		m.Dialogs.Top().Wheel(w.notches, m.Canvas())
 		return
 	}
-	a := areaAt(m, w.x, w.y)
-	if a == nil || a.panel == panel.IDDetail {
+	if m.FleetRoom {
+		state.StepFleet(m, w.notches)
 		return
 	}
-	if a.panel == panel.IDPeek {
-		cols, rows := paneRoom(m)
-		m.peek.Scroll(lines*w.notches, cols, rows)
+	a := state.AreaAt(m, w.x, w.y)
+	if a == nil || a.Panel == panel.IDDetail {
 		return
 	}
-	focus := m.focus
-	m.focus = a.panel
+	if a.Panel == panel.IDPeek {
+		cols, rows := state.PaneRoom(m)
+		m.Peek.Scroll(lines*w.notches, cols, rows)
+		return
+	}
+	focus := m.Focus
+	m.Focus = a.Panel
 	n := w.notches
-	if a.panel == panel.IDEvents {
+	if a.Panel == panel.IDEvents {
 		n *= lines
 	}
-	step(m, n)
-	m.focus = focus
+	state.Step(m, n)
+	m.Focus = focus
 }
 
 // turned collects wheel events. It reports whether this event is the first of a batch; the caller then starts a timer.
@@ -205,33 +206,33 @@ func (r *room) mouse(msg tea.Msg) (cmd tea.Cmd, ok bool) {
 }
 
 // clickFleet moves the cursor to the clicked row; a double click opens it.
-func clickFleet(m *model, c tea.MouseClickMsg, double bool) []feed.Effect {
+func clickFleet(m *state.Room, c tea.MouseClickMsg, double bool) []feed.Effect {
 	at := planFleet(m)
 	row := c.Y - at.head - 1
 	switch {
-	case c.Button != tea.MouseLeft || covered(m):
+	case c.Button != tea.MouseLeft || state.Covered(m):
 		return nil
 	case row >= 0 && row < at.cities-1:
-		if fleetHeaded(m, m.w, at.cities) {
+		if fleetHeaded(m, m.W, at.cities) {
 			row--
 		}
-		if row < 0 || row+m.cities.List.Offset >= len(m.cities.List.Shown) {
+		if row < 0 || row+m.Cities.List.Offset >= len(m.Cities.List.Shown) {
 			return nil
 		}
-		row += m.cities.List.Offset
-		m.onNeeds = false
-		m.cities.Move(row - m.cities.List.Cursor)
+		row += m.Cities.List.Offset
+		m.OnNeeds = false
+		m.Cities.Move(row - m.Cities.List.Cursor)
 	default:
 		row -= at.cities
-		if row < 0 || row >= at.needs-1 || row+m.needOffset >= len(allNeeds(m)) {
+		if row < 0 || row >= at.needs-1 || row+m.NeedOffset >= len(state.AllNeeds(m)) {
 			return nil
 		}
-		row += m.needOffset
-		m.onNeeds = true
-		moveNeeds(m, row-m.needAt)
+		row += m.NeedOffset
+		m.OnNeeds = true
+		state.MoveNeeds(m, row-m.NeedAt)
 	}
 	if double {
-		return perform(m, m.keys.ByID("fleet.open"))
+		return perform(m, m.Keys.ByID("fleet.open"))
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"gcity/city"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/terminal"
 )
 
@@ -47,12 +48,12 @@ func TestClick(t *testing.T) {
 		s := pooled(t, size[0], size[1])
 		s.change(withAutomations)
 		s.click("flaky ")
-		if s.m.Agents.Chosen != "flaky" || s.m.focus != panel.IDAgents {
+		if s.m.Agents.Chosen != "flaky" || s.m.Focus != panel.IDAgents {
 			t.Errorf("%v: the cursor is on %s", size, s.m.Agents.Chosen)
 		}
 		s.click("2 Pools")
-		if s.m.focus != panel.IDPools {
-			t.Errorf("%v: the focus is on %s", size, s.m.focus)
+		if s.m.Focus != panel.IDPools {
+			t.Errorf("%v: the focus is on %s", size, s.m.Focus)
 		}
 		s.click("triage ")
 		if s.m.Pools.Chosen != "triage" {
@@ -60,13 +61,13 @@ func TestClick(t *testing.T) {
 		}
 		s.press("4")
 		s.click("digest")
-		if s.m.focus != panel.IDAutomations || s.m.Automations.Chosen != "digest" {
+		if s.m.Focus != panel.IDAutomations || s.m.Automations.Chosen != "digest" {
 			t.Errorf("%v: the automation is %s", size, s.m.Automations.Chosen)
 		}
 		s.press("1")
 		s.click("0 flaky")
-		if s.m.focus != panel.IDPeek {
-			t.Errorf("%v: the focus is on %s, not on the pane", size, s.m.focus)
+		if s.m.Focus != panel.IDPeek {
+			t.Errorf("%v: the focus is on %s, not on the pane", size, s.m.Focus)
 		}
 	}
 }
@@ -76,19 +77,19 @@ func TestClickBelowAndOutside(t *testing.T) {
 	s.choose("idle")
 	s.press("P")
 	s.click("3 Quarantine")
-	if s.m.focus != panel.IDQuarantine {
-		t.Errorf("the focus is on %s", s.m.focus)
+	if s.m.Focus != panel.IDQuarantine {
+		t.Errorf("the focus is on %s", s.m.Focus)
 	}
 	s.click("10:36:07  crashed")
-	if s.m.focus != panel.IDEvents || !s.m.Events.Frozen {
+	if s.m.Focus != panel.IDEvents || !s.m.Events.Frozen {
 		t.Error("an event in the right stack is not reached")
 	}
-	focus, chosen := s.m.focus, s.m.Agents.Chosen
+	focus, chosen := s.m.Focus, s.m.Agents.Chosen
 	for _, at := range [][2]int{{0, 0}, {199, 59}, {-1, -1}, {500, 500}, {0, 1 << 20}} {
 		s.send(tea.MouseClickMsg{X: at[0], Y: at[1], Button: tea.MouseLeft})
 		s.send(wheel{at[0], at[1], 1})
 	}
-	if s.m.focus != focus || s.m.Agents.Chosen != chosen {
+	if s.m.Focus != focus || s.m.Agents.Chosen != chosen {
 		t.Error("a click at nothing does something")
 	}
 }
@@ -96,11 +97,11 @@ func TestClickBelowAndOutside(t *testing.T) {
 func TestDoubleClickOpens(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.doubleClick("builder ")
-	if !s.m.zoomed || s.m.focus != panel.IDPeek || s.m.Agents.Chosen != "builder" {
+	if !s.m.Zoomed || s.m.Focus != panel.IDPeek || s.m.Agents.Chosen != "builder" {
 		t.Error("an agent's terminal is not zoomed")
 	}
 	s.doubleClick("0 builder")
-	if s.m.zoomed {
+	if s.m.Zoomed {
 		t.Error("the pane is not zoomed back")
 	}
 	s.press("2")
@@ -109,7 +110,7 @@ func TestDoubleClickOpens(t *testing.T) {
 	s.press("esc", "1")
 	s.click("idle ")
 	s.click("idle ") // too late for a double click
-	if s.m.zoomed {
+	if s.m.Zoomed {
 		t.Error("two clicks are taken for a double one")
 	}
 }
@@ -122,25 +123,25 @@ func TestWheel(t *testing.T) {
 	s.hear(feed.News{Pane: &terminal.News{Agent: "builder", Session: "builder-1", Screen: screen, Fed: 300}})
 	x, y := s.where("0 builder")
 	s.send(wheel{x, y + 3, -2})
-	if !s.m.peek.Frozen() || s.m.focus != panel.IDAgents {
+	if !s.m.Peek.Frozen() || s.m.Focus != panel.IDAgents {
 		t.Error("the pane does not scroll under the wheel")
 	}
 	s.send(wheel{x, y + 3, 100})
-	if s.m.peek.Frozen() {
+	if s.m.Peek.Frozen() {
 		t.Error("at its end the pane follows again")
 	}
 	x, y = s.where("5 Events")
 	s.send(wheel{x, y + 1, -1})
-	if !s.m.Events.Frozen || s.m.focus != panel.IDAgents {
+	if !s.m.Events.Frozen || s.m.Focus != panel.IDAgents {
 		t.Error("events do not scroll under the wheel")
 	}
 	s.press("?")
 	s.send(wheel{100, 20, 3})
-	if s.m.dialogs.finder().At != 4 { // the first row is a heading
+	if s.m.Dialogs.Finder().At != 4 { // the first row is a heading
 		t.Error("a sheet does not scroll under the wheel")
 	}
 	s.click("restart the agent or the pool")
-	if s.m.dialogs.finder() == nil || len(s.commands()) > 0 {
+	if s.m.Dialogs.Finder() == nil || len(s.commands()) > 0 {
 		t.Error("a click goes through a sheet")
 	}
 }
@@ -188,18 +189,18 @@ func TestMouseIsUsedUntilItIsTurnedOff(t *testing.T) {
 	s.press("M")
 	used(s, false)
 	s.shows("the terminal uses the mouse again, also at the next start")
-	kept, next := memoryOf(s.m), demo(t, 120, 40)
-	recall(next.m, kept)
+	kept, next := state.MemoryOf(s.m), demo(t, 120, 40)
+	state.Recall(next.m, kept)
 	used(next, false)
 	s.press("M")
 	s.shows("hold shift to select text, M releases it")
 	used(s, true)
 	off := newStage(t, Options{Person: feed.Person{MouseOff: true}})
 	used(off, false)
-	recall(off.m, memoryOf(s.m))
+	state.Recall(off.m, state.MemoryOf(s.m))
 	used(off, true)
 	broken := demo(t, 120, 40)
-	recall(broken.m, feed.Memory{Mouse: "sideways"})
+	state.Recall(broken.m, feed.Memory{Mouse: "sideways"})
 	used(broken, true)
 }
 
@@ -253,7 +254,7 @@ func TestClickInAQuestion(t *testing.T) {
 		s.now = s.now.Add(time.Second)
 		for _, at := range [][2]int{{0, 0}, {x, y - 1}, {size[0] - 1, y}, {x, size[1] - 1}} {
 			if s.send(tea.MouseClickMsg{X: at[0], Y: at[1],
-				Button: tea.MouseLeft}); s.m.dialogs.choice() == nil || len(s.commands()) > 0 {
+				Button: tea.MouseLeft}); s.m.Dialogs.Choice() == nil || len(s.commands()) > 0 {
 				t.Fatalf("%v: a click at %v answers", size, at)
 			}
 		}
@@ -261,13 +262,13 @@ func TestClickInAQuestion(t *testing.T) {
 		s.wants(city.Restart{Agent: "builder"})
 		chosen := s.m.Agents.Chosen
 		s.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft}) // the second click of a double click
-		if s.m.Agents.Chosen != chosen || s.m.dialogs.choice() != nil {
+		if s.m.Agents.Chosen != chosen || s.m.Dialogs.Choice() != nil {
 			t.Errorf("%v: a second click goes to what was behind the question", size)
 		}
 		s.press("r")
 		s.click("no, leave it")
 		s.wants()
-		if s.m.dialogs.choice() != nil {
+		if s.m.Dialogs.Choice() != nil {
 			t.Errorf("%v: the question is still there", size)
 		}
 	}
@@ -276,7 +277,7 @@ func TestClickInAQuestion(t *testing.T) {
 	s.press("ctrl+k")
 	s.click("stop: let it finish")
 	s.wants()
-	if s.m.dialogs.choice() == nil || s.m.dialogs.choice().At != 1 {
+	if s.m.Dialogs.Choice() == nil || s.m.Dialogs.Choice().At != 1 {
 		t.Error("what must be typed is not asked for, or the answer is not chosen")
 	}
 	s.typeIn("idle")
@@ -289,17 +290,17 @@ func TestClickInAList(t *testing.T) {
 	s.choose("builder")
 	s.press("x")
 	s.click("restart the agent or the pool")
-	if s.m.dialogs.finder() == nil ||
-		s.m.dialogs.finder().Found[s.m.dialogs.finder().At].Title != "restart the agent or the pool" {
+	if s.m.Dialogs.Finder() == nil ||
+		s.m.Dialogs.Finder().Found[s.m.Dialogs.Finder().At].Title != "restart the agent or the pool" {
 		t.Fatal("the cursor is not where the click was")
 	}
 	s.click("type to search")
 	s.click("Verbs for builder")
-	if s.m.dialogs.finder() == nil || s.m.dialogs.choice() != nil {
+	if s.m.Dialogs.Finder() == nil || s.m.Dialogs.Choice() != nil {
 		t.Fatal("a click beside the rows does something")
 	}
 	s.doubleClick("restart the agent")
-	if s.m.dialogs.finder() != nil || s.m.dialogs.choice() == nil {
+	if s.m.Dialogs.Finder() != nil || s.m.Dialogs.Choice() == nil {
 		t.Error("a double click does not run it")
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"gcity/city"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
@@ -81,7 +82,7 @@ func TestSortedListsStayStill(t *testing.T) {
 	if got := s.order(); !slices.Equal(got, before) {
 		t.Errorf("the list moved right after a key: %v, was %v", got, before)
 	}
-	s.wait(still)
+	s.wait(state.Still)
 	if got := s.order(); slices.Equal(got, before) {
 		t.Error("the list is never brought into its order again")
 	}
@@ -97,8 +98,8 @@ func TestSortPoolsAndAutomations(t *testing.T) {
 	s.press("o", "o", "o", "o")
 	s.shows("sorted by state")
 	first := s.m.Pools.Rows[s.m.Pools.List.Shown[0]]
-	if !first.Attention(s.m.now) {
-		t.Errorf("%s is %s and stands first by need", first.Name, first.State(s.m.now))
+	if !first.Attention(s.m.Now) {
+		t.Errorf("%s is %s and stands first by need", first.Name, first.State(s.m.Now))
 	}
 	s.press("4", "o", "o")
 	s.shows("gate ↑", "sorted by gate")
@@ -110,7 +111,7 @@ func TestSortPoolsAndAutomations(t *testing.T) {
 		}
 	}
 	s.press("5", "o")
-	if o, _ := s.m.focused().Sorting(s.now); o != nil || s.m.Agents.Order.Way != 0 {
+	if o, _ := s.m.Focused().Sorting(s.now); o != nil || s.m.Agents.Order.Way != 0 {
 		t.Error("events are not sorted, and o among them sorts nothing else")
 	}
 }
@@ -118,15 +119,15 @@ func TestSortPoolsAndAutomations(t *testing.T) {
 func TestOrdersAreKept(t *testing.T) {
 	s := demo(t, 200, 60)
 	s.press("o", "o", "o", "O", "2", "o")
-	kept := s.m.orders()
+	kept := s.m.Orders()
 	if want := map[string]string{"agents": "for reversed", "pools": "size", "automations": "state", "rigs": "state", "work": "state", "mail": "age"}; !maps.Equal(kept, want) {
 		t.Errorf("kept is %v, want %v", kept, want)
 	}
 	kept["automations"] = "of a later version"
 	next := demo(t, 200, 60)
-	next.m.setOrders(kept)
+	next.m.SetOrders(kept)
 	kept["automations"] = "state"
-	if got := next.m.orders(); !maps.Equal(got, kept) {
+	if got := next.m.Orders(); !maps.Equal(got, kept) {
 		t.Errorf("taken back %v, was %v", got, kept)
 	}
 }
@@ -214,11 +215,11 @@ func TestEveryColumnSorts(t *testing.T) {
 		if o, _ := p.Sorting(s.now); o == nil || p.About().Plain {
 			continue
 		}
-		focusOn(s.m, p.About().ID)
+		state.FocusOn(s.m, p.About().ID)
 		_, ways := p.Sorting(s.now)
 		_, _, shown, _ := p.Cursor()
 		for x := 3; x < 190 && shown > 0; x++ {
-			way := p.OrderAt(s.m.env(), 190, x)
+			way := p.OrderAt(s.m.Env(), 190, x)
 			if way < 0 {
 				continue
 			}

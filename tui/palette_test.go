@@ -10,6 +10,7 @@ import (
 	"gcity/tui/feed"
 	"gcity/tui/palette"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 )
 
 // line types a line into the palette and then presses keys.
@@ -97,15 +98,15 @@ func TestPaletteGoesThere(t *testing.T) {
 	s.change(withAutomations)
 	s.press("/", "z", "enter", "!")
 	s.line("goto worker-3", "enter")
-	if s.m.Agents.Chosen != "worker-3" || s.m.focus != panel.IDAgents || !s.m.visible("worker-3") {
+	if s.m.Agents.Chosen != "worker-3" || s.m.Focus != panel.IDAgents || !s.m.Visible("worker-3") {
 		t.Errorf("the cursor is on %s", s.m.Agents.Chosen)
 	}
 	s.line("goto triage", "enter") // triage-1 begins with the same text
-	if s.m.focus != panel.IDPools || s.m.Pools.Chosen != "triage" {
+	if s.m.Focus != panel.IDPools || s.m.Pools.Chosen != "triage" {
 		t.Errorf("the cursor is on pool %s", s.m.Pools.Chosen)
 	}
 	s.line("goto digest", "enter")
-	if s.m.focus != panel.IDAutomations || s.m.Automations.Chosen != "digest" {
+	if s.m.Focus != panel.IDAutomations || s.m.Automations.Chosen != "digest" {
 		t.Errorf("the cursor is on automation %s", s.m.Automations.Chosen)
 	}
 	s.line("details worker-1", "enter")
@@ -117,8 +118,8 @@ func TestPaletteHistory(t *testing.T) {
 	s.line("goto idle", "enter")
 	s.line("goto worker-2", "enter")
 	s.line("goto idle", "enter")
-	if want := []string{"goto worker-2", "goto idle"}; !slices.Equal(s.m.history, want) {
-		t.Fatalf("kept is %q, want %q", s.m.history, want)
+	if want := []string{"goto worker-2", "goto idle"}; !slices.Equal(s.m.History, want) {
+		t.Fatalf("kept is %q, want %q", s.m.History, want)
 	}
 	s.press(":", "up", "up")
 	s.shows(": goto worker-2")
@@ -127,21 +128,21 @@ func TestPaletteHistory(t *testing.T) {
 		t.Errorf("the cursor is on %s", s.m.Agents.Chosen)
 	}
 	s.press(":", "up", "down")
-	if text := s.m.dialogs.finder().Edit.String(); text != "" {
+	if text := s.m.Dialogs.Finder().Edit.String(); text != "" {
 		t.Errorf("behind the newest there is nothing, got %q", text)
 	}
 	s.press("down")
-	if s.m.dialogs.finder().At != 1 {
+	if s.m.Dialogs.Finder().At != 1 {
 		t.Error("down in the list moves down")
 	}
 	s.press("esc")
 	for i := range palette.MaxHistory + 10 {
-		s.m.history = palette.Remember(s.m.history, fmt.Sprint("goto ", i))
+		s.m.History = palette.Remember(s.m.History, fmt.Sprint("goto ", i))
 	}
 	other := pooled(t, 120, 40)
-	other.m.history = palette.Recall(append(slices.Clone(s.m.history), "bad\x1b[31m\n"))
-	if n := len(other.m.history); n != palette.MaxHistory || other.m.history[n-1] != "bad[31m " {
-		t.Errorf("taken back are %d, the last is %q", n, other.m.history[n-1])
+	other.m.History = palette.Recall(append(slices.Clone(s.m.History), "bad\x1b[31m\n"))
+	if n := len(other.m.History); n != palette.MaxHistory || other.m.History[n-1] != "bad[31m " {
+		t.Errorf("taken back are %d, the last is %q", n, other.m.History[n-1])
 	}
 }
 
@@ -150,14 +151,14 @@ func TestPaletteShowsKeysAndRanksNames(t *testing.T) {
 	s.choose("idle")
 	s.press(":")
 	s.typeIn("restart ")
-	if first := s.m.dialogs.finder().Found[0].Line; first != "restart idle" {
+	if first := s.m.Dialogs.Finder().Found[0].Line; first != "restart idle" {
 		t.Errorf("the first offer is %q, not the selected agent", first)
 	}
 	s.typeIn("ker-2")
 	s.shows("r             restart worker-2")
 	s.press("esc", ":")
 	s.typeIn("restart wrk2") // a match by some of its letters
-	if first := s.m.dialogs.finder().Found[0].Line; first != "restart worker-2" {
+	if first := s.m.Dialogs.Finder().Found[0].Line; first != "restart worker-2" {
 		t.Errorf("the first offer is %q", first)
 	}
 }
@@ -173,7 +174,7 @@ func TestEnterRunsTheActionOfThatName(t *testing.T) {
 			}
 		}
 	})
-	s.m.history = []string{"fire release", "release scou"}
+	s.m.History = []string{"fire release", "release scou"}
 	for _, keys := range [][]string{{":", "up", "enter"}, {":", "up", "up", "enter"}} {
 		s.press(keys...)
 		s.wants()
@@ -187,12 +188,12 @@ func TestEnterRunsTheActionOfThatName(t *testing.T) {
 		s.line(line, "enter")
 		s.wants()
 		s.shows(why)
-		if s.m.dialogs.finder() == nil {
+		if s.m.Dialogs.Finder() == nil {
 			t.Errorf("%q closes the palette", line)
 		}
 		s.press("esc")
 	}
-	if s.m.peek.Fit {
+	if s.m.Peek.Fit {
 		t.Error("what only a description mentions is run")
 	}
 	s.line("fire release", "tab", "enter")
@@ -216,7 +217,7 @@ func TestEnterRunsTheActionOfThatName(t *testing.T) {
 
 // A read-only room does not offer verbs that change something, and refuses them if they are typed in full.
 func TestReadOnlyHidesVerbs(t *testing.T) {
-	s := newStage(t, Options{Mode: ReadOnly})
+	s := newStage(t, Options{Mode: state.ReadOnly})
 	s.size(200, 60)
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	s.change(withPools)
@@ -252,8 +253,8 @@ func TestPaletteAsksForTheRest(t *testing.T) {
 	s.typeIn("3")
 	s.press("enter")
 	s.wants(city.Scale{Pool: "worker", Size: 3})
-	if want := []string{"scale worker 3"}; !slices.Equal(s.m.history, want) {
-		t.Errorf("kept is %q", s.m.history)
+	if want := []string{"scale worker 3"}; !slices.Equal(s.m.History, want) {
+		t.Errorf("kept is %q", s.m.History)
 	}
 }
 
@@ -283,7 +284,7 @@ func TestPaletteFindsWordsInAnyOrder(t *testing.T) {
 	} {
 		s.press(":")
 		s.typeIn(c.line)
-		f := s.m.dialogs.finder()
+		f := s.m.Dialogs.Finder()
 		if len(f.Found) == 0 || f.Found[0].Line != c.want {
 			t.Errorf("%q finds first %+v, want %q", c.line, f.Current(), c.want)
 		}
@@ -319,14 +320,14 @@ func TestPaletteNounsLeadToPanels(t *testing.T) {
 			}
 			s.press("0")
 			s.line(noun, "enter")
-			if s.m.focus != a.ID {
-				t.Errorf(":%s leads to %s", noun, s.m.focus)
+			if s.m.Focus != a.ID {
+				t.Errorf(":%s leads to %s", noun, s.m.Focus)
 			}
 		}
 	}
 	s.press("1")
 	s.line("sort cpu", "enter")
-	if way := s.m.orders()["agents"]; way != "cpu" {
+	if way := s.m.Orders()["agents"]; way != "cpu" {
 		t.Errorf("sorted by %q", way)
 	}
 	s.line("sort weight", "enter")
@@ -343,7 +344,7 @@ func TestPaletteReasonsAndUse(t *testing.T) {
 	s.line("goto worker-2", "enter")
 	s.line("view.redraw", "enter")
 	s.press(":")
-	f := s.m.dialogs.finder()
+	f := s.m.Dialogs.Finder()
 	if f.Found[0].Line != "view.redraw" || f.Found[1].Line != "goto worker-2" {
 		t.Errorf("first are %q and %q", f.Found[0].Line, f.Found[1].Line)
 	}
@@ -359,14 +360,14 @@ func TestPaletteOrder(t *testing.T) {
 	s := rigged(t, 120, 40)
 	s.press(":", "w", "o", "r", "k")
 	refused := false
-	for _, i := range s.m.dialogs.finder().Found {
+	for _, i := range s.m.Dialogs.Finder().Found {
 		if refused && i.Refused() == "" {
 			t.Errorf("%s comes after an entry that cannot run", i.Title)
 		}
 		refused = i.Refused() != ""
 	}
 	s.press("esc", ":", "s", "h", "o", "p", "space", "r", "e", "s", "u")
-	if got := s.m.dialogs.finder().Found[0].Title; got != "resume rig shop" {
+	if got := s.m.Dialogs.Finder().Found[0].Title; got != "resume rig shop" {
 		t.Errorf("the first match is %q", got)
 	}
 }

@@ -25,7 +25,7 @@ func TestFilterFollowsTyping(t *testing.T) {
 	}
 	s.press("enter")
 	s.shows("/shop/", "3 of 12")
-	if !s.m.visible(s.m.Agents.Chosen) {
+	if !s.m.Visible(s.m.Agents.Chosen) {
 		t.Errorf("the selected agent %s is hidden", s.m.Agents.Chosen)
 	}
 	s.press("esc")
@@ -113,8 +113,8 @@ func TestAttention(t *testing.T) {
 		n.Pools = slices.DeleteFunc(n.Pools, func(p city.Pool) bool { return p.Name == "batch" || p.Name == "triage" })
 	})
 	s.press("!") // the agents have problems, the pools have none
-	if s.m.focus != panel.IDAgents {
-		t.Errorf("the focus is on %s", s.m.focus)
+	if s.m.Focus != panel.IDAgents {
+		t.Errorf("the focus is on %s", s.m.Focus)
 	}
 	s.press("2")
 	s.shows("No pool needs attention.", "! shows all 3.", "prober failed, scout quarantined: press 1.")
@@ -153,8 +153,8 @@ func TestEventsFollowUntilScrolled(t *testing.T) {
 	more := func(n int) {
 		var es []events.Event
 		for range n {
-			s.m.actions++ // any counter that grows
-			es = append(es, events.Event{Seq: uint64(100 + s.m.actions), TS: epoch, Type: "bead.closed", Subject: fmt.Sprintf("gc-%d", s.m.actions)})
+			s.m.Actions++ // any counter that grows
+			es = append(es, events.Event{Seq: uint64(100 + s.m.Actions), TS: epoch, Type: "bead.closed", Subject: fmt.Sprintf("gc-%d", s.m.Actions)})
 		}
 		s.hear(feed.News{Events: es})
 	}
@@ -183,7 +183,7 @@ func TestEventsFollowUntilScrolled(t *testing.T) {
 func TestPaneFollowsAndFreezes(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.choose("builder")
-	if w := s.m.watched; w.Agent != "builder" || w.Session != "builder-1" || w.Focused {
+	if w := s.m.Watched; w.Agent != "builder" || w.Session != "builder-1" || w.Focused {
 		t.Errorf("watched: %+v", w)
 	}
 	p := paneOf("builder", "builder-1")
@@ -205,7 +205,7 @@ func TestPaneFollowsAndFreezes(t *testing.T) {
 	s.shows("following")
 	s.press("k", "esc")
 	s.shows("following")
-	if s.m.focus != panel.IDPeek {
+	if s.m.Focus != panel.IDPeek {
 		t.Error("esc goes one step back, not two")
 	}
 }
@@ -218,7 +218,7 @@ func TestLastOutputStays(t *testing.T) {
 		a.State, a.Running, a.Session, a.Reason = city.Backoff, false, nil, "exit 1"
 		a.Exit = &city.Exit{Code: 1, Uptime: time.Minute}
 	})
-	if w := s.m.watched; w.Session != "builder-1" || w.Running {
+	if w := s.m.Watched; w.Session != "builder-1" || w.Running {
 		t.Errorf("an ended session is watched anew: %+v", w)
 	}
 	s.shows("last output", "compiling", "exit 1 after 1m")
@@ -239,7 +239,7 @@ func TestHiddenPaneWatchesNothing(t *testing.T) {
 		t.Errorf("watch %+v, %v", w, ok)
 	}
 	s.press("p")
-	if w := s.m.watched; w.Agent != "builder" {
+	if w := s.m.Watched; w.Agent != "builder" {
 		t.Errorf("watch %+v", w)
 	}
 }
@@ -269,8 +269,8 @@ func TestZoomThenAttach(t *testing.T) {
 	}
 	s.press("esc")
 	s.shows("chatty", "1 Agents")
-	if s.m.focus != panel.IDAgents {
-		t.Errorf("focus %v", s.m.focus)
+	if s.m.Focus != panel.IDAgents {
+		t.Errorf("focus %v", s.m.Focus)
 	}
 	s.choose("scout")
 	s.press("a")
@@ -294,14 +294,14 @@ func TestFocusGoesAround(t *testing.T) {
 	var seen []panel.ID
 	for range 8 {
 		s.press("tab")
-		seen = append(seen, s.m.focus)
+		seen = append(seen, s.m.Focus)
 	}
 	if !slices.Equal(seen, []panel.ID{panel.IDPools, panel.IDQuarantine, panel.IDAutomations, panel.IDEvents, panel.IDWork, panel.IDMail, panel.IDPeek, panel.IDAgents}) {
 		t.Errorf("tab goes %v", seen)
 	}
 	s.press("shift+tab")
-	if s.m.focus != panel.IDPeek {
-		t.Errorf("back to %v", s.m.focus)
+	if s.m.Focus != panel.IDPeek {
+		t.Errorf("back to %v", s.m.Focus)
 	}
 }
 

@@ -6,39 +6,40 @@ import (
 
 	"gcity/themes"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/terminal"
 	"gcity/tui/widget"
 )
 
-func peekPanel(m *model, w, h int, focus bool, tabs []widget.Tab) []string {
-	key := widget.CacheKey{W: w, H: h, Focus: focus, Data: m.peek.Version, Rows: m.Agents.Version,
+func peekPanel(m *state.Room, w, h int, focus bool, tabs []widget.Tab) []string {
+	key := widget.CacheKey{W: w, H: h, Focus: focus, Data: m.Peek.Version, Rows: m.Agents.Version,
 		UI: m.UI}
-	if showsRun(m) {
-		key.Rows, key.Second = m.Automations.Version, m.now.Unix()
-		return m.pane.Lines(key, func() []string { return drawRun(m, w, h, focus, tabs) })
+	if state.ShowsRun(m) {
+		key.Rows, key.Second = m.Automations.Version, m.Now.Unix()
+		return m.Pane.Lines(key, func() []string { return drawRun(m, w, h, focus, tabs) })
 	}
-	return m.pane.Lines(key, func() []string { return drawPeek(m, w, h, focus, tabs) })
+	return m.Pane.Lines(key, func() []string { return drawPeek(m, w, h, focus, tabs) })
 }
 
-func drawPeek(m *model, w, h int, focus bool, tabs []widget.Tab) []string {
-	lines := append(make([]string, 0, h), m.look.Title(w, focus, tabs, peekNote(m)))
-	row := selected(m)
+func drawPeek(m *state.Room, w, h int, focus bool, tabs []widget.Tab) []string {
+	lines := append(make([]string, 0, h), m.Look.Title(w, focus, tabs, peekNote(m)))
+	row := state.Selected(m)
 	switch {
 	case row == nil:
 		return widget.FillRows(append(lines,
-			m.look.Note("The selected agent's terminal appears here.", w)), w, h)
-	case m.peek.News.Agent != row.Name:
+			m.Look.Note("The selected agent's terminal appears here.", w)), w, h)
+	case m.Peek.News.Agent != row.Name:
 		return widget.FillRows(lines, w, h)
-	case m.peek.News.Screen == nil && len(m.peek.News.Text) == 0:
-		lines = append(lines, m.look.Notes(w, nothingSeen(m, row))...)
+	case m.Peek.News.Screen == nil && len(m.Peek.News.Text) == 0:
+		lines = append(lines, m.Look.Notes(w, nothingSeen(m, row))...)
 		if row.Keeps() {
 			lines = append(lines, keptLine(m, row, w))
 		}
 		return widget.FillRows(lines, w, h)
 	}
-	room := peekRows(m, h)
-	cropped := m.peek.Crops.Cropper(w - 1)
-	for _, l := range m.peek.Window(w-1, room) {
+	room := state.PeekRows(m, h)
+	cropped := m.Peek.Crops.Cropper(w - 1)
+	for _, l := range m.Peek.Window(w-1, room) {
 		lines = append(lines, " "+paneRow(m, l, w-1, cropped))
 	}
 	lines = widget.FillRows(lines, w, room+1)
@@ -49,30 +50,30 @@ func drawPeek(m *model, w, h int, focus bool, tabs []widget.Tab) []string {
 }
 
 // paneRow draws a row of a terminal, or a rule across the pane.
-func paneRow(m *model, l terminal.PaneLine, w int, cropped func(string) string) string {
+func paneRow(m *state.Room, l terminal.PaneLine, w int, cropped func(string) string) string {
 	if l.Rule == "" {
 		return cropped(l.Text)
 	}
-	out := widget.Line{Styles: &m.look}
-	thin := m.look.Glyphs.Thin
+	out := widget.Line{Styles: &m.Look}
+	thin := m.Look.Glyphs.Thin
 	out.Add(themes.Rule, strings.Repeat(thin, 2)+" ")
-	out.Add(themes.Accent, widget.Cut(l.Rule, w-5, m.look.Glyphs.More))
+	out.Add(themes.Accent, widget.Cut(l.Rule, w-5, m.Look.Glyphs.More))
 	out.Add(themes.Rule, " "+strings.Repeat(thin, max(0, w-out.Width-1)))
 	return widget.Crop(out.String(), w)
 }
 
 // keptLine names the file with an ended agent's output.
-func keptLine(m *model, r *panel.AgentRow, w int) string {
-	l := widget.Line{Styles: &m.look}
-	l.Add(themes.Dim, widget.Cut(" stored in "+widget.Plain(r.Exit.File), w, m.look.Glyphs.More))
+func keptLine(m *state.Room, r *panel.AgentRow, w int) string {
+	l := widget.Line{Styles: &m.Look}
+	l.Add(themes.Dim, widget.Cut(" stored in "+widget.Plain(r.Exit.File), w, m.Look.Glyphs.More))
 	return l.Fill(w)
 }
 
 // nothingSeen returns a text that says why the pane is empty.
-func nothingSeen(m *model, r *panel.AgentRow) string {
+func nothingSeen(m *state.Room, r *panel.AgentRow) string {
 	switch {
-	case m.peek.News.Problem != "" && r.Running:
-		return "Nothing to show: " + widget.Plain(m.peek.News.Problem)
+	case m.Peek.News.Problem != "" && r.Running:
+		return "Nothing to show: " + widget.Plain(m.Peek.News.Problem)
 	case !r.Running:
 		return fmt.Sprintf("%s is %s and has left no output.", r.Shown, panel.InState(r.State))
 	}
@@ -80,27 +81,27 @@ func nothingSeen(m *model, r *panel.AgentRow) string {
 }
 
 // peekTab returns the pane's title: the agent and the kind of view.
-func peekTab(m *model) widget.Tab {
-	if showsRun(m) {
+func peekTab(m *state.Room) widget.Tab {
+	if state.ShowsRun(m) {
 		return runTab(m)
 	}
 	t := widget.Tab{Key: "0", Name: "Peek"}
-	row := selected(m)
+	row := state.Selected(m)
 	if row == nil {
 		return t
 	}
 	t.Name = row.Shown
-	n := &m.peek.News
+	n := &m.Peek.News
 	if n.Agent != row.Name {
 		return t
 	}
 	var extra []string
-	if m.peek.Logs {
+	if m.Peek.Logs {
 		extra = append(extra, "logs")
 	}
 	extra = soughtInPane(m, &t, extra)
 	switch {
-	case m.peek.Frozen():
+	case m.Peek.Frozen():
 		extra = append(extra, behindPane(m))
 	case !row.Running && (n.Screen != nil || len(n.Text) > 0):
 		extra = append(extra, "last output")
@@ -113,9 +114,9 @@ func peekTab(m *model) widget.Tab {
 }
 
 // soughtInPane adds the search and the current match to the pane's title.
-func soughtInPane(m *model, t *widget.Tab, extra []string) []string {
-	if s := &m.peek.Seek; s.Re != nil {
-		t.Search = "/" + widget.Cut(s.Text, 24, m.look.Glyphs.More)
+func soughtInPane(m *state.Room, t *widget.Tab, extra []string) []string {
+	if s := &m.Peek.Seek; s.Re != nil {
+		t.Search = "/" + widget.Cut(s.Text, 24, m.Look.Glyphs.More)
 		switch {
 		case len(s.Hits) > 0:
 			more := ""
@@ -123,7 +124,7 @@ func soughtInPane(m *model, t *widget.Tab, extra []string) []string {
 				more = "+"
 			}
 			extra = append(extra, fmt.Sprintf("%d of %d%s", s.At+1, len(s.Hits), more))
-		case m.dialogs.prompt() != nil || m.peek.Frozen():
+		case m.Dialogs.Prompt() != nil || m.Peek.Frozen():
 			extra = append(extra, "not found")
 		}
 	}
@@ -131,38 +132,38 @@ func soughtInPane(m *model, t *widget.Tab, extra []string) []string {
 }
 
 // viewOfPane adds the mode of the pane's view to the title.
-func viewOfPane(m *model, extra []string) []string {
+func viewOfPane(m *state.Room, extra []string) []string {
 	switch {
-	case m.peek.Fit:
+	case m.Peek.Fit:
 		extra = append(extra, "fit")
-	case m.peek.Wrap:
+	case m.Peek.Wrap:
 		extra = append(extra, "wrapped")
 	}
-	if m.peek.Pinned && m.peek.Full() {
-		extra = append(extra, fmt.Sprintf("from row %d", m.peek.Y+1))
+	if m.Peek.Pinned && m.Peek.Full() {
+		extra = append(extra, fmt.Sprintf("from row %d", m.Peek.Y+1))
 	}
-	if m.peek.X > 0 {
-		extra = append(extra, fmt.Sprintf("from column %d", m.peek.X+1))
+	if m.Peek.X > 0 {
+		extra = append(extra, fmt.Sprintf("from column %d", m.Peek.X+1))
 	}
 	return extra
 }
 
 // behindPane returns how much output has arrived since the pane was frozen.
-func behindPane(m *model) string {
-	if m.peek.Past.Full {
-		return m.env().Behind(0)
+func behindPane(m *state.Room) string {
+	if m.Peek.Past.Full {
+		return m.Env().Behind(0)
 	}
-	return m.env().Behind(m.peek.Fed() - m.peek.FedAt)
+	return m.Env().Behind(m.Peek.Fed() - m.Peek.FedAt)
 }
 
 // peekNote is the right end of the pane's rule: size, viewers, and the last exit of an agent that is not running.
-func peekNote(m *model) string {
-	row := selected(m)
-	if row == nil || m.peek.News.Agent != row.Name {
+func peekNote(m *state.Room) string {
+	row := state.Selected(m)
+	if row == nil || m.Peek.News.Agent != row.Name {
 		return ""
 	}
 	var parts []string
-	if s := m.peek.News.Screen; s != nil {
+	if s := m.Peek.News.Screen; s != nil {
 		cols, rows := s.Size()
 		parts = append(parts, fmt.Sprintf("%dx%d", cols, rows))
 	}
@@ -177,5 +178,5 @@ func peekNote(m *model) string {
 	if !row.Running && row.Exit != nil {
 		parts = append(parts, panel.LastExit(row.Exit))
 	}
-	return strings.Join(parts, " "+m.look.Glyphs.Dot+" ")
+	return strings.Join(parts, " "+m.Look.Glyphs.Dot+" ")
 }

@@ -25,7 +25,7 @@ func watchingBuilder(t *testing.T, w, h int, output string) (*stage, terminal.Sc
 // prints adds output to the terminal and delivers it to the pane.
 func (s *stage) prints(screen terminal.Screen, text string) {
 	_, _ = screen.Write([]byte(text)) // never fails
-	n := s.m.peek.News
+	n := s.m.Peek.News
 	n.Screen = screen
 	n.Fed += uint64(strings.Count(text, "\n"))
 	s.hear(feed.News{Pane: &n})
@@ -53,7 +53,7 @@ func TestASearchEndsWithItsAgent(t *testing.T) {
 	s.hear(feed.News{Pane: &terminal.News{Agent: s.m.Agents.Chosen, Session: s.m.Agents.Chosen + "-1", Screen: terminalWith(strings.Repeat("another\r\n", 60))}})
 	s.press("e", "esc")
 	s.hides("builder secret")
-	if s.m.peek.Frozen() {
+	if s.m.Peek.Frozen() {
 		t.Error("the pane is frozen")
 	}
 }
@@ -153,7 +153,7 @@ func TestSearchIsCanceled(t *testing.T) {
 func TestMarkStaysWithItsLine(t *testing.T) {
 	s, screen := watchingBuilder(t, 120, 40, numbered(0, 100))
 	s.press("m")
-	mark := s.m.now.Format("marked 15:04:05")
+	mark := s.m.Now.Format("marked 15:04:05")
 	s.prints(screen, numbered(100, 103))
 	behind := func() {
 		t.Helper()
@@ -171,7 +171,7 @@ func TestMarkStaysWithItsLine(t *testing.T) {
 	behind()
 	s.press("0", "k", "F")
 	s.press("m")
-	mark = s.m.now.Format("marked 15:04:05")
+	mark = s.m.Now.Format("marked 15:04:05")
 	s.shows(mark)
 	s.press("m")
 	s.hides(mark)
@@ -189,13 +189,13 @@ func TestNewLife(t *testing.T) {
 	s, _ := watchingBuilder(t, 120, 40, numbered(0, 100))
 	second := func() {
 		s.agent("builder", func(a *city.Agent) {
-			a.Session = &city.Session{ID: "builder-2", Started: s.m.now}
+			a.Session = &city.Session{ID: "builder-2", Started: s.m.Now}
 			a.Exit = &city.Exit{Code: 1, Uptime: 3 * time.Second}
 		})
 		s.hear(feed.News{Pane: &terminal.News{Agent: "builder", Session: "builder-2", Screen: terminalWith("I am new\r\n"), Fed: 1}})
 	}
 	second()
-	s.shows("new session "+s.m.now.Format("15:04:05")+"; previous one: exit 1 after 3.0s", "line 099", "I am new", "following")
+	s.shows("new session "+s.m.Now.Format("15:04:05")+"; previous one: exit 1 after 3.0s", "line 099", "I am new", "following")
 	s.press("g")
 	s.shows("line 000")
 	s.hides("I am new")
@@ -364,7 +364,7 @@ func TestTerminalOfAnEvent(t *testing.T) {
 		t.Errorf("attached to %+v, chosen %s", a, s.m.Agents.Chosen)
 	}
 	s.press("g", "l") // an event without an agent
-	if s.m.Agents.Chosen != "chatty" || !s.m.peek.Logs {
+	if s.m.Agents.Chosen != "chatty" || !s.m.Peek.Logs {
 		t.Errorf("chosen %s", s.m.Agents.Chosen)
 	}
 }
@@ -377,7 +377,7 @@ func TestSaveAsksForTheFile(t *testing.T) {
 	s.shows("enter a file name")
 	s.press("x", "enter")
 	e, ok := effectOf[feed.Save](s)
-	if !ok || e.Path != "x" || e.Text != "red\n世界\n\n" || e.ID != s.m.status.id {
+	if !ok || e.Path != "x" || e.Text != "red\n世界\n\n" || e.ID != s.m.Status.ID {
 		t.Errorf("%+v", e)
 	}
 	s.press("|")

@@ -10,73 +10,76 @@ import (
 	"gcity/themes"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
-func newSurroundings(o Options) surroundings {
-	return surroundings{theme: o.Theme, ASCII: o.ASCII, calm: o.ReducedMotion, noColor: o.NoColor,
-		below: o.OverSSH, ground: groundOf(o.Environ)}
+func newSurroundings(o Options) state.Surroundings {
+	return state.Surroundings{Theme: o.Theme, ASCII: o.ASCII, Calm: o.ReducedMotion,
+		NoColor: o.NoColor,
+		Below:   o.OverSSH, Ground: state.GroundOf(o.Environ)}
 }
 
-func takePerson(m *model, p feed.Person) {
+func takePerson(m *state.Room, p feed.Person) {
 	if p.Themes == nil {
-		p.Themes = m.person.Themes
+		p.Themes = m.Person.Themes
 	}
-	m.person = p
-	m.calm = m.around.calm || p.ReducedMotion
-	m.confirm = map[string]confirm{"always": confirmAlways, "never": confirmNever}[p.Confirm]
+	m.Person = p
+	m.Calm = m.Around.Calm || p.ReducedMotion
+	m.Confirm = map[string]state.Confirm{"always": state.ConfirmAlways,
+		"never": state.ConfirmNever}[p.Confirm]
 	m.Agents.Wanted = panel.ChosenColumns(p.Columns)
-	m.keys = newRegistry(m.Panels)
-	m.keys.Include(themeActions(p.Themes))
-	m.unbound = m.keys.Rebind(p.Keys)
+	m.Keys = newRegistry(m.Panels)
+	m.Keys.Include(themeActions(p.Themes))
+	m.Unbound = m.Keys.Rebind(p.Keys)
 	for _, id := range []string{"agent.attach"} { // the description contains the key that detaches
-		a := m.keys.ByID(id)
+		a := m.Keys.ByID(id)
 		a.Key.SetHelp(a.Key.Help().Key, strings.ReplaceAll(a.Title(), detach.Usual,
 			p.Detach.String()))
 	}
-	m.theme, m.preview = themes.Theme{}, ""
-	relook(m)
+	m.Theme, m.Preview = themes.Theme{}, ""
+	state.Relook(m)
 }
 
 // reread applies changed preferences and reports the change.
-func reread(m *model, p feed.Person) {
+func reread(m *state.Room, p feed.Person) {
 	m.UI++
 	takePerson(m, p)
-	if m.snap != nil {
-		m.relist()
+	if m.Snap != nil {
+		m.Relist()
 	}
-	if n := len(p.Problems) + len(m.unbound); n > 0 {
-		complain(m, fmt.Sprintf("the preferences were reloaded, with %s; %s shows all",
-			widget.Count(n, "error"), m.keys.KeyOf("city.details")))
+	if n := len(p.Problems) + len(m.Unbound); n > 0 {
+		state.Complain(m, fmt.Sprintf("the preferences were reloaded, with %s; %s shows all",
+			widget.Count(n, "error"), m.Keys.KeyOf("city.details")))
 		return
 	}
-	say(m, "the preferences were reloaded")
+	state.Say(m, "the preferences were reloaded")
 }
 
 // lit handles the terminal's answer about its background.
-func lit(m *model, msg tea.BackgroundColorMsg) {
-	m.around.ground = groundLight
+func lit(m *state.Room, msg tea.BackgroundColorMsg) {
+	m.Around.Ground = state.GroundLight
 	if msg.Color == nil || msg.IsDark() {
-		m.around.ground = groundDark
+		m.Around.Ground = state.GroundDark
 	}
-	relook(m)
+	state.Relook(m)
 }
 
 // previewTheme applies the theme under the cursor of the finder until the cursor moves.
-func previewTheme(m *model) {
+func previewTheme(m *state.Room) {
 	want := ""
-	if name, ok := strings.CutPrefix(underFinder(m), themeID); ok && !m.around.noColor {
+	if name, ok := strings.CutPrefix(underFinder(m), state.ThemeID); ok && !m.Around.NoColor {
 		want = name
 	}
-	if want != m.preview {
-		m.preview = want
-		relook(m)
+	if want != m.Preview {
+		m.Preview = want
+		state.Relook(m)
 	}
 }
 
 // underFinder returns the line of the row under the finder's cursor, or "". The line of an action is its ID.
-func underFinder(m *model) string {
-	if f := m.dialogs.finder(); f != nil && f.Current() != nil {
+func underFinder(m *state.Room) string {
+	if f := m.Dialogs.Finder(); f != nil && f.Current() != nil {
 		return f.Current().Line
 	}
 	return ""

@@ -14,6 +14,7 @@ import (
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
@@ -36,7 +37,7 @@ func TestOwnerOfTheTheme(t *testing.T) {
 		s.size(120, 40)
 		s.hear(feed.News{Snap: demoSnapshot(epoch)})
 		s.change(func(n *city.Snapshot) { n.Console.Theme = c.city })
-		if got := s.m.theme.Name; got != c.want {
+		if got := s.m.Theme.Name; got != c.want {
 			t.Errorf("person %q, city %q: %s, want %s", c.person, c.city, got, c.want)
 		}
 		if unknown := c.city == "of-somebody"; unknown != strings.Contains(s.text(), `asks for the unknown theme "of-somebody"`) {
@@ -48,18 +49,18 @@ func TestOwnerOfTheTheme(t *testing.T) {
 func TestAutoFollowsTheTerminal(t *testing.T) {
 	for env, want := range map[string]string{"COLORFGBG=15;0": "dark", "COLORFGBG=0;15": "light", "COLORFGBG=0;default;7": "light",
 		"COLORFGBG=": "terminal", "COLORFGBG=0;99": "terminal", "LANG=C": "terminal"} {
-		s := newStage(t, Options{Environ: []string{env}, Person: feed.Person{Theme: AutoTheme}})
-		if got := s.m.theme.Name; got != want {
+		s := newStage(t, Options{Environ: []string{env}, Person: feed.Person{Theme: state.AutoTheme}})
+		if got := s.m.Theme.Name; got != want {
 			t.Errorf("%s: %s, want %s", env, got, want)
 		}
 	}
-	s := newStage(t, Options{Environ: []string{"COLORFGBG=15;0"}, Person: feed.Person{Theme: AutoTheme}})
+	s := newStage(t, Options{Environ: []string{"COLORFGBG=15;0"}, Person: feed.Person{Theme: state.AutoTheme}})
 	s.wait(time.Second)
 	if _, asked := effectOf[feed.AskBackground](s); asked {
 		t.Error("what is known is asked again")
 	}
 	s.send(tea.BackgroundColorMsg{Color: color.White})
-	if got := s.m.theme.Name; got != "light" {
+	if got := s.m.Theme.Name; got != "light" {
 		t.Errorf("the terminal says that it is light: %s", got)
 	}
 }
@@ -70,16 +71,16 @@ func TestAutoAsksOnce(t *testing.T) {
 	if _, asked := effectOf[feed.AskBackground](s); asked {
 		t.Error("nobody wants to know, and it is asked")
 	}
-	s.change(func(n *city.Snapshot) { n.Console.Theme = AutoTheme })
+	s.change(func(n *city.Snapshot) { n.Console.Theme = state.AutoTheme })
 	if _, asked := effectOf[feed.AskBackground](s); !asked {
 		t.Error("the terminal is not asked")
 	}
-	s.hear(feed.News{Person: &feed.Person{Theme: AutoTheme}})
+	s.hear(feed.News{Person: &feed.Person{Theme: state.AutoTheme}})
 	if _, asked := effectOf[feed.AskBackground](s); asked {
 		t.Error("the terminal is asked again")
 	}
 	s.send(tea.BackgroundColorMsg{Color: color.Black})
-	if got := s.m.theme.Name; got != "dark" {
+	if got := s.m.Theme.Name; got != "dark" {
 		t.Errorf("a dark terminal: %s", got)
 	}
 }
@@ -95,16 +96,16 @@ func TestThemePreview(t *testing.T) {
 		s.press(strings.Split("theme: "+name, "")...)
 	}
 	find("high-contrast")
-	if got := s.m.theme.Name; got != "high-contrast" {
+	if got := s.m.Theme.Name; got != "high-contrast" {
 		t.Fatalf("over the theme: %s", got)
 	}
 	s.press("esc")
-	if got := s.m.theme.Name; got != "terminal" {
+	if got := s.m.Theme.Name; got != "terminal" {
 		t.Fatalf("after esc: %s", got)
 	}
 	find("high-contrast")
 	s.press("enter")
-	if got := s.m.theme.Name; got != "high-contrast" {
+	if got := s.m.Theme.Name; got != "high-contrast" {
 		t.Fatalf("after enter: %s", got)
 	}
 	s.shows(`theme = "high-contrast" in /home/a/.config/gcity/config.toml`)
@@ -120,13 +121,13 @@ func TestPreferencesAreReloadedInAnOpenRoom(t *testing.T) {
 	yes := true
 	s.hear(feed.News{Person: &feed.Person{Theme: "light", ASCII: &yes, Detach: leave, Keys: []keymap.Binding{
 		{Action: "agent.restart", Keys: []string{"R"}, Place: "config.toml:3:1"}, {Action: "focus.pools", Keys: []string{"Y"}, Place: "config.toml:4:1"}, {Action: "agent.attach", Keys: nil, Place: "config.toml:5:1"}}}})
-	if s.m.theme.Name != "light" || !s.m.ASCII {
-		t.Errorf("theme %s, ascii %v", s.m.theme.Name, s.m.ASCII)
+	if s.m.Theme.Name != "light" || !s.m.ASCII {
+		t.Errorf("theme %s, ascii %v", s.m.Theme.Name, s.m.ASCII)
 	}
 	s.shows("R restart", "Y Pools", "the preferences were reloaded")
 	s.hides("r restart", "a attach", "●")
 	s.press("R")
-	if s.m.dialogs.choice() == nil {
+	if s.m.Dialogs.Choice() == nil {
 		t.Error("R does not restart")
 	}
 	s.press("esc", "?")
@@ -137,8 +138,8 @@ func TestPreferencesAreReloadedInAnOpenRoom(t *testing.T) {
 			Place: "config.toml:3:1"}}}})
 	s.press("esc")
 	s.shows(`drak`, "with 2 errors", "r restart")
-	if s.m.theme.Name != "terminal" {
-		t.Errorf("after the theme is gone: %s", s.m.theme.Name)
+	if s.m.Theme.Name != "terminal" {
+		t.Errorf("after the theme is gone: %s", s.m.Theme.Name)
 	}
 	s.press("c")
 	s.shows(`preferences: config.toml:3:1: keys: unknown action "agent.restrat"; did you mean "agent.restart"?`)
@@ -189,12 +190,12 @@ func TestChosenColumns(t *testing.T) {
 	for w := 20; w < 220; w += 7 {
 		for _, names := range [][]string{{"name"}, {"why", "name"}, panel.ColumnNames(), {"pid", "state", "name"}} {
 			s.m.Agents.Wanted = panel.ChosenColumns(names)
-			c := s.m.Agents.Columns(s.m.env(), s.m.Agents.Visible(), w)
+			c := s.m.Agents.Columns(s.m.Env(), s.m.Agents.Visible(), w)
 			if len(c) == 0 {
 				t.Fatalf("%d columns: nothing is left of %v", w, names)
 			}
 			for i := range s.m.Agents.Rows {
-				l := panel.RowLine(&s.m.look, c, &s.m.Agents.Rows[i], widget.RowState{})
+				l := panel.RowLine(&s.m.Look, c, &s.m.Agents.Rows[i], widget.RowState{})
 				if line := l.Fill(w); widget.Width(line) != w {
 					t.Fatalf("%v in %d columns: %d wide, %q", names, w, widget.Width(line), line)
 				}
@@ -223,15 +224,15 @@ func TestOwnThemes(t *testing.T) {
 	s := newStage(t, Options{Person: feed.Person{Theme: "mine", Themes: []themes.Theme{mine}}})
 	s.size(120, 40)
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
-	if s.m.theme.Name != "mine" {
-		t.Errorf("theme: %s", s.m.theme.Name)
+	if s.m.Theme.Name != "mine" {
+		t.Errorf("theme: %s", s.m.Theme.Name)
 	}
 	s.press(":")
 	s.press(strings.Split("sand", "")...)
 	s.shows("theme: mine, sand")
 	other, _ := themes.Parse("mine", []byte("[styles]\naccent = 'red'"))
 	s.hear(feed.News{Person: &feed.Person{Theme: "mine", Themes: []themes.Theme{other}}})
-	if s.m.theme != other {
+	if s.m.Theme != other {
 		t.Error("a theme that was changed is not painted anew")
 	}
 	s.wait(time.Second)
@@ -243,12 +244,12 @@ func TestHowMuchIsAsked(t *testing.T) {
 	s.choose("builder")
 	s.hear(feed.News{Person: &feed.Person{Confirm: "never"}})
 	s.press("r")
-	if s.m.dialogs.choice() != nil || len(s.commands()) != 1 {
-		t.Errorf("never: asked %v, %d commands", s.m.dialogs.choice() != nil, len(s.commands()))
+	if s.m.Dialogs.Choice() != nil || len(s.commands()) != 1 {
+		t.Errorf("never: asked %v, %d commands", s.m.Dialogs.Choice() != nil, len(s.commands()))
 	}
 	s.hear(feed.News{Person: &feed.Person{}})
 	s.press("r")
-	if s.m.dialogs.choice() == nil {
+	if s.m.Dialogs.Choice() == nil {
 		t.Error("normal: nothing is asked")
 	}
 }

@@ -20,7 +20,7 @@ func TestPlanOfAnEdit(t *testing.T) {
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	editedConfig(s.m, feed.Edited{Draft: &feed.Draft{Path: "/x/.gc/edit-1.toml"}, Data: []byte("new"), Plan: editPlan()})
 	var said []string
-	for _, l := range s.m.dialogs.choice().Body {
+	for _, l := range s.m.Dialogs.Choice().Body {
 		said = append(said, strings.ReplaceAll(ansi.Strip(l), widget.NBSP, " "))
 	}
 	want := []string{
@@ -43,7 +43,7 @@ func TestPlanOfAnEdit(t *testing.T) {
 	s.shows("yes, apply it", "worker (4 members)")
 	s.wait(keymap.Guard)
 	s.press("y")
-	if e, ok := effectOf[feed.ApplyDraft](s); !ok || string(e.Data) != "new" || s.m.draft != nil {
+	if e, ok := effectOf[feed.ApplyDraft](s); !ok || string(e.Data) != "new" || s.m.Draft != nil {
 		t.Errorf("%+v", e)
 	}
 }

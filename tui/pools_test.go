@@ -192,8 +192,8 @@ func TestPoolsAreFiltered(t *testing.T) {
 	s.press("2", "/", "x", "x", "enter")
 	s.shows(`None of 5 pools matches "xx".`, "/xx 0 of 5")
 	s.press("esc")
-	if len(s.pooling()) != 5 || s.m.focus != panel.IDPools {
-		t.Errorf("esc clears the filter and no more: %v, focus %v", s.pooling(), s.m.focus)
+	if len(s.pooling()) != 5 || s.m.Focus != panel.IDPools {
+		t.Errorf("esc clears the filter and no more: %v, focus %v", s.pooling(), s.m.Focus)
 	}
 }
 

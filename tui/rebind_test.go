@@ -9,11 +9,12 @@ import (
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
 // bound returns a registry with user-defined keys, and the problems with these keys.
-func bound(pairs ...string) (*registry, string) {
+func bound(pairs ...string) (*state.Registry, string) {
 	r := newRegistry(panel.NewLists().Panels)
 	var all []keymap.Binding
 	for i := 0; i < len(pairs); i += 2 {
@@ -23,7 +24,7 @@ func bound(pairs ...string) (*registry, string) {
 	return r, strings.Join(r.Rebind(all), "\n")
 }
 
-func keysIn(r *registry, id string) string { return strings.Join(r.ByID(id).Key.Keys(), " ") }
+func keysIn(r *state.Registry, id string) string { return strings.Join(r.ByID(id).Key.Keys(), " ") }
 
 // Texts show user-defined keys. If a user's binding takes the last key for leaving, that action gets a default key
 // back, with a message.
@@ -138,7 +139,7 @@ func FuzzRebind(f *testing.F) {
 		takePerson(s.m,
 			feed.Person{Keys: []keymap.Binding{{Action: id1, Keys: strings.Fields(keys1), Place: "a"},
 				{Action: id2, Keys: strings.Fields(keys2), Place: "b"}}})
-		r := s.m.keys
+		r := s.m.Keys
 		for i := range r.Actions {
 			a := &r.Actions[i]
 			if a.Essential() && len(a.Key.Keys()) == 0 {

@@ -11,6 +11,7 @@ import (
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
@@ -64,7 +65,7 @@ func TestEveryBindingIsHandled(t *testing.T) {
 		for _, c := range a.In {
 			for _, k := range a.Key.Keys() {
 				s := automated(t, 120, 40)
-				s.m.files = textFile{"/x/city.toml"}
+				s.m.Files = textFile{"/x/city.toml"}
 				s.change(held("builder"))
 				s.change(withWatchdogs)
 				s.press(open[c]...)
@@ -73,10 +74,10 @@ func TestEveryBindingIsHandled(t *testing.T) {
 					s = lobby(t, 120, 40, Options{})
 				}
 				ran := false
-				for i := range s.m.keys.Actions {
-					if b := &s.m.keys.Actions[i]; b.ID == a.ID {
+				for i := range s.m.Keys.Actions {
+					if b := &s.m.Keys.Actions[i]; b.ID == a.ID {
 						old := b.Run
-						b.Run = func(m *model) []feed.Effect { ran = true; return old(m) }
+						b.Run = func(m *state.Room) []feed.Effect { ran = true; return old(m) }
 						b.Why = nil
 					}
 				}
@@ -96,7 +97,7 @@ func TestKeysDoc(t *testing.T) {
 }
 
 // keysDoc returns the page of all keys.
-func keysDoc(r *registry) string {
+func keysDoc(r *state.Registry) string {
 	var b strings.Builder
 	b.WriteString("# Keys of the control room\n\n<!-- Written by `go test ./tui -run TestKeysDoc -update`; edit the registry, not this page. -->\n\n" +
 		"`?` shows the same list in the control room: type to search, `enter` runs the selected action. `ctrl+q` leaves an attached\n" +
@@ -148,7 +149,7 @@ func keyCell(k key.Binding) string {
 	return strings.ReplaceAll("`"+strings.Join(k.Keys(), "` `")+"`", "|", `\|`)
 }
 
-func has(a *action, c keymap.Zone) bool {
+func has(a *state.Action, c keymap.Zone) bool {
 	for _, in := range a.In {
 		if in == c {
 			return true

@@ -7,6 +7,7 @@ import (
 
 	"gcity/city"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 )
 
 // withRigs gives a city pools and rigs: one is suspended, one is broken, and one has an agent that needs attention.
@@ -106,13 +107,13 @@ func TestAgentsOfARig(t *testing.T) {
 	s.press("esc", "G", "u")
 	s.shows("no verb in the last 10s can be undone; s resumes rig shop")
 	s.press("esc", "g", "j", ".")
-	if got := s.order(); len(got) != 3 || !slices.Contains(got, "scout") || s.m.focus != panel.IDAgents {
-		t.Errorf("the agents of the rig are %v, with the focus on %s", got, s.m.focus)
+	if got := s.order(); len(got) != 3 || !slices.Contains(got, "scout") || s.m.Focus != panel.IDAgents {
+		t.Errorf("the agents of the rig are %v, with the focus on %s", got, s.m.Focus)
 	}
 }
 
 func TestReadOnlyRigs(t *testing.T) {
-	s := newStage(t, Options{Mode: ReadOnly})
+	s := newStage(t, Options{Mode: state.ReadOnly})
 	s.size(120, 40)
 	s.hear(feedOf(withRigs))
 	s.press("7", "j", "s")

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"gcity/tui/feed"
+	"gcity/tui/state"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -9,7 +10,7 @@ import (
 
 // room is the Bubble Tea program: it stamps messages with the time and hands effects to the runner.
 type room struct {
-	m        *model
+	m        *state.Room
 	r        *feed.Runner
 	keep     string        // file that stores the state of the room
 	switcher *roomSwitcher // nil = there is one city
@@ -40,7 +41,7 @@ func (r *room) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 			return r, nil
 		}
 		cmd := r.carryOut(handle(r.m, d.At, d.News))
-		if a := d.News.Arrival; a != nil && a.ID == r.m.going.id {
+		if a := d.News.Arrival; a != nil && a.ID == r.m.Going.ID {
 			cmd = tea.Sequence(cmd, r.arrive(a))
 		}
 		return r, cmd
@@ -120,8 +121,8 @@ func (r *room) View() (v tea.View) {
 	if usesMouse(r.m) {
 		v.MouseMode = tea.MouseModeCellMotion
 	}
-	v.WindowTitle = cityName(r.m) + " - gcity"
-	if r.m.fleetRoom {
+	v.WindowTitle = state.CityName(r.m) + " - gcity"
+	if r.m.FleetRoom {
 		v.WindowTitle = "all cities - gcity"
 	}
 	if s.x >= 0 {

@@ -10,6 +10,7 @@ import (
 	"gcity/tui/fleet"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 	"slices"
 	"strings"
@@ -17,8 +18,8 @@ import (
 )
 
 // takeFound handles an answer with beads. It ignores answers to outdated requests.
-func takeFound(m *model, f feed.FoundBeads) {
-	if h := m.dialogs.history(); h != nil && h.Asked == f.ID {
+func takeFound(m *state.Room, f feed.FoundBeads) {
+	if h := m.Dialogs.History(); h != nil && h.Asked == f.ID {
 		h.Asked, h.Known, h.Problem = 0, true, widget.Plain(f.Problem)
 		if f.Problem == "" {
 			h.Runs = h.Runs[:0]
@@ -26,35 +27,35 @@ func takeFound(m *model, f feed.FoundBeads) {
 				h.Runs = append(h.Runs, city.RunOf(b))
 			}
 		}
-		runsChanged(m)
+		state.RunsChanged(m)
 	}
-	if list := m.dialogs.finder(); list != nil {
+	if list := m.Dialogs.Finder(); list != nil {
 		if ready, ok := list.About.(*readyList); ok && ready.asked != 0 && ready.asked == f.ID {
 			takeReady(m, list, ready, f)
 		}
 	}
-	tellLists(m, f)
+	state.TellLists(m, f)
 }
 
 // newModel returns a control room without any data from the city.
-func newModel(o Options, now time.Time) *model {
-	m := &model{mode: o.Mode, remote: o.OverSSH, now: now, Lists: panel.NewLists(),
-		configEdit: configEdit{files: o.Config},
-		appearance: appearance{around: newSurroundings(o)},
-		screenState: screenState{w: 80, h: 24, below: o.OverSSH,
-			focus: panel.IDAgents, before: panel.IDAgents},
+func newModel(o Options, now time.Time) *state.Room {
+	m := &state.Room{Mode: o.Mode, Remote: o.OverSSH, Now: now, Lists: panel.NewLists(),
+		ConfigEdit: state.ConfigEdit{Files: o.Config},
+		Appearance: state.Appearance{Around: newSurroundings(o)},
+		ScreenState: state.ScreenState{W: 80, H: 24, Below: o.OverSSH,
+			Focus: panel.IDAgents, Before: panel.IDAgents},
 	}
-	m.cities = widget.NewTable[fleet.City]()
-	m.directory = o.Cities != nil
-	_, m.registrar = o.Cities.(city.Registrar)
+	m.Cities = widget.NewTable[fleet.City]()
+	m.Directory = o.Cities != nil
+	_, m.Registrar = o.Cities.(city.Registrar)
 	takePerson(m, o.Person)
-	m.noted, m.notedAt = memoryOf(m).Text(), now
+	m.Noted, m.NotedAt = state.MemoryOf(m).Text(), now
 	return m
 }
 
 // handle applies a message to the model and returns effects.
-func handle(m *model, now time.Time, msg any) []feed.Effect {
-	m.now = now
+func handle(m *state.Room, now time.Time, msg any) []feed.Effect {
+	m.Now = now
 	m.Events.Seen.Look(m.Events.CursorSeq(), now)
 	defer func() { m.Events.Seen.Look(m.Events.CursorSeq(), now) }()
 	var todo []feed.Effect
@@ -63,17 +64,17 @@ func handle(m *model, now time.Time, msg any) []feed.Effect {
 		receive(m, msg)
 	case tea.WindowSizeMsg:
 		m.UI++
-		m.w, m.h = msg.Width, msg.Height
-		if c := m.dialogs.composer(); c != nil {
-			c.Fit(m.w, m.h)
+		m.W, m.H = msg.Width, msg.Height
+		if c := m.Dialogs.Composer(); c != nil {
+			c.Fit(m.W, m.H)
 		}
 	case tea.KeyPressMsg:
 		m.UI++
-		m.keyed = now
+		m.Keyed = now
 		dismissHint(m)
 		if !between(m, msg.String()) {
 			todo = handleKey(m, msg)
-			if c := m.dialogs.choice(); c != nil && c.Since.Equal(now) {
+			if c := m.Dialogs.Choice(); c != nil && c.Since.Equal(now) {
 				c.Asked = true
 			}
 		}
@@ -86,28 +87,28 @@ func handle(m *model, now time.Time, msg any) []feed.Effect {
 		lit(m, msg)
 	case failure:
 		m.UI++
-		complain(m, string(msg))
+		state.Complain(m, string(msg))
 	}
 	tellOfEdit(m)
-	if s := &m.status; s.while != nil && !s.while(m) {
-		m.status = status{}
+	if s := &m.Status; s.While != nil && !s.While(m) {
+		m.Status = state.Status{}
 	}
 	previewTheme(m)
-	turnPane(m)
-	askLists(m)
-	todo, m.todo = append(append(todo, m.todo...), keepMemory(m, false)...), nil
-	if !m.zoomed || m.focus != panel.IDPeek {
-		m.peek.Logs = false
+	state.TurnPane(m)
+	state.AskLists(m)
+	todo, m.Todo = append(append(todo, m.Todo...), state.KeepMemory(m, false)...), nil
+	if !m.Zoomed || m.Focus != panel.IDPeek {
+		m.Peek.Logs = false
 	}
-	if w := watching(m); w != m.watched {
-		m.watched = w
+	if w := state.Watching(m); w != m.Watched {
+		m.Watched = w
 		todo = append(todo, w)
 	}
 	return todo
 }
 
 // receiveEvents applies events. Events about beads or mail make the lists of beads and mail outdated.
-func receiveEvents(m *model, all []events.Event) {
+func receiveEvents(m *state.Room, all []events.Event) {
 	if len(all) == 0 {
 		return
 	}
@@ -115,7 +116,7 @@ func receiveEvents(m *model, all []events.Event) {
 	if slices.ContainsFunc(all, func(e events.Event) bool {
 		return strings.HasPrefix(e.Type, "bead.") || strings.HasPrefix(e.Type, "mail.")
 	}) {
-		outdate(m)
+		state.Outdate(m)
 	}
 }
 
@@ -123,32 +124,32 @@ func receiveEvents(m *model, all []events.Event) {
 type failure string
 
 // receive applies the content of the mailbox.
-func receive(m *model, n feed.News) {
+func receive(m *state.Room, n feed.News) {
 	if n.Person != nil {
 		reread(m, *n.Person)
 	}
 	if n.Gone != nil {
-		if m.gone == "" {
-			m.lone = m.now
+		if m.Gone == "" {
+			m.Lone = m.Now
 		}
-		m.gone = widget.Plain(*n.Gone)
+		m.Gone = widget.Plain(*n.Gone)
 	}
-	if m.stayed.agent != "" && m.now.After(m.stayed.until) {
-		m.stayed = stay{}
-		m.relist()
+	if m.Stayed.Agent != "" && m.Now.After(m.Stayed.Until) {
+		m.Stayed = state.Stay{}
+		m.Relist()
 	}
 	if n.Snap != nil {
-		m.snapshot(n.Snap)
-	} else if m.snap != nil && !m.settledOrder() {
-		m.snapshot(m.snap)
+		m.Snapshot(n.Snap)
+	} else if m.Snap != nil && !m.SettledOrder() {
+		m.Snapshot(m.Snap)
 	}
 	// Rows may start to need attention as time passes, without new data.
-	if m.attention && m.sifted != m.now.Unix() {
-		m.keepUp()
+	if m.Attention && m.Sifted != m.Now.Unix() {
+		m.KeepUp()
 	}
-	m.Events.Aim(m.now)
+	m.Events.Aim(m.Now)
 	for _, d := range n.Dug {
-		olderLoaded(m, d)
+		state.OlderLoaded(m, d)
 	}
 	receiveEvents(m, n.Events)
 	for _, r := range n.Results {
@@ -158,39 +159,39 @@ func receive(m *model, n feed.News) {
 		takeFound(m, f)
 	}
 	for _, in := range n.Inspected {
-		inspected(m, in)
+		state.Inspected(m, in)
 	}
 	if n.Pane != nil {
-		if n.Pane.Agent != m.peek.News.Agent || n.Pane.Run != m.peek.News.Run {
-			endSearch(m)
+		if n.Pane.Agent != m.Peek.News.Agent || n.Pane.Run != m.Peek.News.Run {
+			state.EndSearch(m)
 		}
-		m.peek.Take(*n.Pane, bornRule(m))
+		m.Peek.Take(*n.Pane, state.BornRule(m))
 	}
 	if n.Edited != nil {
-		m.judged = n.Edited
+		m.Judged = n.Edited
 	}
 	if n.Fleet != nil {
 		receiveFleet(m, n.Fleet)
-	} else if m.fleetRoom && m.sifted != m.now.Unix() {
-		m.sifted = m.now.Unix()
-		listCities(m)
+	} else if m.FleetRoom && m.Sifted != m.Now.Unix() {
+		m.Sifted = m.Now.Unix()
+		state.ListCities(m)
 	}
-	leaveWhenDone(m)
-	if c := m.dialogs.choice(); c != nil && c.Leaving && lost(m) {
+	state.LeaveWhenDone(m)
+	if c := m.Dialogs.Choice(); c != nil && c.Leaving && state.Lost(m) {
 		askLost(m)
 	}
 }
 
 // handleKey runs the action of a key in the zone of the focused panel, or passes the key to a dialog.
-func handleKey(m *model, k tea.KeyPressMsg) []feed.Effect {
-	if m.dialogs.Top() != nil {
+func handleKey(m *state.Room, k tea.KeyPressMsg) []feed.Effect {
+	if m.Dialogs.Top() != nil {
 		return handleDialogKey(m, k)
 	}
 	if answersNothing(m, k) {
 		return nil
 	}
-	if m.fleetRoom {
-		if a := m.keys.Find(k, keymap.InFleet); a != nil {
+	if m.FleetRoom {
+		if a := m.Keys.Find(k, keymap.InFleet); a != nil {
 			return perform(m, a)
 		}
 		return nil
@@ -198,7 +199,7 @@ func handleKey(m *model, k tea.KeyPressMsg) []feed.Effect {
 	if typedAfterRefusal(m, k) {
 		return nil
 	}
-	if a := m.keys.Find(k, m.zone(), keymap.Everywhere); a != nil {
+	if a := m.Keys.Find(k, m.Zone(), keymap.Everywhere); a != nil {
 		return perform(m, a)
 	}
 	explainKey(m, k)
@@ -206,66 +207,66 @@ func handleKey(m *model, k tea.KeyPressMsg) []feed.Effect {
 }
 
 // perform runs an action, or says why it is not possible.
-func perform(m *model, a *action) (todo []feed.Effect) {
-	if m.status.note {
-		if m.status = (status{}); a.ID == backID || a.ID == "fleet.back" {
+func perform(m *state.Room, a *state.Action) (todo []feed.Effect) {
+	if m.Status.Note {
+		if m.Status = (state.Status{}); a.ID == state.BackID || a.ID == "fleet.back" {
 			return nil
 		}
 	}
 	if why := a.Refused(m); why != "" {
-		complain(m, "cannot "+keymap.Verb(a.Title())+": "+why)
-		m.status.note, m.status.while = true, isFresh
+		state.Complain(m, "cannot "+keymap.Verb(a.Title())+": "+why)
+		m.Status.Note, m.Status.While = true, state.IsFresh
 		if writes(a) || a.Risk == keymap.Typed {
-			m.refusedText = m.now
+			m.RefusedText = m.Now
 		}
 	} else {
 		todo = a.Run(m)
 	}
-	if a.Risk == keymap.Confirmed && m.dialogs.Top() == nil {
-		m.unasked = m.now
+	if a.Risk == keymap.Confirmed && m.Dialogs.Top() == nil {
+		m.Unasked = m.Now
 	}
 	return todo
 }
 
 // handleDialogKey runs the action of a key in the zone of the top dialog, or passes the key to that dialog.
-func handleDialogKey(m *model, k tea.KeyPressMsg) []feed.Effect {
-	d := m.dialogs.Top()
-	a := m.keys.Find(k, d.Zone())
+func handleDialogKey(m *state.Room, k tea.KeyPressMsg) []feed.Effect {
+	d := m.Dialogs.Top()
+	a := m.Keys.Find(k, d.Zone())
 	switch cancels := a != nil && a.ID == "choice.cancel"; {
-	case !cancels && !d.Accepts(k.String(), m.now):
+	case !cancels && !d.Accepts(k.String(), m.Now):
 		return nil
 	case a != nil:
 		return perform(m, a)
 	}
-	return m.runTasks(d.Key(k, func() { m.dialogs.Close(d) }))
+	return m.RunTasks(d.Key(k, func() { m.Dialogs.Close(d) }))
 }
 
 // paste inserts text into the line or text being typed. Elsewhere it is ignored: a paste is not a sequence of commands.
-func paste(m *model, text string) {
-	if d := m.dialogs.Top(); d != nil {
+func paste(m *state.Room, text string) {
+	if d := m.Dialogs.Top(); d != nil {
 		d.Paste(text)
 	}
 }
 
 // ended handles the result of an action. For an action that is not the latest it shows only failures.
-func ended(m *model, r feed.Result) {
-	if r.ID == m.fired.id && len(r.Failures) > 0 {
-		m.fired = firing{}
+func ended(m *state.Room, r feed.Result) {
+	if r.ID == m.Fired.ID && len(r.Failures) > 0 {
+		m.Fired = state.Firing{}
 	}
-	defer firedEnded(m)
-	undelivered(m, &r)
-	outdate(m) // any action may change beads
+	defer state.FiredEnded(m)
+	state.Undelivered(m, &r)
+	state.Outdate(m) // any action may change beads
 	if r.Quiet && len(r.Failures) == 0 {
 		return
 	}
-	offerAnew(m, &r)
-	refusedToDepart(m, &r)
+	state.OfferAnew(m, &r)
+	state.RefusedToDepart(m, &r)
 	text, failed := r.Text(), len(r.Failures) > 0
-	if k := m.keys.KeyNow("view.palette"); r.Total > 1 && k != "" {
+	if k := m.Keys.KeyNow("view.palette"); r.Total > 1 && k != "" {
 		text += " (see " + k + "messages)"
 	}
 	if len(r.Letters) > 0 {
-		if post(m, r); !failed {
+		if state.Post(m, r); !failed {
 			return
 		}
 	}
@@ -274,17 +275,17 @@ func ended(m *model, r feed.Result) {
 	if failed {
 		s.Token = themes.Bad
 	}
-	record(m, s)
-	if r.ID == m.status.id || failed {
-		starts := m.status.starts
-		show(m, text, failed)
-		m.status.id, m.status.starts = r.ID, starts
+	state.Record(m, s)
+	if r.ID == m.Status.ID || failed {
+		starts := m.Status.Starts
+		state.Show(m, text, failed)
+		m.Status.ID, m.Status.Starts = r.ID, starts
 	}
 }
 
 // dismissHint removes the hint of the first visit for good.
-func dismissHint(m *model) {
-	if m.greeting {
-		m.greeting, m.greeted = false, true
+func dismissHint(m *state.Room) {
+	if m.Greeting {
+		m.Greeting, m.Greeted = false, true
 	}
 }

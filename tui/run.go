@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gcity/tui/feed"
+	"gcity/tui/state"
 	"gcity/tui/terminal"
 
 	tea "charm.land/bubbletea/v2"
@@ -96,7 +97,7 @@ const frozenGrace = feed.QuitGrace + 2*time.Second
 // terminal.
 func runPrograms(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Exit, error) {
 	defer func() {
-		for _, e := range keepMemory(t.here.m, true) {
+		for _, e := range state.KeepMemory(t.here.m, true) {
 			r.Remember(t.here.keep, e.(feed.Remember))
 		}
 	}()
@@ -109,7 +110,7 @@ func runPrograms(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Exi
 			break
 		}
 		m, own := t.here.m, t.here.r
-		o := feed.Terminal{In: t.o.In, Out: t.o.Out, Environ: t.o.Environ, Leave: m.person.Detach}
+		o := feed.Terminal{In: t.o.In, Out: t.o.Out, Environ: t.o.Environ, Leave: m.Person.Detach}
 		switch next := next.(type) {
 		case feed.Quit:
 			return next.Exit, nil
@@ -173,40 +174,40 @@ func endWith(ctx context.Context, p *tea.Program, over <-chan struct{}) {
 }
 
 // visitAgent attaches, and shows the result in the control room.
-func visitAgent(ctx context.Context, r *feed.Runner, o feed.Terminal, m *model, agent string) {
+func visitAgent(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.Room, agent string) {
 	defer r.Guard("attach")
-	begun := staying(m, agent)
+	begun := state.Staying(m, agent)
 	said, err := r.AttachTo(ctx, o, agent)
-	left(m, r.Now(), begun)
+	state.Left(m, r.Now(), begun)
 	switch {
 	case err != nil:
 		r.Log.Warn("attach", "agent", agent, "error", err)
-		complain(m, err.Error())
+		state.Complain(m, err.Error())
 	case said != "":
-		say(m, said)
+		state.Say(m, said)
 	}
 }
 
 // readText runs a pager in the terminal. The control room reports a failure of the pager.
-func readText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *model, text string) {
+func readText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.Room, text string) {
 	defer r.Guard("pager")
 	err := feed.PageThrough(ctx, o, text)
-	m.now = r.Now()
+	m.Now = r.Now()
 	m.UI++
 	if err != nil {
 		r.Log.Warn("pager", "error", err)
-		complain(m, err.Error())
+		state.Complain(m, err.Error())
 	}
 }
 
 // editText runs an editor in the terminal. The result is checked in the background, because that may take long.
-func editText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *model, what feed.Edit) {
+func editText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.Room, what feed.Edit) {
 	defer r.Guard("editor")
 	d, err := r.EditDraft(ctx, o, what)
-	m.now = r.Now()
+	m.Now = r.Now()
 	m.UI++
-	m.judging = true
-	say(m, "checking the edit "+m.look.Glyphs.More)
+	m.Judging = true
+	state.Say(m, "checking the edit "+m.Look.Glyphs.More)
 	r.Spawn("editor", func(ctx context.Context) {
 		e := feed.Edited{Err: err}
 		if d != nil {

@@ -4,32 +4,33 @@ import (
 	"strings"
 
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/terminal"
 	"gcity/tui/widget"
 )
 
 // drawRun draws the output of an automation's newest run.
-func drawRun(m *model, w, h int, focus bool, tabs []widget.Tab) []string {
+func drawRun(m *state.Room, w, h int, focus bool, tabs []widget.Tab) []string {
 	r := m.Automations.Current()
 	end := ""
 	if r.Last != nil {
 		end = "run " + widget.Plain(r.Last.ID)
 	}
-	lines := append(make([]string, 0, h), m.look.Title(w, focus, tabs, end))
+	lines := append(make([]string, 0, h), m.Look.Title(w, focus, tabs, end))
 	var text []string
 	switch room := max(1, h-1); {
 	case r.Last == nil:
-	case m.peek.News.Run == r.Last.ID && len(m.peek.News.Text) > 0:
-		cropped := m.peek.Crops.Cropper(w - 1)
-		for _, l := range m.peek.Window(w-1, room) {
+	case m.Peek.News.Run == r.Last.ID && len(m.Peek.News.Text) > 0:
+		cropped := m.Peek.Crops.Cropper(w - 1)
+		for _, l := range m.Peek.Window(w-1, room) {
 			lines = append(lines, " "+paneRow(m, l, w-1, cropped))
 		}
 		return widget.FillRows(lines, w, h)
 	default:
-		text = terminal.Tail(printed(m, r.Last), room)
+		text = terminal.Tail(state.Printed(m, r.Last), room)
 	}
 	if len(text) == 0 {
-		return widget.FillRows(append(lines, m.look.Notes(w, nothingPrinted(m, r))...), w, h)
+		return widget.FillRows(append(lines, m.Look.Notes(w, nothingPrinted(m, r))...), w, h)
 	}
 	for _, s := range text {
 		lines = append(lines, " "+widget.Crop(s, w-1))
@@ -38,15 +39,15 @@ func drawRun(m *model, w, h int, focus bool, tabs []widget.Tab) []string {
 }
 
 // nothingPrinted returns a text that says why the pane of an automation is empty.
-func nothingPrinted(m *model, r *panel.AutomationRow) string {
-	heard := r.Last != nil && m.peek.News.Run == r.Last.ID
+func nothingPrinted(m *state.Room, r *panel.AutomationRow) string {
+	heard := r.Last != nil && m.Peek.News.Run == r.Last.ID
 	switch {
 	case r.State == panel.AutomationBroken:
 		return r.Shown + " is broken: " + r.Reason
 	case r.Last == nil:
 		return r.Shown + " never ran. The output of its newest run appears here."
-	case heard && m.peek.News.Problem != "":
-		return "Nothing to show: " + widget.Plain(m.peek.News.Problem)
+	case heard && m.Peek.News.Problem != "":
+		return "Nothing to show: " + widget.Plain(m.Peek.News.Problem)
 	case r.Last.Ended == nil:
 		return "Nothing printed yet."
 	case r.Last.Made != "":
@@ -56,19 +57,19 @@ func nothingPrinted(m *model, r *panel.AutomationRow) string {
 }
 
 // runTab returns the pane's title: the automation and the state of its run.
-func runTab(m *model) widget.Tab {
+func runTab(m *state.Room) widget.Tab {
 	r := m.Automations.Current()
-	dot := m.look.Glyphs.Dot
-	t := widget.Tab{Key: "0", Name: r.Shown, Extra: dot + " " + r.Ago(m.now)}
+	dot := m.Look.Glyphs.Dot
+	t := widget.Tab{Key: "0", Name: r.Shown, Extra: dot + " " + r.Ago(m.Now)}
 	switch {
 	case r.Last == nil:
 		t.Extra = dot + " never ran"
 	case r.Last.Ended == nil && !r.Last.Ending():
-		t.Extra = dot + " running " + widget.Age(m.now.Sub(r.Last.Opened))
+		t.Extra = dot + " running " + widget.Age(m.Now.Sub(r.Last.Opened))
 	}
-	if r.Last != nil && m.peek.News.Run == r.Last.ID {
+	if r.Last != nil && m.Peek.News.Run == r.Last.ID {
 		extra := soughtInPane(m, &t, []string{t.Extra})
-		if m.peek.Frozen() {
+		if m.Peek.Frozen() {
 			extra = append(extra, behindPane(m))
 		}
 		t.Extra = strings.Join(viewOfPane(m, extra), "  ")

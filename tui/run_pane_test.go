@@ -70,7 +70,7 @@ func TestPaneFollowsARun(t *testing.T) {
 	for _, size := range [][2]int{{200, 60}, {120, 36}, {80, 24}} {
 		s := automated(t, size[0], size[1])
 		s.live("nightly", 60)
-		if w := s.m.watched; w != (feed.Watch{Run: "gc-230", Running: true, Focused: true}) {
+		if w := s.m.Watched; w != (feed.Watch{Run: "gc-230", Running: true, Focused: true}) {
 			t.Errorf("%v: it watches %+v", size, w)
 		}
 		s.shows("─ 0 nightly · running 1", "run gc-230", " step 60 of 90")
@@ -90,11 +90,11 @@ func TestPaneFollowsARun(t *testing.T) {
 			a.State, a.Reason, a.Last = city.AutomationIdle, "cron: next 2026-11-22 03:30", &ended
 		})
 		s.shows(" 0 nightly · ok 0s ago", "step 63 of 90") // received output stays
-		if w := s.m.watched; w != (feed.Watch{Run: "gc-230", Focused: true}) {
+		if w := s.m.Watched; w != (feed.Watch{Run: "gc-230", Focused: true}) {
 			t.Errorf("%v: at its end it watches %+v", size, w)
 		}
 		s.press("1")
-		if w := s.m.watched; w.Run != "" || w.Agent == "" {
+		if w := s.m.Watched; w.Run != "" || w.Agent == "" {
 			t.Errorf("%v: among the agents it watches %+v", size, w)
 		}
 		s.hides("step 64 of 90", "nightly · ok 0s ago")
@@ -115,8 +115,8 @@ func TestPaneOfARunThatHasEnded(t *testing.T) {
 	s.hides("the line is cut")
 	s.point("release")
 	s.shows("─ 0 release · never ran", "release never ran. The output of its newest run appears here.")
-	if s.m.watched != (feed.Watch{}) {
-		t.Errorf("it watches %+v", s.m.watched)
+	if s.m.Watched != (feed.Watch{}) {
+		t.Errorf("it watches %+v", s.m.Watched)
 	}
 	s.point("wisp-compact")
 	s.shows("wisp-compact is broken:", "formulas/automations/wisp-compact/automation.toml:4:1")
@@ -127,20 +127,20 @@ func TestHiddenRunsAreNotWatched(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.live("nightly", 3)
 	s.press("p")
-	if s.m.watched != (feed.Watch{}) {
-		t.Errorf("behind nothing it watches %+v", s.m.watched)
+	if s.m.Watched != (feed.Watch{}) {
+		t.Errorf("behind nothing it watches %+v", s.m.Watched)
 	}
 	s.press("enter") // the details show it
-	if s.m.watched.Run != "gc-230" {
-		t.Errorf("in the details it watches %+v", s.m.watched)
+	if s.m.Watched.Run != "gc-230" {
+		t.Errorf("in the details it watches %+v", s.m.Watched)
 	}
 	s.press("esc", "p", "0", "f", "f")
-	if s.m.watched.Run != "gc-230" {
-		t.Errorf("after zooming it watches %+v", s.m.watched)
+	if s.m.Watched.Run != "gc-230" {
+		t.Errorf("after zooming it watches %+v", s.m.Watched)
 	}
 	s.change(func(n *city.Snapshot) { n.Automations = nil })
-	if s.m.watched.Run != "" || s.m.watched.Agent == "" {
-		t.Errorf("without automations it watches %+v", s.m.watched)
+	if s.m.Watched.Run != "" || s.m.Watched.Agent == "" {
+		t.Errorf("without automations it watches %+v", s.m.Watched)
 	}
 }
 
@@ -153,8 +153,8 @@ func TestVerbsAmongRuns(t *testing.T) {
 		for _, key := range []string{"r", "ctrl+k", "i", "a", "D"} {
 			s.press(at, key)
 			s.wants()
-			if _, ok := effectOf[feed.Attach](s); ok || s.m.dialogs.prompt() != nil ||
-				s.m.dialogs.choice() != nil {
+			if _, ok := effectOf[feed.Attach](s); ok || s.m.Dialogs.Prompt() != nil ||
+				s.m.Dialogs.Choice() != nil {
 				t.Errorf("%s after %s does something to an agent", key, at)
 			}
 			s.shows(amongOthers(s.m))
@@ -251,7 +251,7 @@ func TestRunOutputIsTakenAsItIs(t *testing.T) {
 	next := uint64(0)
 	if n := testing.AllocsPerRun(5, func() {
 		next++
-		s.m.peek.Take(terminal.News{Run: "gc-215", Text: text, Fed: next}, "")
+		s.m.Peek.Take(terminal.News{Run: "gc-215", Text: text, Fed: next}, "")
 	}); n > 10 {
 		t.Errorf("%v allocations for a piece of output", n)
 	}

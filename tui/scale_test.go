@@ -6,6 +6,7 @@ import (
 
 	"gcity/city"
 	"gcity/tui/feed"
+	"gcity/tui/state"
 )
 
 func TestScaleByHand(t *testing.T) {
@@ -26,7 +27,7 @@ func TestScaleByHand(t *testing.T) {
 	s.wants()
 	s.press("S", "enter")
 	s.wants()
-	if s.m.dialogs.prompt() != nil || s.m.dialogs.choice() != nil {
+	if s.m.Dialogs.Prompt() != nil || s.m.Dialogs.Choice() != nil {
 		t.Error("nothing typed is nothing done")
 	}
 }
@@ -46,7 +47,7 @@ func TestSizesOutOfBoundsAreRefusedWhereTheyAreTyped(t *testing.T) {
 			s.hides(why)
 			s.press("3", "esc")
 			s.wants()
-			if s.m.dialogs.prompt() != nil {
+			if s.m.Dialogs.Prompt() != nil {
 				t.Fatal("the prompt stays after esc")
 			}
 		}
@@ -93,10 +94,10 @@ func TestMoreAddsUp(t *testing.T) {
 	s.press(">")
 	s.wants()
 	s.shows("worker is at its maximum: 5 (city.toml:200:1)")
-	s.wait(fade) // the city has not changed its size, so its own size is used again
+	s.wait(state.Fade) // the city has not changed its size, so its own size is used again
 	s.press("esc", ">")
 	s.wants(city.Scale{Pool: "worker", Size: 3})
-	s.hear(feed.News{Results: []feed.Result{{ID: s.m.status.id, Total: 1, Failures: []string{"worker: the loop does not turn"}}}})
+	s.hear(feed.News{Results: []feed.Result{{ID: s.m.Status.ID, Total: 1, Failures: []string{"worker: the loop does not turn"}}}})
 	s.press(">")
 	s.wants(city.Scale{Pool: "worker", Size: 3})
 	s.pick("batch")

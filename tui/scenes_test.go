@@ -8,22 +8,23 @@ import (
 	"gcity/city"
 	"gcity/themes"
 	"gcity/tui/feed"
+	"gcity/tui/state"
 )
 
 // allScenes returns functions that lead to the screens of an operator, by the name of the screen.
 func allScenes() map[string]func(s *stage) {
 	all := scenes()
 	maps.Copy(all, map[string]func(s *stage){
-		"joined":      func(s *stage) { s.m.mode = Joined },
-		"readonly":    func(s *stage) { s.m.mode = ReadOnly; s.press("x") },
-		"quit-joined": func(s *stage) { s.m.mode = Joined; s.line("stop city", "enter") },
+		"joined":      func(s *stage) { s.m.Mode = state.Joined },
+		"readonly":    func(s *stage) { s.m.Mode = state.ReadOnly; s.press("x") },
+		"quit-joined": func(s *stage) { s.m.Mode = state.Joined; s.line("stop city", "enter") },
 		"quit-waits":  func(s *stage) { s.press("q", "d") },
 		"unheard": func(s *stage) {
-			w, h := s.m.w, s.m.h
+			w, h := s.m.W, s.m.H
 			*s = *newStage(s.t, Options{ASCII: s.m.ASCII})
 			s.size(w, h)
 		},
-		"lost":   func(s *stage) { s.m.mode = Joined; why := "connection refused"; s.hear(feed.News{Gone: &why}) },
+		"lost":   func(s *stage) { s.m.Mode = state.Joined; why := "connection refused"; s.hear(feed.News{Gone: &why}) },
 		"count":  func(s *stage) { s.press("*", "r") },
 		"themes": func(s *stage) { s.line("theme: ") },
 		"columns": func(s *stage) {

@@ -10,6 +10,7 @@ import (
 	"gcity/city"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/tuitest"
 )
 
@@ -68,11 +69,11 @@ func TestStatusFollowsWhatWasSent(t *testing.T) {
 	s.hides("cancels it")
 	at(city.Acknowledged, "")
 	s.shows("idle: acknowledged")
-	s.wait(2 * fade)
+	s.wait(2 * state.Fade)
 	s.agent("idle", func(a *city.Agent) { a.Sends = nil })
 	s.hides("idle: ")
-	if len(s.m.following) != 0 {
-		t.Errorf("%v is still followed", s.m.following)
+	if len(s.m.Following) != 0 {
+		t.Errorf("%v is still followed", s.m.Following)
 	}
 }
 
@@ -103,7 +104,7 @@ func TestStatusOfOlderTextsStaysBehind(t *testing.T) {
 	s.agent("idle", func(a *city.Agent) { a.Sends = []city.Send{{ID: 1, Stage: city.Submitted, Since: s.now}} })
 	s.shows("the terminal uses the mouse")
 	s.change(func(n *city.Snapshot) { n.Started = n.Started.Add(time.Hour) })
-	if len(s.m.following) != 0 {
+	if len(s.m.Following) != 0 {
 		t.Error("a text of a controller that is gone is followed")
 	}
 }
@@ -166,8 +167,8 @@ func TestUndoneChangeIsNotReported(t *testing.T) {
 		a.Sends = []city.Send{waits}
 	})
 	s.shows("took back 1 text")
-	if s.m.status.failed {
-		t.Errorf("it is a failure: %q", s.m.status.text)
+	if s.m.Status.Failed {
+		t.Errorf("it is a failure: %q", s.m.Status.Text)
 	}
 }
 
@@ -187,7 +188,7 @@ func TestSendNowDoesNotDouble(t *testing.T) {
 	s.agent("builder", func(a *city.Agent) { a.Sends = slices.Clone(a.Sends[2:]) })
 	s.press("I")
 	s.shows("only its beginning is known here")
-	if s.m.dialogs.choice() != nil {
+	if s.m.Dialogs.Choice() != nil {
 		t.Error("half a text would be sent")
 	}
 	s.press("esc")
@@ -269,7 +270,7 @@ func TestTextAfterARefusalIsNotAVerb(t *testing.T) {
 	s.press("i")
 	quickly("s", "a", "y", " ", "y", "e", "s", "enter")
 	s.shows("cannot send a text to the agent: scout is quarantined")
-	if s.m.dialogs.choice() != nil || len(s.out) > 0 || s.m.focus != panel.IDAgents {
+	if s.m.Dialogs.Choice() != nil || len(s.out) > 0 || s.m.Focus != panel.IDAgents {
 		t.Fatalf("the letters are verbs: %v\n%s", s.out, s.text())
 	}
 	s.press("i")

@@ -8,6 +8,7 @@ import (
 	"gcity/city"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 )
 
 // A member of a pool with a long list drains within six keys, by filter, by palette, and from its pool.
@@ -36,7 +37,7 @@ func TestAMemberIsNamedByItsNumber(t *testing.T) {
 			State: city.Running, Running: true, Since: epoch})
 	})
 	s.line("drain 14")
-	if row := s.m.dialogs.finder().Marked(); row != nil {
+	if row := s.m.Dialogs.Finder().Marked(); row != nil {
 		t.Errorf("%q is marked", row.Line)
 	}
 	s.shows("2 similar")
@@ -68,8 +69,8 @@ func TestThePoolLeadsToItsMembers(t *testing.T) {
 	s.shows("/pool:worker 3 of ")
 	s.press("esc")
 	s.hides("/pool:worker")
-	if s.m.focus != panel.IDPools {
-		t.Errorf("esc leads to %s", s.m.focus)
+	if s.m.Focus != panel.IDPools {
+		t.Errorf("esc leads to %s", s.m.Focus)
 	}
 	s.press("enter", "enter")
 	s.shows("/pool:worker 3 of ")
@@ -86,16 +87,16 @@ func TestAMemberIsChosenFromItsPool(t *testing.T) {
 	if s.m.Agents.Chosen != "worker-2" {
 		t.Errorf("%s is selected", s.m.Agents.Chosen)
 	}
-	if kept := memoryOf(s.m).Filters["agents"]; kept != "" {
+	if kept := state.MemoryOf(s.m).Filters["agents"]; kept != "" {
 		t.Errorf("the next visit begins with the filter %q", kept)
 	}
 	s.press("/", "r", "-", "3", "enter", "esc")
-	if s.m.focus != panel.IDPools || s.m.Agents.Filter.Active() {
-		t.Errorf("esc leads to %s, filter %q", s.m.focus, s.m.Agents.Filter.Text)
+	if s.m.Focus != panel.IDPools || s.m.Agents.Filter.Active() {
+		t.Errorf("esc leads to %s, filter %q", s.m.Focus, s.m.Agents.Filter.Text)
 	}
 	s.press("1", "esc")
-	if s.m.focus != panel.IDAgents {
-		t.Errorf("a later esc leads to %s", s.m.focus)
+	if s.m.Focus != panel.IDAgents {
+		t.Errorf("a later esc leads to %s", s.m.Focus)
 	}
 }
 
@@ -144,8 +145,8 @@ func TestANoteAboutAKeyGoes(t *testing.T) {
 	s.shows("! " + note)
 	s.press("esc")
 	s.hides(note)
-	if s.m.focus != panel.IDPools {
-		t.Errorf("the esc that dismisses a note leads to %s", s.m.focus)
+	if s.m.Focus != panel.IDPools {
+		t.Errorf("the esc that dismisses a note leads to %s", s.m.Focus)
 	}
 	s.press("Z", "j")
 	s.hides(note)

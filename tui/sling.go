@@ -9,10 +9,11 @@ import (
 	"gcity/mail"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
-func needTaker(m *model) string {
+func needTaker(m *state.Room) string {
 	if why := needAddressees(m); why != "" {
 		return why
 	}
@@ -23,19 +24,19 @@ func needTaker(m *model) string {
 }
 
 // askSling offers ready work for the agent or the pool.
-func askSling(m *model) []feed.Effect {
+func askSling(m *state.Room) []feed.Effect {
 	all := addressees(m)
 	if len(all) == 0 {
 		return nil
 	}
 	to := all[0]
-	f := &finder{Title: "Work for " + widget.Plain(to), None: "loading " + m.look.Glyphs.More,
+	f := &state.Finder{Title: "Work for " + widget.Plain(to), None: "loading " + m.Look.Glyphs.More,
 		Verb: "hands it over"}
 	openFinderOf(m, f)
-	m.seeks++
-	m.todo = append(m.todo, feed.QueryBeads{ID: m.seeks, Loose: true, Query: beads.Query{
+	m.Seeks++
+	m.Todo = append(m.Todo, feed.QueryBeads{ID: m.Seeks, Loose: true, Query: beads.Query{
 		Ready: true, NotType: city.NotWork(), Limit: panel.WorkPage}})
-	f.About = &readyList{takes: to, asked: m.seeks}
+	f.About = &readyList{takes: to, asked: m.Seeks}
 	return nil
 }
 
@@ -46,8 +47,8 @@ type readyList struct {
 }
 
 // takeReady handles the list of ready work.
-func takeReady(m *model, f *finder, ready *readyList, a feed.FoundBeads) {
-	ready.asked, f.None = 0, "No bead is ready; "+m.keys.KeyOf("focus.work")+
+func takeReady(m *state.Room, f *state.Finder, ready *readyList, a feed.FoundBeads) {
+	ready.asked, f.None = 0, "No bead is ready; "+m.Keys.KeyOf("focus.work")+
 		" shows all beads and can add one."
 	if a.Problem != "" {
 		f.None = "Beads cannot be read: " + widget.Plain(a.Problem)
@@ -55,9 +56,10 @@ func takeReady(m *model, f *finder, ready *readyList, a feed.FoundBeads) {
 	f.All = nil
 	for _, b := range panel.ReadyWork(a.Beads) {
 		own := b.Clone()
-		f.All = append(f.All, item{Title: widget.Plain(b.ID) + " " + b.Priority.String() + " " +
+		f.All = append(f.All, state.Item{Title: widget.Plain(b.ID) + " " + b.Priority.String() +
+			" " +
 			widget.Plain(b.Title), Line: b.ID, Words: b.Description, Tail: ownerOf(&own),
-			Run: func(m *model) []feed.Effect { return slingTo(m, own, ready.takes) }})
+			Run: func(m *state.Room) []feed.Effect { return slingTo(m, own, ready.takes) }})
 	}
 	f.Search()
 }
@@ -74,16 +76,16 @@ func ownerOf(b *beads.Bead) string {
 }
 
 // askTaker offers recipients for the work under the cursor.
-func askTaker(m *model) []feed.Effect {
+func askTaker(m *state.Room) []feed.Effect {
 	var all []beads.Bead
 	for _, r := range m.Work.Targets() {
 		all = append(all, r.Bead.Clone())
 	}
-	f := &finder{Title: "Hand " + m.Work.Called() + " to",
+	f := &state.Finder{Title: "Hand " + m.Work.Called() + " to",
 		None: "No agent and no pool has this name.", Verb: "takes it"}
 	for _, w := range takers(m) {
-		f.All = append(f.All, item{Title: widget.Plain(w.Word), Line: w.Word,
-			Tail: widget.Plain(w.Note), Run: func(m *model) []feed.Effect {
+		f.All = append(f.All, state.Item{Title: widget.Plain(w.Word), Line: w.Word,
+			Tail: widget.Plain(w.Note), Run: func(m *state.Room) []feed.Effect {
 				return slingAll(m, all, w.Word)
 			}})
 	}
@@ -92,10 +94,10 @@ func askTaker(m *model) []feed.Effect {
 }
 
 // takers returns the possible recipients of work: pools, running agents, other agents.
-func takers(m *model) []word {
-	var all, rest []word
+func takers(m *state.Room) []state.Word {
+	var all, rest []state.Word
 	for _, w := range poolNames(m) {
-		all = append(all, word{Word: mail.PoolPrefix + w.Word, Note: w.Note})
+		all = append(all, state.Word{Word: mail.PoolPrefix + w.Word, Note: w.Note})
 	}
 	for _, w := range agentNames(m, nil) {
 		if r := m.Agents.Find(w.Word); r != nil && r.Running {
@@ -108,12 +110,12 @@ func takers(m *model) []word {
 }
 
 // slingTo hands work over and notifies the recipient. If the work has another assignee, it asks for confirmation first.
-func slingTo(m *model, b beads.Bead, to string) []feed.Effect {
+func slingTo(m *state.Room, b beads.Bead, to string) []feed.Effect {
 	r := city.SlingRequest{Target: to, Bead: b.ID, Nudge: true}
 	what := widget.Plain(b.ID) + " to " + widget.Plain(to)
 	q := question{title: "Hand " + what + "?", body: []string{widget.Plain(b.Title)},
-		verb: "hand it over", do: func(m *model) []feed.Effect {
-			return send(m, "handing", what, feed.Sling{Request: r})
+		verb: "hand it over", do: func(m *state.Room) []feed.Effect {
+			return state.Send(m, "handing", what, feed.Sling{Request: r})
 		}}
 	if b.Assignee == "" || b.Assignee == to {
 		return perhaps(m, q)
@@ -127,7 +129,7 @@ func slingTo(m *model, b beads.Bead, to string) []feed.Effect {
 }
 
 // slingAll hands over several beads. For each bead that is assigned to another agent, it asks for confirmation.
-func slingAll(m *model, all []beads.Bead, to string) (todo []feed.Effect) {
+func slingAll(m *state.Room, all []beads.Bead, to string) (todo []feed.Effect) {
 	m.Work.Marks = map[string]bool{}
 	for _, b := range all {
 		todo = append(todo, slingTo(m, b, to)...)
@@ -136,13 +138,13 @@ func slingAll(m *model, all []beads.Bead, to string) (todo []feed.Effect) {
 }
 
 // slingLine hands over the named work.
-func slingLine(m *model, args []string) ([]feed.Effect, string) {
-	if m.snap == nil {
+func slingLine(m *state.Room, args []string) ([]feed.Effect, string) {
+	if m.Snap == nil {
 		return nil, needCity(m)
 	}
 	if len(args) != 2 {
 		return nil, "sling needs AGENT|POOL and the ID of the bead"
 	}
-	return send(m, "handing", widget.Plain(args[1])+" to "+widget.Plain(args[0]),
+	return state.Send(m, "handing", widget.Plain(args[1])+" to "+widget.Plain(args[0]),
 		feed.Sling{Request: city.SlingRequest{Target: args[0], Bead: args[1], Nudge: true}}), ""
 }

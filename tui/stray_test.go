@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/state"
 )
 
 // A row under the cursor stays even if its filter no longer matches. Keys still act on it until the cursor leaves it.
@@ -23,7 +24,7 @@ func TestRowUnderTheCursorStays(t *testing.T) {
 	if !slices.Contains(s.order(), "chatty") {
 		t.Error("the list moves under the hands")
 	}
-	s.wait(still)
+	s.wait(state.Still)
 	if slices.Contains(s.order(), "chatty") || s.m.Agents.Chosen == "chatty" {
 		t.Errorf("still shown in %v", s.order())
 	}
@@ -80,7 +81,7 @@ func TestEveryListHoldsTheRowUnderTheCursor(t *testing.T) {
 	s.point("prune-branches")
 	s.automation("prune-branches", func(a *city.Automation) { a.Failures, a.State, a.Last = 0, city.AutomationIdle, nil })
 	s.wait(time.Minute)
-	if r := automation(s.m); r == nil || r.Name != "prune-branches" {
+	if r := state.Automation(s.m); r == nil || r.Name != "prune-branches" {
 		t.Errorf("the cursor is on %+v", r)
 	}
 }

@@ -8,12 +8,13 @@ import (
 	"gcity/city"
 	"gcity/themes"
 	"gcity/tui/feed"
+	"gcity/tui/state"
 )
 
 // Options configure the control room.
 type Options struct {
 	City   city.Control
-	Mode   Mode
+	Mode   state.Mode
 	Folder string          // folder of the city, absolute, without symbolic links; "" = unknown
 	Config feed.ConfigFile // nil = it cannot be edited here
 	// used if neither the user nor the city sets one; the zero value is themes.Default

@@ -8,6 +8,7 @@ import (
 
 	"gcity/themes"
 	"gcity/tui/keymap"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
@@ -16,21 +17,21 @@ import (
 const keyPause = 500 * time.Millisecond
 
 // writes reports whether an action starts a text that the user types.
-func writes(a *action) bool { return a.ID == "agent.send" || a.ID == mailID }
+func writes(a *state.Action) bool { return a.ID == "agent.send" || a.ID == state.MailID }
 
 // typedAfterRefusal reports whether a key belongs to text that the user typed although sending was refused. Such a
 // key is ignored, so that it does not run a verb.
-func typedAfterRefusal(m *model, k tea.KeyPressMsg) bool {
-	went := m.refusedText
-	m.refusedText = time.Time{}
-	if went.IsZero() || m.now.Sub(went) >= keyPause {
+func typedAfterRefusal(m *state.Room, k tea.KeyPressMsg) bool {
+	went := m.RefusedText
+	m.RefusedText = time.Time{}
+	if went.IsZero() || m.Now.Sub(went) >= keyPause {
 		return false
 	}
 	if k.Code == tea.KeyEnter {
 		return true
 	}
 	if k.Text != "" {
-		m.refusedText = m.now
+		m.RefusedText = m.Now
 	}
 	return k.Text != ""
 }
@@ -40,35 +41,35 @@ const habit = 2 * time.Second
 
 // answersNothing reports whether a key was meant to answer a question that the last action did not ask. The key is
 // ignored, because it would open the list of texts to copy.
-func answersNothing(m *model, k tea.KeyPressMsg) bool {
-	at := m.unasked
-	m.unasked = time.Time{}
-	if k.String() != "y" || at.IsZero() || m.now.Sub(at) >= habit {
+func answersNothing(m *state.Room, k tea.KeyPressMsg) bool {
+	at := m.Unasked
+	m.Unasked = time.Time{}
+	if k.String() != "y" || at.IsZero() || m.Now.Sub(at) >= habit {
 		return false
 	}
-	m.status.text += "; there was no question, so y did nothing"
+	m.Status.Text += "; there was no question, so y did nothing"
 	return true
 }
 
 // explainKey shows why a typed key does nothing: it belongs to other panels, or to none.
-func explainKey(m *model, k tea.KeyPressMsg) {
-	if k.Text == "" || m.status.failed || m.status.pending {
+func explainKey(m *state.Room, k tea.KeyPressMsg) {
+	if k.Text == "" || m.Status.Failed || m.Status.Pending {
 		return
 	}
 	text := widget.Plain(k.Text) + " does nothing here"
 	for _, p := range m.Panels {
 		about := p.About()
-		if a := m.keys.Find(k, about.Zone); a != nil && !unseen(m, a) {
+		if a := m.Keys.Find(k, about.Zone); a != nil && !unseen(m, a) {
 			text = fmt.Sprintf("%s works in %s (press %s): %s", k.Text, about.Title,
-				m.keys.KeyOf("focus."+string(about.ID)), keymap.Verb(a.Title()))
+				m.Keys.KeyOf("focus."+string(about.ID)), keymap.Verb(a.Title()))
 			break
 		}
 	}
-	show(m, text+"; "+m.keys.KeyOf("view.help")+" lists the keys", false)
-	focus := m.focus
-	m.status.token, m.status.note = themes.Warn, true
-	m.status.while = func(m *model) bool {
-		return m.focus == focus && m.now.Sub(m.status.since) < noteFor
+	state.Show(m, text+"; "+m.Keys.KeyOf("view.help")+" lists the keys", false)
+	focus := m.Focus
+	m.Status.Token, m.Status.Note = themes.Warn, true
+	m.Status.While = func(m *state.Room) bool {
+		return m.Focus == focus && m.Now.Sub(m.Status.Since) < noteFor
 	}
 }
 

@@ -13,8 +13,8 @@ func TestAHabitualYesOpensNoOtherDialog(t *testing.T) {
 	closed := func(s *stage) {
 		t.Helper()
 		s.shows("there was no question, so y did nothing")
-		if s.m.dialogs.Top() != nil {
-			t.Errorf("y opened %T", s.m.dialogs.Top())
+		if s.m.Dialogs.Top() != nil {
+			t.Errorf("y opened %T", s.m.Dialogs.Top())
 		}
 	}
 	t.Run("agent", func(t *testing.T) {
@@ -28,7 +28,7 @@ func TestAHabitualYesOpensNoOtherDialog(t *testing.T) {
 		closed(s)
 		s.wait(habit)
 		s.press("y")
-		if s.m.dialogs.finder() == nil {
+		if s.m.Dialogs.Finder() == nil {
 			t.Error("a later y does not copy")
 		}
 	})
@@ -78,12 +78,12 @@ func TestANameTypedForARefusedKillRunsNothing(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(func(n *city.Snapshot) { n.Agents = nil })
 	s.press("ctrl+k")
-	before := s.m.focus
+	before := s.m.Focus
 	for _, k := range "b7t" {
 		s.now = s.now.Add(50 * time.Millisecond)
 		s.send(tuitest.KeyPress(string(k)))
 	}
-	if s.m.focus != before || len(s.commands()) > 0 {
+	if s.m.Focus != before || len(s.commands()) > 0 {
 		t.Error("the typed name ran verbs")
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"gcity/city"
 	"gcity/tui/feed"
+	"gcity/tui/state"
 	"gcity/tui/terminal"
 )
 
@@ -76,7 +77,7 @@ func TestWhatCanBeUndone(t *testing.T) {
 		{city.Restart{Agent: "x"}, nil}, {city.Kill{Agent: "x"}, nil}, {city.Stop{Agent: "x"}, nil}, {city.Nudge{Agent: "x"}, nil},
 		{city.Fire{Automation: "x"}, nil}, {city.Release{Agent: "x"}, nil}, {city.Reload{}, nil},
 	} {
-		if got := reverse(s.m, c.do); !reflect.DeepEqual(got, c.back) {
+		if got := state.Reverse(s.m, c.do); !reflect.DeepEqual(got, c.back) {
 			t.Errorf("%#v is undone by %#v, want %#v", c.do, got, c.back)
 		}
 	}
@@ -129,12 +130,12 @@ func TestMessagesAreAboutNow(t *testing.T) {
 	s.shows("ended in 20s  8s ago  u undoes for 2s")
 	s.press("D", "y")
 	s.done("agent builder is told to finish")
-	complain(s.m, "cannot do something else")
+	state.Complain(s.m, "cannot do something else")
 	s.hides("u undoes")
 	s.press("esc")
 	s.press("space", "space", "esc")
 	s.shows("cleared 2 marks  u undoes")
-	complain(s.m, "cannot do something else")
+	state.Complain(s.m, "cannot do something else")
 	s.hides("u undoes")
 	s.press("esc")
 	s.choose("builder")
@@ -155,7 +156,7 @@ func TestClearedMarksComeBack(t *testing.T) {
 	s.shows("2 marked")
 	s.press("*", "*")
 	s.hides("marked")
-	s.wait(undoFor)
+	s.wait(state.UndoFor)
 	s.press("u")
 	s.hides("marked")
 }
@@ -202,7 +203,7 @@ func TestMessagesKeepWhatWasSaid(t *testing.T) {
 	s.choose("builder")
 	s.press("space", "space", "space", "r", "y")
 	p, _ := effectOf[feed.Perform](s)
-	if last := s.m.messages[len(s.m.messages)-1]; last.ID != p.ID || last.Text != s.m.status.text {
+	if last := s.m.Messages[len(s.m.Messages)-1]; last.ID != p.ID || last.Text != s.m.Status.Text {
 		t.Errorf("the last message is %+v", last)
 	}
 	s.hear(feed.News{Results: []feed.Result{{ID: p.ID, Title: p.Title, Total: 3, Receipts: []string{"restarted builder", "restarted idle"},
@@ -213,10 +214,10 @@ func TestMessagesKeepWhatWasSaid(t *testing.T) {
 	s.shows("Messages", "restarting: 2 ok, 1 failed", "failed: chatty: its holder does not answer", "restarted builder", "restarted idle")
 	s.hides("restarting 3 agents")
 	s.press("esc")
-	for i := range keptMessages + 50 {
-		say(s.m, fmt.Sprintf("message %03d", i))
+	for i := range state.KeptMessages + 50 {
+		state.Say(s.m, fmt.Sprintf("message %03d", i))
 	}
-	if n := len(s.m.messages); n != keptMessages {
+	if n := len(s.m.Messages); n != state.KeptMessages {
 		t.Errorf("%d messages are kept", n)
 	}
 	s.out = perform(s.m, actionOf(s.m, "view.messages"))
@@ -229,7 +230,7 @@ func TestMessagesKeepWhatWasSaid(t *testing.T) {
 
 func TestConfirmLevels(t *testing.T) {
 	s := pooled(t, 120, 40)
-	s.m.confirm = confirmNever
+	s.m.Confirm = state.ConfirmNever
 	s.choose("builder")
 	s.press("r")
 	s.wants(city.Restart{Agent: "builder"})
@@ -246,7 +247,7 @@ func TestConfirmLevels(t *testing.T) {
 	s.wants()
 	s.shows("Apply configuration")
 	s.press("esc")
-	s.m.confirm = confirmAlways
+	s.m.Confirm = state.ConfirmAlways
 	s.pick("worker")
 	s.press(">")
 	s.wants()

@@ -8,19 +8,20 @@ import (
 	"gcity/tui/feed"
 	"gcity/tui/palette"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
 // verb is a command of the palette.
-type verb = palette.Verb[*model, feed.Effect]
+type verb = palette.Verb[*state.Room, feed.Effect]
 
 // verbs returns the palette's commands.
 func verbs() []verb {
 	return append(agentVerbs(), []verb{
-		{Name: "suspend", Usage: "AGENT|POOL|RIG|city", ID: suspendID, Noun: true,
+		{Name: "suspend", Usage: "AGENT|POOL|RIG|city", ID: state.SuspendID, Noun: true,
 			Does: "suspend an agent, a pool, a rig or the city", Args: one(switchNames),
 			Why: flaggingWhy(true), Run: flagging(true)},
-		{Name: "resume", Usage: "AGENT|POOL|RIG|city", ID: suspendID, Noun: true,
+		{Name: "resume", Usage: "AGENT|POOL|RIG|city", ID: state.SuspendID, Noun: true,
 			Does: "resume an agent, a pool, a rig or the city", Args: one(switchNames),
 			Why: flaggingWhy(false), Run: flagging(false)},
 		{Name: "scale", Usage: "POOL SIZE|auto", Does: "set a pool's size, or return it " +
@@ -35,24 +36,25 @@ func verbs() []verb {
 		{Name: "sort", Usage: "COLUMN", Does: "sort the list; repeat to reverse it",
 			ID: "list.sort", Looks: true, Args: one(sortWords), Run: sortLine},
 		{Name: "acknowledge", Usage: "WATCHDOG", Does: "acknowledge a watchdog's call",
-			ID: releaseID, Args: one(watchdogNames), Run: heardLine},
+			ID: state.ReleaseID, Args: one(watchdogNames), Run: heardLine},
 		{Name: "send", Usage: "TEXT…", Does: "send a text to the selected or marked agents",
 			ID: "agent.send", Text: 1, Args: noWords, Run: sendLine},
 		{Name: "nudge", Usage: "AGENT TEXT…", Does: "send a text to an agent", ID: "agent.send",
 			Text: 2, Args: one(agentNames), Run: nudgeLine},
 		{Name: "mail", Usage: "WHO SUBJECT…", Does: "write mail to an agent, a pool or a person",
-			ID: mailID, Text: 2, Args: one(mailNames), Run: writeLine},
+			ID: state.MailID, Text: 2, Args: one(mailNames), Run: writeLine},
 		{Name: "sling", Usage: "AGENT|POOL ID", Does: "hand a bead to an agent or a pool, " +
-			"and notify it", ID: slingID, Args: one(flaggedNames), Run: slingLine},
+			"and notify it", ID: state.SlingID, Args: one(flaggedNames), Run: slingLine},
 		{Name: "unsend", Usage: "AGENT…", Does: "cancel texts that are queued for agents",
-			ID: unsendID, Args: agentNames, Why: agentsWhy(unsendID, palette.CannotUnsend),
-			Run: onAgents(unsendID, palette.CannotUnsend)},
+			ID: state.UnsendID, Args: agentNames,
+			Why: agentsWhy(state.UnsendID, palette.CannotUnsend),
+			Run: onAgents(state.UnsendID, palette.CannotUnsend)},
 		{Name: "city", Usage: "NAME", Does: "switch to another city", ID: "city.switch",
 			Looks: true,
 			Args:  one(cityNames), Run: cityLine},
 		{Name: "messages", Does: "show past status lines", ID: "view.messages", Looks: true,
 			Run: byHand("view.messages")},
-		{Name: "undo", Does: "undo the last verb", ID: releaseID, Run: byHand("verb.undo")},
+		{Name: "undo", Does: "undo the last verb", ID: state.ReleaseID, Run: byHand("verb.undo")},
 	}...)
 }
 
@@ -75,7 +77,7 @@ func agentVerbs() []verb {
 			Args: agentNames, Why: agentsWhy("agent.drain", palette.CannotUndrain),
 			Run: onAgents("agent.drain", palette.CannotUndrain)},
 		{Name: "release", Usage: "AGENT…", Does: "release agents from quarantine or backoff",
-			ID: releaseID, Args: agentNames, Why: agentsWhy("", palette.CannotRelease),
+			ID: state.ReleaseID, Args: agentNames, Why: agentsWhy("", palette.CannotRelease),
 			Run: onAgents("", palette.CannotRelease)},
 		{Name: "kill", Usage: "AGENT…", Does: "stop agents at once; they restart",
 			ID: "agent.end", Args: agentNames, Why: agentsWhy("agent.end", nil),
@@ -84,23 +86,23 @@ func agentVerbs() []verb {
 }
 
 // table returns the palette's commands for a room.
-func table(m *model) *palette.Table[*model, feed.Effect] {
-	return &palette.Table[*model, feed.Effect]{Verbs: verbs(), KeysOf: m.keys.KeysOf,
+func table(m *state.Room) *palette.Table[*state.Room, feed.Effect] {
+	return &palette.Table[*state.Room, feed.Effect]{Verbs: verbs(), KeysOf: m.Keys.KeysOf,
 		Refuse: func(v *verb) string {
 			if v.Looks {
 				return ""
 			}
-			return needWritable(m)
+			return state.NeedWritable(m)
 		},
 		Hidden: func(v *verb) bool {
-			return m.mode == ReadOnly && !v.Looks || v.Name == "city" && !m.directory
+			return m.Mode == state.ReadOnly && !v.Looks || v.Name == "city" && !m.Directory
 		},
-		Open: openPaletteAt, Fail: complain}
+		Open: openPaletteAt, Fail: state.Complain}
 }
 
 // one limits completions to the first argument.
-func one(words func(*model, []string) []word) func(*model, []string) []word {
-	return func(m *model, before []string) []word {
+func one(words func(*state.Room, []string) []state.Word) func(*state.Room, []string) []state.Word {
+	return func(m *state.Room, before []string) []state.Word {
 		if len(before) > 0 {
 			return nil
 		}
@@ -108,19 +110,23 @@ func one(words func(*model, []string) []word) func(*model, []string) []word {
 	}
 }
 
-func agentNames(m *model, before []string) []word { return palette.Agents(&m.Lists, before) }
+func agentNames(m *state.Room, before []string) []state.Word {
+	return palette.Agents(&m.Lists, before)
+}
 
-func poolNames(m *model) []word { return palette.Pools(&m.Lists) }
+func poolNames(m *state.Room) []state.Word { return palette.Pools(&m.Lists) }
 
-func automationNames(m *model, _ []string) []word { return palette.Automations(&m.Lists) }
+func automationNames(m *state.Room, _ []string) []state.Word {
+	return palette.Automations(&m.Lists)
+}
 
-func watchdogNames(m *model, _ []string) []word { return palette.Watchdogs(&m.Lists) }
+func watchdogNames(m *state.Room, _ []string) []state.Word { return palette.Watchdogs(&m.Lists) }
 
-func flaggedNames(m *model, _ []string) []word {
+func flaggedNames(m *state.Room, _ []string) []state.Word {
 	return append(agentNames(m, nil), poolNames(m)...)
 }
 
-func anyNames(m *model, before []string) []word {
+func anyNames(m *state.Room, before []string) []state.Word {
 	if len(before) > 0 {
 		return nil
 	}
@@ -128,7 +134,7 @@ func anyNames(m *model, before []string) []word {
 }
 
 // scaleWords returns the pools, then valid sizes.
-func scaleWords(m *model, before []string) []word {
+func scaleWords(m *state.Room, before []string) []state.Word {
 	const most = 100
 	switch len(before) {
 	case 0:
@@ -138,9 +144,9 @@ func scaleWords(m *model, before []string) []word {
 		if p == nil {
 			return nil
 		}
-		all := []word{{Word: "auto", Note: p.CheckSays()}}
+		all := []state.Word{{Word: "auto", Note: p.CheckSays()}}
 		for n := p.Min; n <= min(p.Max, p.Min+most); n++ {
-			all = append(all, word{Word: strconv.Itoa(n)})
+			all = append(all, state.Word{Word: strconv.Itoa(n)})
 		}
 		return all
 	}
@@ -148,22 +154,24 @@ func scaleWords(m *model, before []string) []word {
 }
 
 // aimed runs a verb on named agents, regardless of marks, selection and focus.
-func aimed(m *model, names []string, do func() ([]feed.Effect, string)) ([]feed.Effect, string) {
+func aimed(m *state.Room, names []string, do func() ([]feed.Effect, string)) ([]feed.Effect,
+	string) {
 	for _, name := range names {
 		if m.Agents.Find(name) == nil {
 			return nil, palette.Unknown("agent", name, agentNames(m, nil))
 		}
 	}
-	m.aim = names
-	defer func() { m.aim = nil }()
+	m.Aim = names
+	defer func() { m.Aim = nil }()
 	return do()
 }
 
 // agentsWhy returns why an action cannot run on the named agents: the reason from against, or the action's own reason.
-func agentsWhy(id string, against func(r *panel.AgentRow) string) func(*model, []string) string {
-	return func(m *model, names []string) string {
+func agentsWhy(id string, against func(r *panel.AgentRow) string) func(*state.Room,
+	[]string) string {
+	return func(m *state.Room, names []string) string {
 		_, why := aimed(m, names, func() ([]feed.Effect, string) {
-			for _, r := range targets(m) {
+			for _, r := range state.Targets(m) {
 				if against != nil && against(r) != "" {
 					return nil, r.Shown + " is " + string(r.State) + ": " + against(r)
 				}
@@ -171,17 +179,17 @@ func agentsWhy(id string, against func(r *panel.AgentRow) string) func(*model, [
 			if id == "" {
 				return nil, ""
 			}
-			return nil, m.keys.ByID(id).Refused(m)
+			return nil, m.Keys.ByID(id).Refused(m)
 		})
 		return why
 	}
 }
 
 // onAgents returns a verb that runs an action on named agents unless agentsWhy refuses it; the ID "" means release.
-func onAgents(id string, against func(r *panel.AgentRow) string) func(*model,
+func onAgents(id string, against func(r *panel.AgentRow) string) func(*state.Room,
 	[]string) ([]feed.Effect,
 	string) {
-	return func(m *model, names []string) ([]feed.Effect, string) {
+	return func(m *state.Room, names []string) ([]feed.Effect, string) {
 		if why := agentsWhy(id, against)(m, names); why != "" {
 			return nil, why
 		}
@@ -189,12 +197,12 @@ func onAgents(id string, against func(r *panel.AgentRow) string) func(*model,
 			if id == "" {
 				return release(m), ""
 			}
-			return m.keys.ByID(id).Run(m), ""
+			return m.Keys.ByID(id).Run(m), ""
 		})
 	}
 }
 
-func scaleLine(m *model, args []string) ([]feed.Effect, string) {
+func scaleLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	p := m.Pools.Find(args[0])
 	if p == nil {
 		return nil, palette.Unknown("pool", args[0], poolNames(m))
@@ -213,20 +221,20 @@ func scaleLine(m *model, args []string) ([]feed.Effect, string) {
 }
 
 // goTo moves focus and cursor to a name, and clears the panel's filter and the attention filter.
-func goTo(m *model, args []string) ([]feed.Effect, string) {
+func goTo(m *state.Room, args []string) ([]feed.Effect, string) {
 	name := args[0]
 	for _, p := range m.Panels {
 		if !p.Has(name) {
 			continue
 		}
-		focusOn(m, p.About().ID)
-		*p.Query(), m.attention = widget.Filter{}, false
-		m.refill()
+		state.FocusOn(m, p.About().ID)
+		*p.Query(), m.Attention = widget.Filter{}, false
+		m.Refill()
 		if p.About().Kind == panel.KindAgent {
-			choose(m, name)
+			state.Choose(m, name)
 		} else {
 			p.Select(name)
-			m.followSubject()
+			m.FollowSubject()
 		}
 		return nil, ""
 	}
@@ -234,8 +242,8 @@ func goTo(m *model, args []string) ([]feed.Effect, string) {
 }
 
 // there returns a verb that goes to a name and runs an action there.
-func there(id string) func(*model, []string) ([]feed.Effect, string) {
-	return func(m *model, args []string) ([]feed.Effect, string) {
+func there(id string) func(*state.Room, []string) ([]feed.Effect, string) {
+	return func(m *state.Room, args []string) ([]feed.Effect, string) {
 		if _, why := goTo(m, args); why != "" {
 			return nil, why
 		}
@@ -244,9 +252,9 @@ func there(id string) func(*model, []string) ([]feed.Effect, string) {
 }
 
 // byHand returns a verb that runs an action as its key does.
-func byHand(id string) func(*model, []string) ([]feed.Effect, string) {
-	return func(m *model, _ []string) ([]feed.Effect, string) {
-		a := m.keys.ByID(id)
+func byHand(id string) func(*state.Room, []string) ([]feed.Effect, string) {
+	return func(m *state.Room, _ []string) ([]feed.Effect, string) {
+		a := m.Keys.ByID(id)
 		if why := a.Refused(m); why != "" {
 			return nil, why
 		}

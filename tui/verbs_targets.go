@@ -8,6 +8,7 @@ import (
 	"gcity/tui/feed"
 	"gcity/tui/palette"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
@@ -20,7 +21,7 @@ func named(args []string) (noun, name string) {
 }
 
 // restartNames returns the completions of restart: the agents and, as the only argument, the pools.
-func restartNames(m *model, before []string) []word {
+func restartNames(m *state.Room, before []string) []state.Word {
 	if len(before) > 0 {
 		return agentNames(m, before)
 	}
@@ -28,7 +29,7 @@ func restartNames(m *model, before []string) []word {
 }
 
 // restartedPool returns the pool that the arguments of restart name, or nil if they name agents.
-func restartedPool(m *model, args []string) *panel.PoolRow {
+func restartedPool(m *state.Room, args []string) *panel.PoolRow {
 	switch {
 	case len(args) == 1:
 		return m.Pools.Find(args[0])
@@ -46,14 +47,14 @@ func restartedAgents(args []string) []string {
 	return args
 }
 
-func restartWhy(m *model, args []string) string {
+func restartWhy(m *state.Room, args []string) string {
 	if restartedPool(m, args) != nil {
 		return ""
 	}
 	return agentsWhy("agent.restart", nil)(m, restartedAgents(args))
 }
 
-func restartLine(m *model, args []string) ([]feed.Effect, string) {
+func restartLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	if p := restartedPool(m, args); p != nil {
 		return askRestartOf(m, p), ""
 	}
@@ -61,22 +62,23 @@ func restartLine(m *model, args []string) ([]feed.Effect, string) {
 }
 
 // switchNames returns the names of everything that can be suspended: agents, pools, rigs and the city.
-func switchNames(m *model, _ []string) []word {
+func switchNames(m *state.Room, _ []string) []state.Word {
 	all := flaggedNames(m, nil)
-	if m.snap != nil {
-		for i := range m.snap.Rigs {
-			r := &m.snap.Rigs[i]
-			all = append(all, word{Word: r.Name, Line: palette.NounRig + " " + r.Name,
+	if m.Snap != nil {
+		for i := range m.Snap.Rigs {
+			r := &m.Snap.Rigs[i]
+			all = append(all, state.Word{Word: r.Name, Line: palette.NounRig + " " + r.Name,
 				Noun: palette.NounRig,
 				Note: "rig, " + widget.Count(r.Agents, palette.NounAgent)})
 		}
 	}
-	return append(all, word{Word: palette.NounCity, Note: "the whole city", Noun: palette.NounCity})
+	return append(all, state.Word{Word: palette.NounCity, Note: "the whole city",
+		Noun: palette.NounCity})
 }
 
 // flaggingWhy returns why suspend or resume would change nothing, or "".
-func flaggingWhy(off bool) func(*model, []string) string {
-	return func(m *model, args []string) string {
+func flaggingWhy(off bool) func(*state.Room, []string) string {
+	return func(m *state.Room, args []string) string {
 		noun, name := named(args)
 		if p := m.Pools.Find(name); p != nil && (noun == "" || noun == palette.NounPool) {
 			return palette.FlaggedAlready(p.Shown, p.Suspended != "", off)
@@ -84,19 +86,19 @@ func flaggingWhy(off bool) func(*model, []string) string {
 		if r := m.Agents.Find(name); r != nil && (noun == "" || noun == palette.NounAgent) {
 			return palette.FlaggedAlready(r.Shown, r.State == city.Suspended, off)
 		}
-		if r := rigCalled(m, name); r != nil && (noun == "" || noun == palette.NounRig) {
+		if r := state.RigCalled(m, name); r != nil && (noun == "" || noun == palette.NounRig) {
 			return palette.FlaggedAlready("rig "+widget.Plain(r.Name), r.Suspended, off)
 		}
-		if name == palette.NounCity && noun == "" && m.snap != nil {
-			return palette.FlaggedAlready("the city", m.snap.Suspended, off)
+		if name == palette.NounCity && noun == "" && m.Snap != nil {
+			return palette.FlaggedAlready("the city", m.Snap.Suspended, off)
 		}
 		return palette.Unknown("agent, pool or rig", name, switchNames(m, nil))
 	}
 }
 
 // flagging returns the verb that suspends or resumes an agent, a pool, a rig or the city.
-func flagging(off bool) func(*model, []string) ([]feed.Effect, string) {
-	return func(m *model, args []string) ([]feed.Effect, string) {
+func flagging(off bool) func(*state.Room, []string) ([]feed.Effect, string) {
+	return func(m *state.Room, args []string) ([]feed.Effect, string) {
 		if why := flaggingWhy(off)(m, args); why != "" {
 			return nil, why
 		}
@@ -109,18 +111,18 @@ func flagging(off bool) func(*model, []string) ([]feed.Effect, string) {
 			return aimed(m, []string{name}, func() ([]feed.Effect, string) {
 				return askSuspend(m), ""
 			})
-		case noun == "" && rigCalled(m, name) == nil:
+		case noun == "" && state.RigCalled(m, name) == nil:
 			return askSuspendCity(m), ""
 		case off:
-			return askSuspendRigOf(m, *rigCalled(m, name)), ""
+			return askSuspendRigOf(m, *state.RigCalled(m, name)), ""
 		}
 		return resumeRigOf(m, name), ""
 	}
 }
 
 // automationWhy applies a condition to a named automation.
-func automationWhy(cond func([]*panel.AutomationRow) string) func(*model, []string) string {
-	return func(m *model, args []string) string {
+func automationWhy(cond func([]*panel.AutomationRow) string) func(*state.Room, []string) string {
+	return func(m *state.Room, args []string) string {
 		r := m.Automations.Find(args[0])
 		if r == nil {
 			return palette.Unknown("automation", args[0], automationNames(m, nil))
@@ -129,7 +131,7 @@ func automationWhy(cond func([]*panel.AutomationRow) string) func(*model, []stri
 	}
 }
 
-func fireLine(m *model, args []string) ([]feed.Effect, string) {
+func fireLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	if why := automationWhy(palette.CannotFire)(m, args); why != "" {
 		return nil, why
 	}
@@ -137,24 +139,25 @@ func fireLine(m *model, args []string) ([]feed.Effect, string) {
 }
 
 // stopNames returns the automations and the city.
-func stopNames(m *model, _ []string) []word {
-	return append(automationNames(m, nil), word{Word: palette.NounCity, Noun: palette.NounCity,
+func stopNames(m *state.Room, _ []string) []state.Word {
+	return append(automationNames(m, nil), state.Word{Word: palette.NounCity,
+		Noun: palette.NounCity,
 		Note: "all agents and the controller"})
 }
 
-func stopWhy(m *model, args []string) string {
+func stopWhy(m *state.Room, args []string) string {
 	switch {
 	case args[0] != palette.NounCity || m.Automations.Find(palette.NounCity) != nil:
 		return automationWhy(palette.CannotStop)(m, args)
-	case m.home != "" || m.all:
+	case m.Home != "" || m.All:
 		return "this city is one of several; stop it in the list of all cities"
-	case m.mode != Hosting && lost(m):
+	case m.Mode != state.Hosting && state.Lost(m):
 		return "the city does not answer"
 	}
 	return ""
 }
 
-func stopLine(m *model, args []string) ([]feed.Effect, string) {
+func stopLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	if why := stopWhy(m, args); why != "" {
 		return nil, why
 	}
@@ -165,17 +168,17 @@ func stopLine(m *model, args []string) ([]feed.Effect, string) {
 }
 
 // checkedNames returns the names of all pools and watchdogs, which have checks.
-func checkedNames(m *model, _ []string) []word {
+func checkedNames(m *state.Room, _ []string) []state.Word {
 	return append(poolNames(m), watchdogNames(m, nil)...)
 }
 
-func checkLine(m *model, args []string) ([]feed.Effect, string) {
+func checkLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	p, w := m.Pools.Find(args[0]), m.Watchdogs.Find(args[0])
 	switch {
 	case p == nil && w == nil:
 		return nil, palette.Unknown("pool or watchdog", args[0], checkedNames(m, nil))
-	case p == nil && w.CheckedNow(m.now) != "":
-		return nil, w.CheckedNow(m.now)
+	case p == nil && w.CheckedNow(m.Now) != "":
+		return nil, w.CheckedNow(m.Now)
 	case p == nil:
 		return grantOne(m, panel.CheckNow(w)), ""
 	}
@@ -186,17 +189,17 @@ func checkLine(m *model, args []string) ([]feed.Effect, string) {
 }
 
 // sortWords returns the columns by which the focused list can be sorted.
-func sortWords(m *model, _ []string) []word {
-	_, ways := m.focused().Sorting(m.now)
-	all := make([]word, len(ways))
+func sortWords(m *state.Room, _ []string) []state.Word {
+	_, ways := m.Focused().Sorting(m.Now)
+	all := make([]state.Word, len(ways))
 	for i, name := range ways {
-		all[i] = word{Word: name, Note: "a column of " + m.focused().About().Title}
+		all[i] = state.Word{Word: name, Note: "a column of " + m.Focused().About().Title}
 	}
 	return all
 }
 
-func sortLine(m *model, args []string) ([]feed.Effect, string) {
-	o, ways := m.focused().Sorting(m.now)
+func sortLine(m *state.Room, args []string) ([]feed.Effect, string) {
+	o, ways := m.Focused().Sorting(m.Now)
 	if o == nil {
 		return nil, needSorted(m)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"gcity/themes"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
@@ -16,25 +17,25 @@ type screenful struct {
 	x, y  int
 }
 
-func draw(m *model) screenful {
-	p := m.plan()
+func draw(m *state.Room) screenful {
+	p := m.Plan()
 	s := screenful{x: -1, y: -1}
-	if m.w <= 0 || m.h <= 0 {
+	if m.W <= 0 || m.H <= 0 {
 		return s
 	}
-	if p.tier == tiny {
+	if p.Tier == state.Tiny {
 		s = drawTiny(m, s)
-	} else if m.fleetRoom {
+	} else if m.FleetRoom {
 		s = fleetScreen(m, s)
 	} else {
-		s.lines = append(make([]string, 0, m.h), header(m, m.w))
-		s.lines = append(s.lines, alertLines(m, p.problems)...)
+		s.lines = append(make([]string, 0, m.H), header(m, m.W))
+		s.lines = append(s.lines, state.AlertLines(m, p.Problems)...)
 		s.lines = append(s.lines, asHeard(m, &p)...)
-		s.lines = append(s.lines, m.hint()...)
+		s.lines = append(s.lines, m.Hint()...)
 		s = foot(m, s, &p)
-		s.lines = widget.FillRows(s.lines, m.w, m.h)
-		if c := m.dialogs.composer(); c != nil && c.Many() {
-			f := c.Draw(m.canvas())
+		s.lines = widget.FillRows(s.lines, m.W, m.H)
+		if c := m.Dialogs.Composer(); c != nil && c.Many() {
+			f := c.Draw(m.Canvas())
 			top := max(0, len(s.lines)-len(f.Lines))
 			copy(s.lines[top:], f.Lines)
 			s.x, s.y = f.X, min(top+f.Y, len(s.lines)-1)
@@ -50,92 +51,92 @@ func draw(m *model) screenful {
 }
 
 // asHeard draws the body as of the city's last answer: ages do not grow while the state is unknown.
-func asHeard(m *model, p *plan) []string {
-	if m.gone != "" {
-		defer func(now time.Time) { m.now = now }(m.now)
-		m.now = m.lone
+func asHeard(m *state.Room, p *state.Plan) []string {
+	if m.Gone != "" {
+		defer func(now time.Time) { m.Now = now }(m.Now)
+		m.Now = m.Lone
 	}
 	return drawBody(m, p)
 }
 
 // drawTiny draws a screen that is too small for a list: the typed line, or otherwise the state of the city.
-func drawTiny(m *model, s screenful) screenful {
-	first := summary(m, m.w)
+func drawTiny(m *state.Room, s screenful) screenful {
+	first := summary(m, m.W)
 	switch {
-	case m.fleetRoom && !m.typing():
-		first = fleetSummary(m, m.w)
-	case m.typing():
-		c := m.canvas()
+	case m.FleetRoom && !m.Typing():
+		first = fleetSummary(m, m.W)
+	case m.Typing():
+		c := m.Canvas()
 		c.Line = true
-		f := m.dialogs.foot().Draw(c)
+		f := m.Dialogs.Foot().Draw(c)
 		first, s.x = f.Lines[0], f.X
 	}
-	if m.typing() {
-		s.x, s.y = min(s.x, m.w-1), 0
+	if m.Typing() {
+		s.x, s.y = min(s.x, m.W-1), 0
 	}
-	lines := []string{widget.Crop(first, m.w)}
-	if m.h > 1 && !m.typing() {
-		needs := fmt.Sprintf("needs %dx%d", leastWidth, leastHeight)
-		if is := fmt.Sprintf(", this is %dx%d", m.w, m.h); widget.Width(needs+is) <= m.w {
+	lines := []string{widget.Crop(first, m.W)}
+	if m.H > 1 && !m.Typing() {
+		needs := fmt.Sprintf("needs %dx%d", state.LeastWidth, state.LeastHeight)
+		if is := fmt.Sprintf(", this is %dx%d", m.W, m.H); widget.Width(needs+is) <= m.W {
 			needs += is
 		}
 		lines = append(lines,
-			widget.Crop(m.look.Paint(themes.Dim, widget.Cut(needs, m.w, m.look.Glyphs.More)), m.w))
+			widget.Crop(m.Look.Paint(themes.Dim, widget.Cut(needs, m.W, m.Look.Glyphs.More)), m.W))
 	}
-	s.lines = widget.FillRows(lines, m.w, m.h)
+	s.lines = widget.FillRows(lines, m.W, m.H)
 	return s
 }
 
 // drawBody joins the stacks, with a bar between them that joins the rules on both sides.
-func drawBody(m *model, p *plan) []string {
-	leftLines, leftRules := drawStack(m, p.left, p.leftWidth)
+func drawBody(m *state.Room, p *state.Plan) []string {
+	leftLines, leftRules := drawStack(m, p.Left, p.LeftWidth)
 	lines := leftLines
-	if len(p.right) > 0 {
-		rightLines, rightRules := drawStack(m, p.right, m.w-p.leftWidth-1)
+	if len(p.Right) > 0 {
+		rightLines, rightRules := drawStack(m, p.Right, m.W-p.LeftWidth-1)
 		lines = make([]string, len(leftLines))
 		for i := range leftLines {
-			joins := m.look.Glyphs.Join
+			joins := m.Look.Glyphs.Join
 			if i == 0 {
-				joins = m.look.Glyphs.Top
+				joins = m.Look.Glyphs.Top
 			}
-			bar := m.look.Paint(themes.Rule, joins[leftRules[i]][rightRules[i]])
+			bar := m.Look.Paint(themes.Rule, joins[leftRules[i]][rightRules[i]])
 			lines[i] = leftLines[i] + bar + rightLines[i]
 		}
 	}
-	if len(p.above) > 0 {
-		above, _ := drawStack(m, p.above, m.w)
+	if len(p.Above) > 0 {
+		above, _ := drawStack(m, p.Above, m.W)
 		lines = append(above, lines...)
 	}
-	if len(p.across) > 0 {
-		below, rules := drawStack(m, p.across, m.w)
-		below = append([]string{m.look.Footed(below[0], p.leftWidth, rules[0], m.w)}, below[1:]...)
+	if len(p.Across) > 0 {
+		below, rules := drawStack(m, p.Across, m.W)
+		below = append([]string{m.Look.Footed(below[0], p.LeftWidth, rules[0], m.W)}, below[1:]...)
 		lines = append(lines, below...)
 	}
-	if p.closing {
-		lines = append(lines, m.look.Paint(themes.Rule, closingRule(m, p)))
+	if p.Closing {
+		lines = append(lines, m.Look.Paint(themes.Rule, closingRule(m, p)))
 	}
 	return lines
 }
 
-func closingRule(m *model, p *plan) string {
-	thin := m.look.Glyphs.Thin
-	if len(p.right) == 0 || len(p.across) > 0 {
-		return strings.Repeat(thin, m.w)
+func closingRule(m *state.Room, p *state.Plan) string {
+	thin := m.Look.Glyphs.Thin
+	if len(p.Right) == 0 || len(p.Across) > 0 {
+		return strings.Repeat(thin, m.W)
 	}
-	return strings.Repeat(thin, p.leftWidth) + m.look.Glyphs.Foot[1] +
-		strings.Repeat(thin, m.w-p.leftWidth-1)
+	return strings.Repeat(thin, p.LeftWidth) + m.Look.Glyphs.Foot[1] +
+		strings.Repeat(thin, m.W-p.LeftWidth-1)
 }
 
 // drawStack draws panels below each other. rules has the kind of each row: 0 not a rule, 1 a thin rule, 2 a heavy rule.
-func drawStack(m *model, places []place, w int) (lines []string, rules []int) {
+func drawStack(m *state.Room, places []state.Place, w int) (lines []string, rules []int) {
 	for _, at := range places {
-		focus := at.panel == m.focus && !m.dialogs.covers()
+		focus := at.Panel == m.Focus && !m.Dialogs.Covers()
 		rule := 1
 		if focus {
 			rule = 2
 		}
 		rules = append(rules, rule)
-		for range at.h - 1 {
+		for range at.H - 1 {
 			rules = append(rules, 0)
 		}
 		lines = append(lines, drawPanel(m, at, w, focus)...)
@@ -143,80 +144,80 @@ func drawStack(m *model, places []place, w int) (lines []string, rules []int) {
 	return lines, rules
 }
 
-func drawPanel(m *model, at place, w int, focus bool) []string {
-	if at.h <= 0 {
+func drawPanel(m *state.Room, at state.Place, w int, focus bool) []string {
+	if at.H <= 0 {
 		return nil
 	}
-	switch at.panel {
+	switch at.Panel {
 	case panel.IDDetail:
-		return detailStrip(m, w, at.h)
+		return detailStrip(m, w, at.H)
 	case panel.IDPeek:
-		return peekPanel(m, w, at.h, focus, tabsFor(m, at, w))
+		return peekPanel(m, w, at.H, focus, tabsFor(m, at, w))
 	}
-	return m.panelOf(at.panel).Draw(m.env(), panel.Box{W: w, H: at.h, Focus: focus,
+	return m.PanelOf(at.Panel).Draw(m.Env(), panel.Box{W: w, H: at.H, Focus: focus,
 		Tabs: tabsFor(m, at, w)})
 }
 
 // detailStrip shows a few lines about the object that verbs act on, or otherwise about the selected agent.
-func detailStrip(m *model, w, h int) []string {
-	e := m.env()
-	lines := m.worked().Strip(e, w)
+func detailStrip(m *state.Room, w, h int) []string {
+	e := m.Env()
+	lines := m.Worked().Strip(e, w)
 	if lines == nil {
-		if r := selected(m); r != nil {
+		if r := state.Selected(m); r != nil {
 			lines = m.Agents.StripOf(e, r, w)
 		}
 	}
-	return m.look.FillDetails(lines, w, h)
+	return m.Look.FillDetails(lines, w, h)
 }
 
 // tabsFor returns the titles in the rule of a panel of w columns.
-func tabsFor(m *model, at place, w int) []widget.Tab {
-	e := m.env()
+func tabsFor(m *state.Room, at state.Place, w int) []widget.Tab {
+	e := m.Env()
 	own := tabFor(m, e, at, w)
 	switch {
-	case at.slot:
-		return slotTabs(m, e, own, w)
-	case !at.tabs:
+	case at.Slot:
+		return state.SlotTabs(m, e, own, w)
+	case !at.Tabs:
 		return []widget.Tab{own}
 	}
 	var all []widget.Tab
 	for _, p := range m.Panels {
 		switch {
-		case p.About().ID == at.panel:
+		case p.About().ID == at.Panel:
 			all = append(all, own)
 		default: // also for hidden panels, so that every key has its place
 			t := p.Title(e)
-			if !m.present(p) {
+			if !m.Present(p) {
 				t.Name = ""
 			}
 			all = append(all, t)
 		}
 	}
-	if tierOf(m.w, m.h) == single {
+	if state.TierOf(m.W, m.H) == state.Single {
 		pane := peekTab(m)
-		if at.panel == panel.IDPeek {
+		if at.Panel == panel.IDPeek {
 			pane = own
 		}
 		pane.ID, pane.Name, pane.Extra = string(panel.IDPeek), "Peek", ""
 		all = append(all, pane)
 	}
-	return widget.ShortTabs(all, tabsRoom(m, at.panel, m.w), m.look.Glyphs.More)
+	return widget.ShortTabs(all, state.TabsRoom(m, at.Panel, m.W), m.Look.Glyphs.More)
 }
 
 // tabFor returns the title of the panel at a place.
-func tabFor(m *model, e *panel.Env, at place, w int) widget.Tab {
+func tabFor(m *state.Room, e *panel.Env, at state.Place, w int) widget.Tab {
 	var own widget.Tab
-	if at.panel == panel.IDPeek {
+	if at.Panel == panel.IDPeek {
 		own = peekTab(m)
 		own.ID = string(panel.IDPeek)
-		if m.snap == nil {
+		if m.Snap == nil {
 			own.Extra = ""
 		}
 	} else {
-		p := m.panelOf(at.panel)
+		p := m.PanelOf(at.Panel)
 		own = p.Title(e)
-		own.Hidden = m.look.Hidden(p.Hidden(e, w, at.h))
-		if text, found := p.Search(e); text != "" && at.tabs && m.w < roomy(m) {
+		own.Hidden = m.Look.Hidden(p.Hidden(e, w, at.H))
+		if text, found := p.Search(e); text != "" && at.Tabs && m.W < roomy(m) {
 			own.Search, own.Extra, own.Alert = text, found, false
 		}
 	}
@@ -226,10 +227,10 @@ func tabFor(m *model, e *panel.Env, at place, w int) widget.Tab {
 
 // roomy returns the smallest width at which a rule shows the search at its end. On narrower screens the title shows
 // the search.
-func roomy(m *model) int {
+func roomy(m *state.Room) int {
 	w := 120
 	for _, p := range m.Panels {
-		if a := p.About(); (a.Optional || a.Slot) && m.present(p) { // the panel adds a title
+		if a := p.About(); (a.Optional || a.Slot) && m.Present(p) { // the panel adds a title
 			w += 24
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"gcity/city"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 )
 
 // attached makes the city report n users in an agent's terminal.
@@ -24,15 +25,15 @@ func TestOwnVisitEnds(t *testing.T) {
 	s.choose("idle")
 	s.hear(feed.News{Pane: paneOf("idle", "idle-1")})
 	s.hides("1 viewer")
-	begun := staying(s.m, "idle")
+	begun := state.Staying(s.m, "idle")
 	s.now = s.now.Add(time.Minute)
-	left(s.m, s.now, begun)
+	state.Left(s.m, s.now, begun)
 	s.agent("idle", attached(1)) // counted during the visit, reported after it
 	s.hides("1 viewer")
 	s.agent("idle", attached(2)) // the second viewer is another user
 	s.shows("1 viewer")
 	s.agent("idle", attached(1))
-	s.wait(s.m.snap.Patrol.Interval + panel.Slack)
+	s.wait(s.m.Snap.Patrol.Interval + panel.Slack)
 	s.hides("1 viewer")
 	s.wait(time.Second) // counted again after the visit: this is another user
 	s.shows("1 viewer")
@@ -43,7 +44,7 @@ func TestOtherViewersStay(t *testing.T) {
 	s.choose("builder")
 	s.hear(feed.News{Pane: paneOf("builder", "builder-1")})
 	s.shows("1 viewer")
-	left(s.m, s.now, staying(s.m, "builder"))
+	state.Left(s.m, s.now, state.Staying(s.m, "builder"))
 	s.shows("1 viewer")
 	s.agent("builder", attached(2))
 	s.shows("1 viewer")
@@ -54,7 +55,7 @@ func TestOtherViewersStay(t *testing.T) {
 // A visit that ends before the first snapshot changes nothing.
 func TestSwitchWithoutACity(t *testing.T) {
 	s := newStage(t, Options{})
-	left(s.m, s.now, staying(s.m, "idle"))
+	state.Left(s.m, s.now, state.Staying(s.m, "idle"))
 	s.wait(time.Hour)
 	s.frame("nothing heard")
 }

@@ -8,6 +8,7 @@ import (
 	"gcity/city"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 )
 
 // The cursor of Watchdogs selects the watched agent; verbs for agents act on it, regardless of marks.
@@ -25,14 +26,14 @@ func TestWatchdogsAndTheirAgents(t *testing.T) {
 		t.Errorf("r does %+v", got)
 	}
 	s.press(".")
-	if s.m.focus != panel.IDAgents || s.m.Agents.Chosen != "worker-1" {
-		t.Errorf(". goes to panel %s, %s", s.m.focus, s.m.Agents.Chosen)
+	if s.m.Focus != panel.IDAgents || s.m.Agents.Chosen != "worker-1" {
+		t.Errorf(". goes to panel %s, %s", s.m.Focus, s.m.Agents.Chosen)
 	}
 	s.watchdog("late", func(w *city.Watchdog) { w.Watches = "gone" })
 	s.pointWatchdog("late")
 	s.press("r")
 	s.shows("the watched agent does not exist")
-	if len(s.commands()) > 0 || s.m.dialogs.choice() != nil {
+	if len(s.commands()) > 0 || s.m.Dialogs.Choice() != nil {
 		t.Errorf("r is about somebody else: %+v", s.commands())
 	}
 	s.press("esc", ".")
@@ -89,10 +90,10 @@ func TestWatchdogLines(t *testing.T) {
 		}
 	}
 	if _, why := table(s.m).Run(s.m, "details night"); why != "" || s.m.Watchdogs.Chosen != "night" ||
-		s.m.dialogs.reader() == nil || s.m.dialogs.reader().Title != "watchdog night" {
+		s.m.Dialogs.Reader() == nil || s.m.Dialogs.Reader().Title != "watchdog night" {
 		t.Errorf("details of %s: %s", s.m.Watchdogs.Chosen, why)
 	}
-	s.m.mode = ReadOnly
+	s.m.Mode = state.ReadOnly
 	if _, why := table(s.m).Run(s.m, "check calm"); why != "this control room is read-only" {
 		t.Errorf("%q", why)
 	}
@@ -139,7 +140,7 @@ func TestWatchdogsOnTheWay(t *testing.T) {
 		s.press("1")
 		for range len(s.m.Panels) + 1 {
 			s.press("tab")
-			if seen = append(seen, s.m.focus); s.m.focus == panel.IDAgents {
+			if seen = append(seen, s.m.Focus); s.m.Focus == panel.IDAgents {
 				break
 			}
 		}
@@ -147,7 +148,7 @@ func TestWatchdogsOnTheWay(t *testing.T) {
 	}
 	s := demo(t, 120, 40)
 	s.hides("Watchdogs")
-	if why := noneIn(s.m, s.m.Watchdogs); why != "there is no watchdog" {
+	if why := state.NoneIn(s.m, s.m.Watchdogs); why != "there is no watchdog" {
 		t.Errorf("a key for a hidden panel: %q", why)
 	}
 	if slices.Contains(ring(s), panel.IDWatchdogs) {

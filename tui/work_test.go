@@ -14,6 +14,7 @@ import (
 	"gcity/events"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 )
 
 // todaysWork returns the beads of the demo city with beads of a rig and a bead that was closed today.
@@ -118,16 +119,16 @@ func TestWorkIsAskedForWhenItIsSeenAndChanges(t *testing.T) {
 		asked[1].ClosedSince.IsZero() {
 		t.Fatalf("asked for: %+v", asked)
 	}
-	out, before := s.out, s.m.seeks
+	out, before := s.out, s.m.Seeks
 	closed := feed.News{Events: []events.Event{{Seq: 900, TS: epoch, Type: events.BeadClosed, Subject: "gc-7"}}}
 	s.wait(2 * time.Second)
 	s.hear(closed)
-	if s.m.seeks != before {
+	if s.m.Seeks != before {
 		t.Error("a second question while the first is open")
 	}
 	s.out = out
 	s.find(todaysWork(), "")
-	if s.m.seeks != before+2 {
+	if s.m.Seeks != before+2 {
 		t.Error("what changed meanwhile is not asked for")
 	}
 	for range 5 {
@@ -238,7 +239,7 @@ func TestWorkIsAdded(t *testing.T) {
 	s.wants(city.CreateBead{Bead: beads.Bead{Title: "paint the door",
 		Labels: []string{"pool:worker"}}})
 	s.shows("adding paint the door")
-	id := s.m.status.id
+	id := s.m.Status.ID
 	s.wait(2 * time.Second)
 	s.hear(feed.News{Results: []feed.Result{{ID: id, Title: "adding", Total: 1,
 		Receipts: []string{"created gc-301"}}}})
@@ -249,12 +250,12 @@ func TestWorkIsAdded(t *testing.T) {
 	s.press("n", "enter")
 	s.wants()
 	s.press("n")
-	s.m.dialogs.prompt().Edit.Paste(strings.Repeat("x", beads.MaxTitle+1))
+	s.m.Dialogs.Prompt().Edit.Paste(strings.Repeat("x", beads.MaxTitle+1))
 	s.press("enter")
 	s.wants()
 	s.shows("too long: at most 500 bytes")
 	s.press("esc", "n")
-	s.m.dialogs.prompt().Edit.Paste("pool:worker")
+	s.m.Dialogs.Prompt().Edit.Paste("pool:worker")
 	s.press("enter")
 	s.shows("a title is missing")
 }
@@ -272,7 +273,7 @@ func TestWorkIsClosed(t *testing.T) {
 	s.hides("stays open")
 	s.press("y")
 	s.wants(city.UpdateBead{ID: "gc-216", Patch: beads.Closing()})
-	s.hear(feed.News{Results: []feed.Result{{ID: s.m.status.id, Title: "closing", Total: 1,
+	s.hear(feed.News{Results: []feed.Result{{ID: s.m.Status.ID, Title: "closing", Total: 1,
 		Failures: []string{"gc-216 is gone"}}}})
 	s.shows("gc-216 is gone")
 	s.pickWork("gc-216")
@@ -299,13 +300,13 @@ func TestWorkLeadsToItsAgent(t *testing.T) {
 	s.wants()
 	s.shows("press 1 for the agents")
 	s.press("esc", ".")
-	if s.m.focus != panel.IDAgents || s.m.Agents.Chosen != "builder" {
-		t.Errorf("the focus is on %s of %s", s.m.focus, s.m.Agents.Chosen)
+	if s.m.Focus != panel.IDAgents || s.m.Agents.Chosen != "builder" {
+		t.Errorf("the focus is on %s of %s", s.m.Focus, s.m.Agents.Chosen)
 	}
 }
 
 func TestReadOnlyWork(t *testing.T) {
-	s := newStage(t, Options{Mode: ReadOnly})
+	s := newStage(t, Options{Mode: state.ReadOnly})
 	s.size(120, 40)
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	s.press("b")
@@ -315,7 +316,7 @@ func TestReadOnlyWork(t *testing.T) {
 	s.press("n")
 	s.wants()
 	s.shows("this control room is read-only")
-	if s.m.dialogs.prompt() != nil {
+	if s.m.Dialogs.Prompt() != nil {
 		t.Error("it asks all the same")
 	}
 }

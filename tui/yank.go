@@ -12,13 +12,14 @@ import (
 	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
 // maxClip bounds the text for a terminal's clipboard, in bytes: the limit of xterm, which other terminals accept too.
 const maxClip = 74994
 
-func needCopies(m *model) string {
+func needCopies(m *state.Room) string {
 	if len(copies(m)) == 0 {
 		return "nothing is selected"
 	}
@@ -26,9 +27,9 @@ func needCopies(m *model) string {
 }
 
 // copies returns the texts that can be copied from the selection; unknown values are left out.
-func copies(m *model) []panel.Copied {
+func copies(m *state.Room) []panel.Copied {
 	var all []panel.Copied
-	switch p := m.worked(); {
+	switch p := m.Worked(); {
 	case p.About().Kind == panel.KindAgent:
 		all = agentCopies(m)
 	default:
@@ -53,8 +54,8 @@ func clean(text string) string {
 	}, ansi.Strip(text)), "\n")
 }
 
-func agentCopies(m *model) []panel.Copied {
-	rows := targets(m)
+func agentCopies(m *state.Room) []panel.Copied {
+	rows := state.Targets(m)
 	if len(rows) > 1 {
 		each := make([]string, len(rows))
 		for i, r := range rows {
@@ -73,38 +74,39 @@ func agentCopies(m *model) []panel.Copied {
 	if r.Session != nil {
 		all = append(all, panel.Copied{What: "session id", Text: r.Session.ID})
 	}
-	a, ok := m.snap.Agent(r.Name)
+	a, ok := m.Snap.Agent(r.Name)
 	if !ok {
 		return all
 	}
 	all = append(all, panel.Copied{What: "attach command",
 		Text: fmt.Sprintf("gcity agent attach %s --city %s", shell.Quote(r.Name),
-			shell.Quote(m.snap.Path))},
+			shell.Quote(m.Snap.Path))},
 		panel.Copied{What: "folder", Text: a.Dir}, panel.Copied{What: "command", Text: a.Command},
 		panel.Copied{What: "state and reason", Text: string(a.State) + ": " + a.Reason})
 	if a.Exit != nil {
 		all = append(all, panel.Copied{What: "last exit",
-			Text: details.Exit(m.details(), a.Exit)})
+			Text: details.Exit(m.Details(), a.Exit)})
 		if a.Exit.File != "" {
 			all = append(all, panel.Copied{What: "file with its last output",
-				Text: filepath.Join(m.snap.Path, a.Exit.File)})
+				Text: filepath.Join(m.Snap.Path, a.Exit.File)})
 		}
 	}
 	return append(all, panel.Copied{What: "where it is declared", Text: a.Source})
 }
 
 // showCopies lists the texts that can be copied from the selection.
-func showCopies(m *model) []feed.Effect {
-	f := &finder{Title: "Copy from " + subjectTitle(m), None: "Nothing here has this name.",
+func showCopies(m *state.Room) []feed.Effect {
+	f := &state.Finder{Title: "Copy from " + subjectTitle(m), None: "Nothing here has this name.",
 		Copies: true, Verb: "copies it"}
 	for _, c := range copies(m) {
-		f.All = append(f.All, item{Title: c.What, Tail: widget.Lead(c.Text),
-			Run: func(m *model) []feed.Effect { return copyText(m, c, false) }})
+		f.All = append(f.All, state.Item{Title: c.What, Tail: widget.Lead(c.Text),
+			Run: func(m *state.Room) []feed.Effect { return copyText(m, c, false) }})
 	}
-	if last := m.copiedLast; last.Text != "" {
-		f.All = append(f.All, item{Title: "copy again: " + last.What + ", with a clipboard program",
+	if last := m.CopiedLast; last.Text != "" {
+		f.All = append(f.All, state.Item{Title: "copy again: " + last.What +
+			", with a clipboard program",
 			Tail: "wl-copy, xclip or pbcopy",
-			Why:  func() string { return noProgram(m) }, Run: func(m *model) []feed.Effect {
+			Why:  func() string { return noProgram(m) }, Run: func(m *state.Room) []feed.Effect {
 				return copyText(m, last, true)
 			}})
 	}
@@ -113,27 +115,27 @@ func showCopies(m *model) []feed.Effect {
 }
 
 // noProgram returns why a clipboard program would not help, or "".
-func noProgram(m *model) string {
-	if m.remote {
+func noProgram(m *state.Room) string {
+	if m.Remote {
 		return "a clipboard program sets the clipboard of the machine that runs gcity, not yours"
 	}
 	return ""
 }
 
 // copyText sends a text to the terminal's clipboard, which never confirms it, or to a clipboard program if requested.
-func copyText(m *model, c panel.Copied, program bool) []feed.Effect {
-	m.copiedLast = c
+func copyText(m *state.Room, c panel.Copied, program bool) []feed.Effect {
+	m.CopiedLast = c
 	if program {
-		id := begin(m, "copying the "+c.What)
+		id := state.Begin(m, "copying the "+c.What)
 		return []feed.Effect{feed.Copy{ID: id, What: c.What, Text: c.Text, Program: true}}
 	}
 	if len(c.Text) > maxClip {
-		complain(m, fmt.Sprintf("the %s is too long for a terminal's clipboard: %d KB "+
+		state.Complain(m, fmt.Sprintf("the %s is too long for a terminal's clipboard: %d KB "+
 			"of at most %d",
 			c.What, len(c.Text)>>10, maxClip>>10))
 		return nil
 	}
-	show(m, "copied: "+widget.Lead(c.Text), false)
-	record(m, details.Message{Text: m.status.text, Token: themes.Good})
+	state.Show(m, "copied: "+widget.Lead(c.Text), false)
+	state.Record(m, details.Message{Text: m.Status.Text, Token: themes.Good})
 	return []feed.Effect{feed.Copy{What: c.What, Text: c.Text}}
 }

@@ -12,6 +12,7 @@ import (
 
 	"gcity/city"
 	"gcity/tui/feed"
+	"gcity/tui/state"
 )
 
 // copied opens the menu, runs the first row that a search leaves, and returns what was sent to the clipboard.
@@ -197,7 +198,7 @@ func TestVerbsMenu(t *testing.T) {
 	s.typeIn("close the bead")
 	s.press("enter")
 	s.shows("Close gc-")
-	r := newStage(t, Options{Mode: ReadOnly})
+	r := newStage(t, Options{Mode: state.ReadOnly})
 	r.size(120, 40)
 	r.hear(feed.News{Snap: demoSnapshot(epoch)})
 	r.press("x")

@@ -31,7 +31,7 @@ var doors = map[string][]string{
 	"config/edit": {"config", "config/files", "internal"},
 	"migrate":     {"config", "config/files", "config/keys", "config/packmodel", "config/placeholder", "formula", "automation", "internal"},
 
-	"tui":          {"tui/details", "tui/dialog", "tui/feed", "tui/fleet", "tui/keymap", "tui/palette", "tui/panel", "tui/terminal", "tui/widget", "city", "describe", "mail", "events", "beads", "themes", "internal"},
+	"tui":          {"tui/details", "tui/dialog", "tui/feed", "tui/fleet", "tui/keymap", "tui/palette", "tui/panel", "tui/state", "tui/terminal", "tui/widget", "city", "describe", "mail", "events", "beads", "themes", "internal"},
 	"tui/details":  {"tui/panel", "tui/terminal", "tui/widget", "city", "describe", "themes", "internal"},
 	"tui/dialog":   {"tui/keymap", "tui/widget", "city", "mail", "beads", "themes", "internal"},
 	"tui/feed":     {"tui/fleet", "tui/keymap", "tui/panel", "tui/terminal", "tui/widget", "city", "describe", "mail", "events", "beads", "themes", "internal"},
@@ -39,6 +39,7 @@ var doors = map[string][]string{
 	"tui/keymap":   {"internal"},
 	"tui/palette":  {"tui/dialog", "tui/panel", "tui/widget", "internal"},
 	"tui/panel":    {"tui/keymap", "tui/widget", "city", "describe", "mail", "events", "beads", "themes", "internal"},
+	"tui/state":    {"tui/details", "tui/dialog", "tui/feed", "tui/fleet", "tui/keymap", "tui/palette", "tui/panel", "tui/terminal", "tui/widget", "city", "mail", "beads", "themes"},
 	"tui/terminal": {"tui/widget", "city", "internal"},
 	"tui/tuitest":  nil,
 	"tui/widget":   {"city", "describe", "themes", "internal"},

@@ -1,4 +1,4 @@
-package tui
+package state
 
 import (
 	"fmt"
@@ -26,71 +26,71 @@ type followedText struct {
 // maxFollowed bounds the size of the followed texts, in bytes.
 const maxFollowed = 4 << 20
 
-// post starts to follow texts that were just sent.
-func post(m *model, r feed.Result) {
-	if m.snap == nil {
+// Post starts to follow texts that were just sent.
+func Post(m *Room, r feed.Result) {
+	if m.Snap == nil {
 		return
 	}
 	for _, l := range r.Letters {
-		m.following = append(m.following, followedText{Letter: l, action: r.ID,
-			life: m.snap.Started})
+		m.Following = append(m.Following, followedText{Letter: l, action: r.ID,
+			life: m.Snap.Started})
 	}
-	size, from := 0, len(m.following)
-	for from > 0 && size+len(m.following[from-1].Text) <= maxFollowed {
+	size, from := 0, len(m.Following)
+	for from > 0 && size+len(m.Following[from-1].Text) <= maxFollowed {
 		from--
-		size += len(m.following[from].Text)
+		size += len(m.Following[from].Text)
 	}
-	m.following = m.following[min(from, len(m.following)-len(r.Letters)):]
+	m.Following = m.Following[min(from, len(m.Following)-len(r.Letters)):]
 	m.followed = r.ID
 	tellStages(m)
 	readFollowed(m)
 }
 
-// wholeOf returns a waiting text in full, or false if only its beginning is known.
-func wholeOf(m *model, agent string, s *city.Send) (string, bool) {
+// WholeOf returns a waiting text in full, or false if only its beginning is known.
+func WholeOf(m *Room, agent string, s *city.Send) (string, bool) {
 	if s.Lines <= 1 && s.Bytes == len(s.Text) {
 		return s.Text, true
 	}
-	for i := range m.following {
-		if l := &m.following[i]; l.Agent == agent && l.Send.ID == s.ID {
+	for i := range m.Following {
+		if l := &m.Following[i]; l.Agent == agent && l.Send.ID == s.ID {
 			return l.Text, true
 		}
 	}
 	return "", false
 }
 
-// expectBack marks texts that are being taken back, so that their removal is not reported as a failure.
-func expectBack(m *model, commands []city.Command) {
+// ExpectBack marks texts that are being taken back, so that their removal is not reported as a failure.
+func ExpectBack(m *Room, commands []city.Command) {
 	for _, c := range commands {
-		for i := range m.following {
-			if u, ok := c.(city.Unsend); ok && u.Agent == m.following[i].Agent &&
-				u.ID == m.following[i].Send.ID {
-				m.following[i].back = true
+		for i := range m.Following {
+			if u, ok := c.(city.Unsend); ok && u.Agent == m.Following[i].Agent &&
+				u.ID == m.Following[i].Send.ID {
+				m.Following[i].back = true
 			}
 		}
 	}
 }
 
 // readFollowed updates the followed texts from the snapshot and reports changes in the status line.
-func readFollowed(m *model) {
-	if len(m.following) == 0 || m.snap == nil {
+func readFollowed(m *Room) {
+	if len(m.Following) == 0 || m.Snap == nil {
 		return
 	}
 	told := false
-	for i := range m.following {
-		l := &m.following[i]
-		if !l.read(m.snap) {
+	for i := range m.Following {
+		l := &m.Following[i]
+		if !l.read(m.Snap) {
 			continue
 		}
 		told = told || l.action == m.followed && !l.back
 		if l.Send.Stage == city.GivenUp && !l.back {
-			complain(m, widget.Plain(l.Agent)+": "+l.said())
+			Complain(m, widget.Plain(l.Agent)+": "+l.said())
 		}
 	}
 	if told {
 		tellStages(m)
 	}
-	m.following = slices.DeleteFunc(m.following, func(l followedText) bool { return l.gone })
+	m.Following = slices.DeleteFunc(m.Following, func(l followedText) bool { return l.gone })
 }
 
 // read updates a text from a snapshot; it reports whether its state changed.
@@ -122,13 +122,13 @@ func (l *followedText) said() string {
 }
 
 // tellStages shows the state of the followed texts in the status line, unless it shows something newer.
-func tellStages(m *model) {
+func tellStages(m *Room) {
 	var all []*followedText
 	var each []string
 	token := themes.Good
 	waits := false
-	for i := range m.following {
-		l := &m.following[i]
+	for i := range m.Following {
+		l := &m.Following[i]
 		if l.action != m.followed {
 			continue
 		}
@@ -140,15 +140,15 @@ func tellStages(m *model) {
 		}
 	}
 	text := stagesText(all)
-	if k := m.keys.KeyNow(unsendID); waits && k != "" {
+	if k := m.Keys.KeyNow(UnsendID); waits && k != "" {
 		text += " (" + k + " cancels it)"
 	}
 	if text = widget.Lead(text); len(all) < 2 {
 		each = nil
 	}
-	record(m, details.Message{ID: m.followed, Text: text, Token: token, Each: each})
-	if s := &m.status; s.id == m.followed || !s.failed && !s.pending && m.now.Sub(s.since) > fade {
-		m.status = status{id: m.followed, text: text, token: token, since: m.now}
+	Record(m, details.Message{ID: m.followed, Text: text, Token: token, Each: each})
+	if s := &m.Status; s.ID == m.followed || !s.Failed && !s.Pending && m.Now.Sub(s.Since) > Fade {
+		m.Status = Status{ID: m.followed, Text: text, Token: token, Since: m.Now}
 	}
 }
 

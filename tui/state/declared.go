@@ -1,4 +1,4 @@
-package tui
+package state
 
 import (
 	"gcity/tui/feed"
@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// placeOf parses a position as the city prints it: "teams/one.toml:12:3". It returns false if there is no line number.
-func placeOf(m *model, source string) (feed.FileLine, bool) {
+// PlaceOf parses the position of a declaration, such as "teams/one.toml:12:3". It returns false for a text without
+// a line number.
+func PlaceOf(m *Room, source string) (feed.FileLine, bool) {
 	parts := strings.Split(source, ":")
 	if len(parts) < 3 {
 		return feed.FileLine{}, false
@@ -19,17 +20,17 @@ func placeOf(m *model, source string) (feed.FileLine, bool) {
 		return feed.FileLine{}, false
 	}
 	p := feed.FileLine{File: strings.Join(parts[:len(parts)-2], ":"), Line: line}
-	if p.File == filepath.Base(m.files.Path("")) {
+	if p.File == filepath.Base(m.Files.Path("")) {
 		p.File = ""
 	}
 	return p, true
 }
 
 // declaredText names the files that declare and change something, and marks those that cannot be edited here.
-func declaredText(m *model, source string, patched []string) string {
+func declaredText(m *Room, source string, patched []string) string {
 	one := func(at string) string {
-		if m.files != nil && m.mode != ReadOnly {
-			if p, ok := placeOf(m, at); ok && m.files.Fixed(p.File) != "" {
+		if m.Files != nil && m.Mode != ReadOnly {
+			if p, ok := PlaceOf(m, at); ok && m.Files.Fixed(p.File) != "" {
 				return widget.Plain(at) + " (cannot be edited here)"
 			}
 		}

@@ -1,0 +1,93 @@
+package state
+
+import (
+	"fmt"
+	"gcity/tui/feed"
+	"gcity/tui/fleet"
+	"gcity/tui/panel"
+	"gcity/tui/widget"
+	"time"
+)
+
+// Unread returns the number of unread messages for people.
+func Unread(m *Room) int {
+	if m.Snap == nil {
+		return 0
+	}
+	return max(0, m.Snap.Mail.Unread)
+}
+
+// Stalled reports whether the controller's patrol is long overdue.
+func Stalled(m *Room) bool {
+	if m.Snap == nil || m.Snap.Patrol.Last.IsZero() || stopped(m) {
+		return false
+	}
+	return m.Snap.Patrol.Age(m.Now) > 3*m.Snap.Patrol.Interval+5*time.Second
+}
+
+// stopped reports whether the city does not answer and its last snapshot announced a clean shutdown.
+func stopped(m *Room) bool { return m.Gone != "" && m.Snap != nil && m.Snap.ShutDown }
+
+// Lost reports whether a city of another process cannot be controlled: it has ended or does not answer.
+func Lost(m *Room) bool { return m.Gone != "" && m.Mode != Hosting }
+
+// Alerts returns the problems of the whole city, the worst first.
+func Alerts(m *Room) []panel.Alert {
+	var p []panel.Alert
+	bad := func(text string) { p = append(p, panel.Alert{Text: text}) }
+	switch {
+	case stopped(m):
+		bad("the city stopped " + widget.Age(m.Now.Sub(m.Lone)) + " ago" + startAgain(m) +
+			"; this is its last known state")
+	case Lost(m):
+		bad("no answer for " + widget.Age(m.Now.Sub(m.Lone)) + ": " + m.Gone + startAgain(m) +
+			"; the data shown is outdated")
+	case m.Gone != "":
+		bad("the city cannot be reached: " + m.Gone + "; the data shown is outdated")
+	}
+	s := m.Snap
+	if s == nil {
+		return p
+	}
+	if s.ShutDown && !stopped(m) {
+		bad("the city is shutting down")
+	}
+	if Stalled(m) {
+		bad("no patrol by the controller for " + widget.Age(s.Patrol.Age(m.Now)))
+	}
+	held := ""
+	if s.Config.Held != nil {
+		held = fleet.Removes(s.Config.Held)
+	}
+	return append(p, m.Alerts(m.Env(), held, mistakesOf(m))...)
+}
+
+// startAgain returns a hint that says how to start a city that does not answer, or "".
+func startAgain(m *Room) string {
+	switch {
+	case !Lost(m) || m.Gone == feed.NotYet:
+		return ""
+	case m.Under != "":
+		return "; run `gcity start` there to start it again"
+	}
+	return "; run `gcity` there to start it again"
+}
+
+// AlertLines returns the rows below the header.
+func AlertLines(m *Room, n int) []string {
+	return panel.AlertLines(&m.Look, Alerts(m), m.W, n, m.Keys.KeyOf("city.details"))
+}
+
+// mistakesOf returns the problems of the preferences and of the city's theme, for the header.
+func mistakesOf(m *Room) []string {
+	var all []string
+	for _, p := range append(m.Person.Problems[:len(m.Person.Problems):len(m.Person.Problems)],
+		m.Unbound...) {
+		all = append(all, "preferences: "+widget.PlainText(p))
+	}
+	if name := cityTheme(m); name != "" && themeCalled(m, name) == nil && name != AutoTheme {
+		all = append(all, fmt.Sprintf("city.toml asks for the unknown theme %q",
+			widget.Plain(name)))
+	}
+	return all
+}

@@ -1,0 +1,97 @@
+package state
+
+import (
+	"gcity/tui/panel"
+	"gcity/tui/widget"
+	"strings"
+)
+
+// Area is the position of a panel on the screen.
+type Area struct {
+	Place
+	X, Y, W int
+}
+
+// Areas returns the visible panels.
+func Areas(m *Room) []Area {
+	p := m.Plan()
+	var all []Area
+	stack := func(places []Place, x, y, w int) {
+		for _, at := range places {
+			all = append(all, Area{at, x, y, w})
+			y += at.H
+		}
+	}
+	top := 1 + p.Problems
+	stack(p.Above, 0, top, m.W)
+	for _, at := range p.Above {
+		top += at.H
+	}
+	stack(p.Left, 0, top, p.LeftWidth)
+	stack(p.Right, p.LeftWidth+1, top, m.W-p.LeftWidth-1)
+	stack(p.Across, 0, top+p.topRows, m.W)
+	return all
+}
+
+func AreaAt(m *Room, x, y int) *Area {
+	for _, a := range Areas(m) {
+		if x >= a.X && x < a.X+a.W && y >= a.Y && y < a.Y+a.H {
+			return &a
+		}
+	}
+	return nil
+}
+
+// Covered reports whether a dialog covers the panels or a line is being typed. A click is then not for the panels.
+func Covered(m *Room) bool {
+	return m.Dialogs.Covers() || m.Typing()
+}
+
+// PaneRoom returns the columns and rows for the terminal in the pane. If the pane is hidden, it returns the screen's.
+func PaneRoom(m *Room) (w, h int) {
+	p := m.Plan()
+	for _, stack := range []struct {
+		places []Place
+		w      int
+	}{{p.Left, p.LeftWidth}, {p.Right, m.W - p.LeftWidth - 1}, {p.Across, m.W}} {
+		for _, at := range stack.places {
+			if at.Panel == panel.IDPeek {
+				return max(1, stack.w-1), PeekRows(m, at.H)
+			}
+		}
+	}
+	return max(1, m.W-1), max(1, m.H)
+}
+
+// PeekRows returns how many rows of the terminal a pane of h lines shows. An ended agent needs a line for the file
+// with its output.
+func PeekRows(m *Room, h int) int {
+	if r := Selected(m); r != nil && r.Keeps() && h > 4 && !ShowsRun(m) {
+		return h - 2
+	}
+	return max(1, h-1)
+}
+
+func Dismisses(m *Room) string { return "  " + m.Keys.KeyOf("view.back") + " dismisses" }
+
+// FailureParts wraps a failure into rows, or returns nil.
+func FailureParts(m *Room, w int) []string {
+	if !m.Status.Failed || m.Typing() || w < 40 {
+		return nil
+	}
+	parts := widget.Wrap(m.Status.Text, w-4)
+	if last := len(parts) - 1; widget.Width(parts[last])+3+widget.Width(Dismisses(m)) > w {
+		parts = append(parts, "")
+	}
+	if most := max(2, m.H/8); len(parts) > most {
+		parts[most-1] = strings.Join(parts[most-1:], " ")
+		parts = parts[:most]
+	}
+	return parts
+}
+
+// Present reports whether a panel is visible. Some panels are visible only while they list something or have the focus.
+func (m *Room) Present(p panel.Panel) bool {
+	_, _, _, n := p.Cursor()
+	return !p.About().Optional || n > 0 || m.Focus == p.About().ID
+}

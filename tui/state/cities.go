@@ -1,0 +1,120 @@
+package state
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"gcity/city"
+	"gcity/tui/fleet"
+	"gcity/tui/widget"
+)
+
+// ListCities fills the list of all cities from the last update.
+func ListCities(m *Room) {
+	t := &m.Cities
+	if m.Fleet == nil {
+		return
+	}
+	t.Rows = widget.Arrange(Listed(m), t.Rows, (*fleet.City).Key,
+		func(a, b *fleet.City) int { return Ranked(m, a, b) }, m.handsOn())
+	t.Fill(func(c *fleet.City) bool {
+		return c.Passes(&m.CityFilter, fleet.HealthOf(&m.Look, c), c.Why(m.Now))
+	}, nil)
+	all := AllNeeds(m)
+	for i, n := range all {
+		if n.City.Info.Name == m.NeedOf[0] && n.Need.Agent == m.NeedOf[1] {
+			m.NeedAt = i
+		}
+	}
+	MoveNeeds(m, 0)
+}
+
+func MoveNeeds(m *Room, n int) {
+	all := AllNeeds(m)
+	m.NeedAt = max(0, min(m.NeedAt+n, len(all)-1))
+	m.NeedOf = [2]string{}
+	if len(all) > 0 {
+		m.NeedOf = [2]string{all[m.NeedAt].City.Info.Name, all[m.NeedAt].Need.Agent}
+	}
+	if len(all) == 0 {
+		m.OnNeeds = false
+	}
+}
+
+// Unlisted returns the city that the program was started for if it is not registered, or nil.
+func Unlisted(m *Room) *fleet.City {
+	switch {
+	case m.HomeAt == "" || m.Fleet.Within(m.HomeAt) != "":
+		return nil
+	case m.Home == "":
+		return fleet.Opened(CityName(m), m.HomeAt, m.Snap, m.Now, time.Time{})
+	}
+	return fleet.Opened(m.Home, m.HomeAt, m.HomeSnap, m.HomeSeen, m.HomeSeen)
+}
+
+// Listed returns the rows of all cities, including the city that is not registered.
+func Listed(m *Room) []fleet.City {
+	rows := slices.Clone(m.Fleet.Rows)
+	if c := Unlisted(m); c != nil {
+		rows = append(rows, *c)
+	}
+	return rows
+}
+
+// IsHere reports whether a row shows the city of this room.
+func IsHere(m *Room, c *fleet.City) bool {
+	if c.Opened {
+		return m.Home == "" && !m.FleetRoom
+	}
+	return c.Info.Name == m.At && m.At != ""
+}
+
+func StepFleet(m *Room, n int) {
+	if m.OnNeeds {
+		MoveNeeds(m, n)
+		return
+	}
+	m.Cities.Move(n)
+}
+
+// ChosenCity returns the city under the cursor or, if the cursor is on an agent, the city of that agent. It may be nil.
+func ChosenCity(m *Room) *fleet.City {
+	if !m.OnNeeds {
+		return m.Cities.Current()
+	}
+	if all := AllNeeds(m); m.NeedAt < len(all) {
+		return all[m.NeedAt].City
+	}
+	return nil
+}
+
+// Ranked orders cities: cities that need attention first, then by name.
+func Ranked(m *Room, a, b *fleet.City) int {
+	return cmp.Or(fleet.HealthOf(&m.Look, a).Rank-fleet.HealthOf(&m.Look, b).Rank,
+		city.CompareNames(a.Info.Name, b.Info.Name))
+}
+
+// fleetNeed is an agent that needs attention, with its city.
+type fleetNeed struct {
+	City *fleet.City
+	Need *fleet.Need
+}
+
+// AllNeeds returns the agents of all cities that need attention, the most urgent first.
+func AllNeeds(m *Room) []fleetNeed {
+	var all []fleetNeed
+	for i := range m.Cities.Rows {
+		c := &m.Cities.Rows[i]
+		if !c.Info.Running {
+			continue
+		}
+		for k := range c.Brief.Needs {
+			all = append(all, fleetNeed{c, &c.Brief.Needs[k]})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b fleetNeed) int {
+		return a.Need.State.Urgency() - b.Need.State.Urgency()
+	})
+	return all
+}

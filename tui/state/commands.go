@@ -1,0 +1,88 @@
+package state
+
+import (
+	"gcity/city"
+	"gcity/tui/details"
+	"gcity/tui/feed"
+	"gcity/tui/panel"
+	"gcity/tui/widget"
+	"time"
+)
+
+// Do sends one command per target.
+func Do(m *Room, doing string, rows []*panel.AgentRow,
+	command func(name string) city.Command) []feed.Effect {
+	commands := make([]city.Command, len(rows))
+	for i, r := range rows {
+		commands[i] = command(r.Name)
+	}
+	Unmark(m, commands)
+	return Carry(m, doing, details.TargetNames(rows), commands)
+}
+
+// Carry sends commands. Until their results arrive, the status line shows the texts doing and what.
+func Carry(m *Room, doing, what string, commands []city.Command) []feed.Effect {
+	id := Begin(m, doing+" "+what+" "+m.Look.Glyphs.More)
+	offer(m, doing+" "+what, commands)
+	m.Status.Starts = panel.StartsOf(m.Agents, commands)
+	return []feed.Effect{feed.Perform{ID: id, Title: doing, Commands: commands}}
+}
+
+// Firing describes an automation that was fired from this control room. It is reset when the run has ended.
+type Firing struct {
+	ID     int // ID of the action
+	Name   string
+	Before string // ID of its newest run when it was fired
+}
+
+// FiredEnded reports the end of a run that was fired here.
+func FiredEnded(m *Room) {
+	r := m.Automations.Find(m.Fired.Name)
+	asked := m.Status.Pending && m.Status.ID == m.Fired.ID // the city has not answered yet
+	if asked || r == nil || r.Last == nil || r.Last.ID == m.Fired.Before || r.Last.Ended == nil {
+		return
+	}
+	took := widget.Elapsed(r.Last.Ended.Sub(r.Last.Opened))
+	m.Fired = Firing{}
+	how := panel.Ran
+	if r.Last.Made != "" {
+		how = "created " + widget.Plain(r.Last.Made)
+	}
+	switch {
+	case r.Last.Outcome != panel.Ran:
+		Complain(m, r.Shown+" failed after "+took+": "+panel.RunFailure(r.Last))
+	case !m.Status.Failed && !m.Status.Pending:
+		Say(m, r.Shown+": "+how+" in "+took)
+	}
+}
+
+// Scaling is a pool size that the user requested. It replaces the size in the snapshot until snapshots reflect it.
+type Scaling struct {
+	Pool string
+	Size int
+	At   time.Time
+}
+
+// Wanted returns the size that pool.less and pool.more change by one.
+func Wanted(m *Room, p *panel.PoolRow) int {
+	if isScaling(m, p) {
+		return m.Scaled.Size
+	}
+	if p.Override != nil {
+		return *p.Override
+	}
+	return min(max(p.Desired, p.Min), p.Max)
+}
+
+// isScaling reports whether a size was requested so recently that the snapshot may not reflect it yet.
+func isScaling(m *Room, p *panel.PoolRow) bool {
+	const echo = 2 * time.Second
+	return m.Scaled.Pool == p.Name && m.Now.Sub(m.Scaled.At) < echo && !m.Status.Failed
+}
+
+// Send runs tasks. Until they end, the status line shows the texts doing and what.
+func Send(m *Room, doing, what string, tasks ...feed.Task) []feed.Effect {
+	id := Begin(m, doing+" "+what+" "+m.Look.Glyphs.More)
+	m.Undo = Undo{}
+	return []feed.Effect{feed.RunTasks{ID: id, Title: doing, Tasks: tasks}}
+}

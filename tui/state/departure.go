@@ -1,0 +1,111 @@
+package state
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"gcity/city"
+	"gcity/tui/details"
+	"gcity/tui/feed"
+	"gcity/tui/panel"
+	"gcity/tui/widget"
+)
+
+// Departure is the state of leaving the room after all agents have drained. The zero value waits for no agent.
+type Departure struct {
+	ID int // ID of the action that drained the agents
+	// agents with a drain command that has not failed, in the order of the commands
+	Draining []string
+	answered bool // the results of the drain commands are known
+	// the user stays; the drains are canceled once their results are known
+	canceled bool
+	Sessions map[string]string // session IDs of the awaited agents, by name
+	Total    int
+	Until    time.Time // when to leave even if agents have not finished
+}
+
+func (d *Departure) Waits() bool { return d.Total > 0 && !d.canceled }
+
+// RefusedToDepart stops waiting for agents that could not be drained.
+func RefusedToDepart(m *Room, r *feed.Result) {
+	d := &m.Departure
+	if d.Total == 0 || d.ID != r.ID {
+		return
+	}
+	var told []string
+	for i, name := range d.Draining {
+		if slices.Contains(r.Refused, i) {
+			delete(d.Sessions, name)
+		} else {
+			told = append(told, name)
+		}
+	}
+	d.Draining, d.answered = told, true
+	if d.canceled {
+		m.Todo = append(m.Todo, StayHere(m)...)
+	}
+}
+
+// unfinished returns the awaited agents that still have their sessions.
+func unfinished(m *Room) []*panel.AgentRow {
+	var rows []*panel.AgentRow
+	for i := range m.Agents.Rows {
+		r := &m.Agents.Rows[i]
+		if id, ok := m.Departure.Sessions[r.Name]; ok && r.Running && r.Session != nil &&
+			r.Session.ID == id {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// LeaveWhenDone leaves when all awaited agents have finished or the time is up.
+func LeaveWhenDone(m *Room) {
+	if m.Departure.Waits() && (len(unfinished(m)) == 0 || !m.Now.Before(m.Departure.Until)) {
+		m.Departure = Departure{}
+		m.Todo = append(m.Todo, feed.Quit{Exit: feed.StopCity})
+	}
+}
+
+// StayHere cancels the departure and the drains that it started. Agents that have finished start again. Drains of other
+// users continue. If the results of the departure's own drain commands are unknown, it waits for them first.
+func StayHere(m *Room) []feed.Effect {
+	d := &m.Departure
+	if len(d.Draining) > 0 && !d.answered {
+		d.canceled = true
+		Say(m, "staying; the drains are canceled as soon as the city has answered")
+		return nil
+	}
+	var rows []*panel.AgentRow
+	waits := unfinished(m)
+	for i := range m.Agents.Rows {
+		r := &m.Agents.Rows[i]
+		over := r.State == city.Draining || r.State == city.Exited
+		if slices.Contains(d.Draining, r.Name) && (over || slices.Contains(waits, r)) {
+			rows = append(rows, r)
+		}
+	}
+	m.Departure = Departure{}
+	if len(rows) == 0 {
+		Say(m, "staying")
+		return nil
+	}
+	commands := make([]city.Command, len(rows))
+	for i, r := range rows {
+		commands[i] = city.Undrain{Agent: r.Name}
+	}
+	return Carry(m, "staying, and canceling the drain of", details.TargetNames(rows), commands)
+}
+
+// DepartureText describes the progress of a departure, or "".
+func DepartureText(m *Room) string {
+	d := &m.Departure
+	if !d.Waits() {
+		return ""
+	}
+	left := len(unfinished(m))
+	return fmt.Sprintf("leaving when all have finished: %d of %d done, at most %s left",
+		d.Total-left,
+		d.Total, widget.Age(d.Until.Sub(m.Now)))
+}

@@ -1,0 +1,150 @@
+package state
+
+import (
+	"gcity/mail"
+	"gcity/themes"
+	"gcity/tui/details"
+	"gcity/tui/dialog"
+	"gcity/tui/feed"
+	"gcity/tui/keymap"
+	"gcity/tui/widget"
+)
+
+// Task is a function that a dialog asks the model to run.
+type Task = func(m *Room) []feed.Effect
+
+type (
+	Choice = dialog.Confirm[Task]
+	Answer = dialog.Answer[Task]
+	Reader = dialog.Reader[Task]
+	Finder = dialog.Finder[Task]
+	Item   = dialog.Item[Task]
+	Prompt = dialog.Prompt[Task]
+
+	Composer = dialog.Composer[Task]
+	Unsent   = dialog.Unsent
+)
+
+// dialogs is the stack of dialogs over the panels. It finds dialogs by type.
+type dialogs struct{ dialog.Stack[Task] }
+
+// Choice returns the open question, or nil.
+func (d *dialogs) Choice() *Choice {
+	c, _ := d.In(keymap.InChoice).(*Choice)
+	return c
+}
+
+// Reader returns the open text, or nil.
+func (d *dialogs) Reader() *Reader {
+	r, _ := d.In(keymap.InReader).(*Reader)
+	return r
+}
+
+// Finder returns the open searchable list, or nil.
+func (d *dialogs) Finder() *Finder {
+	f, _ := d.In(keymap.InFinder).(*Finder)
+	return f
+}
+
+// Prompt returns the line that is being typed, or nil.
+func (d *dialogs) Prompt() *Prompt {
+	p, _ := d.In(keymap.InPrompt).(*Prompt)
+	return p
+}
+
+// Composer returns the text that is being written, or nil.
+func (d *dialogs) Composer() *Composer {
+	c, _ := d.In(keymap.InComposer).(*Composer)
+	return c
+}
+
+// Foot returns the dialog at the foot of the screen, or nil.
+func (d *dialogs) Foot() dialog.Dialog[Task] {
+	if p := d.In(keymap.InPrompt); p != nil {
+		return p
+	}
+	return d.In(keymap.InComposer)
+}
+
+// About returns the subject of the open text, or nil.
+func (d *dialogs) About() any {
+	if r := d.Reader(); r != nil {
+		return r.About
+	}
+	return nil
+}
+
+type AgentText struct {
+	*details.Inspection
+	Crashes bool // the text shows the agent's crashes
+	Prompt  bool // the text shows the agent's prompt
+}
+
+// EventAgent is the agent of the open event.
+type EventAgent string
+
+// Dossier returns the inspection of the agent that the open text is about, or nil.
+func (d *dialogs) Dossier() *details.Inspection {
+	if t, ok := d.About().(AgentText); ok {
+		return t.Inspection
+	}
+	return nil
+}
+
+// History returns the runs of the automation of the open text, or nil.
+func (d *dialogs) History() *details.RunHistory {
+	h, _ := d.About().(*details.RunHistory)
+	return h
+}
+
+// OpenMessage returns the open message, or nil.
+func (d *dialogs) OpenMessage() *mail.Message {
+	l, _ := d.About().(*mail.Message)
+	return l
+}
+
+// EventAgent returns the agent of the open event, or "".
+func (d *dialogs) EventAgent() string {
+	name, _ := d.About().(EventAgent)
+	return string(name)
+}
+
+// Covers reports whether a question, a text or a searchable list covers the panels.
+func (d *dialogs) Covers() bool {
+	return d.Choice() != nil || d.Reader() != nil || d.Finder() != nil
+}
+
+func (m *Room) RunTasks(tasks []Task) (todo []feed.Effect) {
+	for _, t := range tasks {
+		if t != nil {
+			todo = append(todo, t(m)...)
+		}
+	}
+	return todo
+}
+
+// Canvas returns the size, styles and keys that dialogs are drawn with.
+func (m *Room) Canvas() dialog.Canvas {
+	return dialog.Canvas{W: m.W, H: m.H, Styles: &m.Look, Keys: m.Keys, Stale: m.oldLine}
+}
+
+// oldLine returns a warning that the city does not answer, or "". Dialogs show it because they may cover the header.
+func (m *Room) oldLine(w int) string {
+	text := ""
+	switch {
+	case stopped(m):
+		text = "the city stopped " + widget.Age(m.Now.Sub(m.Lone)) + " ago"
+	case Lost(m):
+		text = "no answer from the city for " + widget.Age(m.Now.Sub(m.Lone))
+	case m.Gone != "":
+		text = "the city cannot be reached"
+	default:
+		return ""
+	}
+	return m.Look.Paint(themes.Bad, widget.Cut(m.Look.Glyphs.Alert+" "+text+
+		": this is its last known state",
+		w, m.Look.Glyphs.More))
+}
+
+// Typing reports whether an input line or composer is open at the foot of the screen.
+func (m *Room) Typing() bool { return m.Dialogs.Foot() != nil }

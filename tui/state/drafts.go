@@ -1,0 +1,94 @@
+package state
+
+import (
+	"gcity/tui/feed"
+	"gcity/tui/widget"
+	"slices"
+)
+
+// DraftTo is an unsent text for some agents.
+type DraftTo struct {
+	To []string
+	Unsent
+	Subject string // only for mail
+}
+
+const maxDrafts = 20
+
+// DraftOf returns the index of the draft for these agents, or -1.
+func DraftOf(m *Room, to []string) int {
+	return slices.IndexFunc(m.Drafts, func(d DraftTo) bool { return sameNames(d.To, to) })
+}
+
+func ForgetDraft(m *Room, to []string) {
+	m.Drafts = slices.DeleteFunc(slices.Clone(m.Drafts), func(d DraftTo) bool {
+		return sameNames(d.To, to)
+	})
+}
+
+// sameNames compares two lists without duplicates, ignoring order.
+func sameNames(a, b []string) bool {
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(name string) bool {
+		return !slices.Contains(b, name)
+	})
+}
+
+// Limits of the stored texts.
+const (
+	MaxSent     = 50
+	MaxSentText = 4 << 10  // bytes of one text; a longer one is not stored
+	MaxSentAll  = 64 << 10 // bytes of all texts together
+)
+
+// RememberSent stores a text that was sent and removes an older copy of it.
+func RememberSent(m *Room, text string) {
+	if len(text) > MaxSentText || text == "" {
+		return
+	}
+	m.Sent = slices.DeleteFunc(slices.Clone(m.Sent), func(old string) bool { return old == text })
+	m.Sent = append(m.Sent, text)
+	size, from := 0, len(m.Sent)
+	for from > max(0, len(m.Sent)-MaxSent) && size+len(m.Sent[from-1]) <= MaxSentAll {
+		from--
+		size += len(m.Sent[from])
+	}
+	m.Sent = m.Sent[from:]
+}
+
+// setSent restores the texts of an earlier visit, oldest first.
+func setSent(m *Room, texts []string) {
+	m.Sent = nil
+	for _, text := range texts {
+		RememberSent(m, widget.Legible(text))
+	}
+}
+
+// Posting is mail that is being sent, and its draft.
+type Posting struct {
+	ID    int // ID of the awaited action
+	Draft DraftTo
+}
+
+// Undelivered keeps mail that could not be sent as a draft for the recipients that did not get it.
+func Undelivered(m *Room, r *feed.Result) {
+	i := slices.IndexFunc(m.Posted, func(p Posting) bool { return p.ID == r.ID })
+	if i < 0 {
+		return
+	}
+	d := m.Posted[i].Draft
+	m.Posted = slices.Delete(slices.Clone(m.Posted), i, i+1)
+	var to []string
+	for n, name := range d.To {
+		if slices.Contains(r.Refused, n) {
+			to = append(to, name)
+		}
+	}
+	if d.To = to; len(to) > 0 && DraftOf(m, to) < 0 {
+		KeepDraft(m, d)
+	}
+}
+
+func KeepDraft(m *Room, d DraftTo) {
+	m.Drafts = append(m.Drafts, d)
+	m.Drafts = m.Drafts[max(0, len(m.Drafts)-maxDrafts):]
+}

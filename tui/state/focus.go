@@ -1,0 +1,96 @@
+package state
+
+import (
+	"cmp"
+	"gcity/tui/feed"
+	"gcity/tui/panel"
+	"gcity/tui/widget"
+)
+
+// Step moves the focused panel's cursor, or scrolls the pane.
+func Step(m *Room, n int) {
+	if m.Focus == panel.IDPeek {
+		w, h := PaneRoom(m)
+		m.Peek.Scroll(max(-widget.Far, n), w, h)
+		return
+	}
+	p := m.Focused()
+	p.Move(n)
+	if p.About().Kind == panel.KindAgent {
+		if r := m.Agents.At(list(m)); r != nil {
+			Choose(m, r.Name)
+		}
+	}
+	m.FollowSubject()
+	if p == panel.Panel(m.Events) && n < 0 {
+		loadOlder(m)
+	}
+}
+
+func ToEnd(m *Room) {
+	if m.Focus == panel.IDPeek {
+		m.Peek.Follow()
+		return
+	}
+	Step(m, widget.Far)
+}
+
+func FocusOn(m *Room, p panel.ID) {
+	if p != panel.IDQuarantine && p != panel.IDPeek && m.aside != "" && m.Agents.Has(m.aside) {
+		Choose(m, m.aside)
+	}
+	if m.Focus != p {
+		m.Zoomed = false
+		m.Before = m.Focus
+		if p != panel.IDPeek {
+			m.PanelOf(p).Entered()
+		}
+	}
+	m.Focus, m.Trail = p, ""
+	if m.Focused().About().Slot || p == panel.IDEvents {
+		m.slot = p
+	}
+	TurnPane(m)
+	m.FollowSubject()
+	if p == panel.IDPeek {
+		m.Hidden = false
+	}
+	if r := m.Agents.At(list(m)); r != nil && p == panel.IDQuarantine {
+		m.aside = cmp.Or(m.aside, m.Agents.Chosen)
+		chooseFor(m, r.Name)
+	}
+}
+
+func RefilterEvents(m *Room) { m.Events.Refill(m.Env(), nil) }
+
+// loadOlder loads older events when the cursor is on the oldest event.
+func loadOlder(m *Room) {
+	t := m.Events
+	if t.List.Cursor > 0 || len(t.Rows) == 0 || t.Asked != 0 || t.Begins ||
+		len(t.Rows) >= panel.DigMost || t.Rows[0].Event.Seq <= 1 {
+		return
+	}
+	m.Seeks++
+	t.Asked = m.Seeks
+	m.Todo = append(m.Todo, feed.LoadHistory{ID: t.Asked, Before: t.Rows[0].Event.Seq})
+}
+
+// OlderLoaded handles older events. If a filter hides all of them, it loads the next page, up to panel.DigMost events.
+func OlderLoaded(m *Room, d feed.LoadedHistory) {
+	t := m.Events
+	if d.ID != t.Asked {
+		return
+	}
+	t.Asked = 0
+	m.UI++
+	if d.Problem != "" {
+		Complain(m, "cannot load older events: "+widget.Plain(d.Problem))
+		return
+	}
+	t.Begins = d.Begins
+	before := len(t.List.Shown)
+	t.Older(d.Events)
+	if len(t.List.Shown) == before && m.Focus == panel.IDEvents {
+		loadOlder(m)
+	}
+}

@@ -1,0 +1,285 @@
+package state
+
+import (
+	"slices"
+
+	"gcity/themes"
+	"gcity/tui/panel"
+	"gcity/tui/widget"
+)
+
+// tier is the amount of content that fits on the screen.
+type tier int
+
+const (
+	Tiny   tier = iota // below 40x10: one line of summary
+	Single             // one panel at a time
+	tabbed             // lists share one place, with Peek below
+	wide               // all panels
+)
+
+// LeastWidth and leastHeight are the size of the smallest screen with room for a list.
+const LeastWidth, LeastHeight = 40, 10
+
+func TierOf(w, h int) tier {
+	switch {
+	case w >= 160 && h >= 40:
+		return wide
+	case w >= 76 && h >= 22:
+		return tabbed
+	case w >= LeastWidth && h >= LeastHeight:
+		return Single
+	}
+	return Tiny
+}
+
+type Place struct {
+	Panel panel.ID
+	H     int
+	Tabs  bool // the panel shares its place with the other lists
+	Slot  bool // the panel shares its place with the panels that have Slot set
+}
+
+// Plan is the layout: header rows, the body and foot rows. The body has up to two stacks side by side, and optionally
+// panels across the whole width above and below them.
+type Plan struct {
+	Tier        tier
+	Problems    int     // rows below the header
+	Above       []Place // across the whole width, above the stacks
+	Left, Right []Place
+	LeftWidth   int // width of the left stack; the screen's width without a right stack
+	topRows     int // height of the stacks
+	Across      []Place
+	Closing     bool // draw a rule below the body
+	StatusRow   bool // status and footer on rows of their own
+}
+
+// Plan computes the layout for the size, focus and zoom.
+func (m *Room) Plan() Plan {
+	p := Plan{Tier: TierOf(m.W, m.H), LeftWidth: m.W}
+	if p.Tier == Tiny {
+		return p
+	}
+	p.Problems = len(AlertLines(m, max(1, (m.H-10)/10)))
+	p.StatusRow = p.Tier != Single
+	p.Closing = m.H >= 28 && m.W >= 100
+	body := m.H - 1 - p.Problems - 1 - max(0, len(FailureParts(m, m.W))-1) - len(m.Hint())
+	if p.StatusRow {
+		body--
+	}
+	if p.Closing {
+		body--
+	}
+	p.topRows = body
+	switch {
+	case m.Zoomed || p.Tier == Single:
+		p.Left = []Place{{Panel: m.Focus, H: body, Tabs: p.Tier == Single && !m.Zoomed}}
+	case p.Tier == tabbed:
+		m.planTabbed(&p, body)
+	default:
+		m.planWide(&p, body)
+	}
+	return p
+}
+
+// besideWidth is the smallest screen width with details next to the pane. The pane needs at least detailRows rows.
+const besideWidth, detailRows = 120, 7
+
+func (m *Room) planTabbed(p *Plan, body int) {
+	front := m.front()
+	if m.Hidden {
+		p.Left = []Place{{Panel: front, H: body, Tabs: true}}
+		return
+	}
+	pane := body * 45 / 100
+	if m.H < 28 {
+		pane = body / 2
+	}
+	list := m.PanelOf(front)
+	_, _, shown, total := list.Cursor()
+	if front != panel.IDEvents { // The pane gets the rows that a short list does not need.
+		pane = max(pane, min(body-max(shown+3, 6), body*70/100))
+	}
+	switch { // an empty list needs room for its help
+	case list.About().Explains && total == 0:
+		pane = min(pane, max(body/5, body-len(list.Help(m.Env(), m.W))-2))
+	case len(m.Agents.Rows) == 0:
+		pane = min(pane, body-10)
+	}
+	top := Place{Panel: front, H: body - pane, Tabs: true}
+	below, follows := lower(m)
+	if m.W < besideWidth || pane < detailRows || !follows {
+		p.Left = []Place{top, {Panel: below, H: pane}}
+		return
+	}
+	p.Above, p.topRows = []Place{top}, pane
+	p.Left = []Place{{Panel: panel.IDPeek, H: pane}}
+	p.Right = []Place{{Panel: panel.IDDetail, H: pane}}
+	p.LeftWidth = m.W * 5 / 8
+}
+
+// lower returns the panel below the list on a small screen: the pane, or a description of the selected row. follows
+// reports whether the pane is about that row; if not, the description needs no pane next to it.
+func lower(m *Room) (id panel.ID, follows bool) {
+	if p := m.Focused().About(); m.Focus != panel.IDPeek && p.Described && m.Focused().Key() != "" {
+		return panel.IDDetail, p.Follows
+	}
+	return panel.IDPeek, true
+}
+
+// front returns the visible list among the lists that share a place.
+func (m *Room) front() panel.ID {
+	if m.Focus == panel.IDPeek {
+		if ShowsRun(m) {
+			return panel.IDAutomations
+		}
+		if m.Before == panel.IDPeek {
+			return panel.IDAgents
+		}
+		return m.Before
+	}
+	return m.Focus
+}
+
+// ListsWidth returns the width of the lists next to the pane. On a wide screen the lists show full rows of agents if
+// 100 columns are left for a terminal.
+func ListsWidth(w int) int {
+	const broad, row, terminal = 180, 146, 100
+	share := w * 45 / 100
+	if w < broad {
+		return share
+	}
+	return min(w-1-terminal, max(share, row))
+}
+
+func (m *Room) planWide(p *Plan, body int) {
+	p.LeftWidth = ListsWidth(m.W)
+	top := body
+	if m.Below && !m.Hidden {
+		p.LeftWidth = m.W / 2
+		top = body * 45 / 100
+		p.Across = []Place{{Panel: panel.IDPeek, H: body - top}}
+	}
+	p.topRows = top
+	const strip = 6
+	log, slot := 8, Place{Panel: inSlot(m), Slot: true}
+	if m.Focus == slot.Panel && slot.Panel != panel.IDEvents {
+		log = max(log, top/3)
+	}
+	held := 0
+	var some []Place
+	for _, list := range m.Panels {
+		if list.About().Share > 0 && m.Present(list) {
+			some = append(some, Place{Panel: list.About().ID, H: m.roomFor(list, top)})
+			held += some[len(some)-1].H
+		}
+	}
+	if m.Below || m.Hidden {
+		p.Left = append([]Place{{Panel: panel.IDAgents, H: top - held}}, some...)
+		slot.H = top - strip
+		p.Right = []Place{{Panel: panel.IDDetail, H: strip}, slot}
+		return
+	}
+	// The pane gets as much room as possible. The panel Events gets the rows that a short list of agents does not need.
+	slot.H = max(log, min(top-held-len(m.Agents.List.Shown)-3, top*3/5))
+	p.Left = slices.Concat(
+		[]Place{{Panel: panel.IDAgents, H: top - held - slot.H}},
+		some,
+		[]Place{slot},
+	)
+	p.Right = []Place{{Panel: panel.IDDetail, H: strip}, {Panel: panel.IDPeek, H: top - strip}}
+}
+
+// inSlot returns the visible panel in the place that Events shares on a wide screen: the focused panel, or otherwise
+// the panel that had the focus last.
+func inSlot(m *Room) panel.ID {
+	for _, id := range []panel.ID{m.Focus, m.slot} {
+		if p := m.PanelOf(id); p.About().ID == id && p.About().Slot && m.Present(p) {
+			return id
+		}
+	}
+	return panel.IDEvents
+}
+
+// TabsRoom returns the width for the titles in the rule of a panel. The rule of Events may end with its filter.
+func TabsRoom(m *Room, id panel.ID, w int) int {
+	const said = 28
+	if id == panel.IDEvents && (m.Events.Frozen || m.Events.Only) {
+		return w - said
+	}
+	return w
+}
+
+// SlotTabs returns the titles of the panels that share the place of Events on a wide screen.
+func SlotTabs(m *Room, e *panel.Env, own widget.Tab, w int) []widget.Tab {
+	var all []widget.Tab
+	for _, p := range m.Panels {
+		switch a := p.About(); {
+		case string(a.ID) == own.ID:
+			all = append(all, own)
+		case a.ID == panel.IDEvents || a.Slot && m.Present(p):
+			all = append(all, p.Title(e))
+		}
+	}
+	return widget.ShortTabs(all, TabsRoom(m, panel.ID(own.ID), w), m.Look.Glyphs.More)
+}
+
+// roomFor returns how many rows of a stack a panel gets: enough for all its rows, up to its share. An empty panel
+// gets one row. While it has the focus, it gets enough rows for its help.
+func (m *Room) roomFor(p panel.Panel, top int) int {
+	_, _, n, total := p.Cursor()
+	n = max(1, n)
+	if a := p.About(); a.Explains && total == 0 && m.Focus == a.ID {
+		n = len(p.Help(m.Env(), ListsWidth(m.W)))
+	}
+	n = min(n, max(p.About().Least, top/p.About().Share))
+	if n > 1 && total > 0 && !p.About().Plain {
+		n++ // a row for the column headings
+	}
+	return 1 + n
+}
+
+// peekVisible reports whether the pane is on the screen.
+func (m *Room) peekVisible() bool { return OnScreen(m, panel.IDPeek) }
+
+// OnScreen reports whether a panel is on the screen.
+func OnScreen(m *Room, id panel.ID) bool {
+	p := m.Plan()
+	for _, stack := range [][]Place{p.Above, p.Left, p.Right, p.Across} {
+		for _, at := range stack {
+			if at.Panel == id {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// FocusRows returns how many rows of content the focused panel shows.
+func (m *Room) FocusRows() int {
+	if m.Focus == panel.IDPeek {
+		_, h := PaneRoom(m)
+		return h
+	}
+	p := m.Plan()
+	for _, stack := range [][]Place{p.Above, p.Left, p.Right, p.Across} {
+		for _, at := range stack {
+			if at.Panel == m.Focus {
+				return max(1, at.H-1)
+			}
+		}
+	}
+	return 1
+}
+
+// Hint returns the lines of the hint of the first visit, which are shown below the panels.
+func (m *Room) Hint() []string {
+	if !m.Greeting || m.H < 16 || m.W < 60 || m.Mode == ReadOnly {
+		return nil
+	}
+	lines := panel.FirstHint(m.Keys.KeyOf, m.Person.Detach.String(), m.Mode == Hosting)
+	for i, text := range lines {
+		lines[i] = m.Look.Paint(themes.Accent, widget.Fit(" "+text, m.W, m.Look.Glyphs.More))
+	}
+	return lines
+}

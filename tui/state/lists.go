@@ -1,0 +1,85 @@
+package state
+
+import (
+	"gcity/city"
+	"gcity/tui/details"
+	"gcity/tui/panel"
+	"gcity/tui/widget"
+)
+
+// Env returns the values of this room that panels need.
+func (m *Room) Env() *panel.Env {
+	return &panel.Env{
+		Look:  &m.Look,
+		KeyOf: m.Keys.KeyOf,
+		Key:   m.Keys.KeyNow,
+		Now:   m.Now,
+		Snap:  m.Snap,
+		W:     m.W, H: m.H,
+		Single:    TierOf(m.W, m.H) == Single,
+		ReadOnly:  m.Mode == ReadOnly,
+		Attention: m.Attention,
+		Alerts:    func() []panel.Alert { return Alerts(m) },
+		Still:     m.handsOn(),
+		UI:        m.UI,
+	}
+}
+
+// PanelOf returns the panel with an ID. For Peek it returns Agents.
+func (m *Room) PanelOf(id panel.ID) panel.Panel {
+	for _, p := range m.Panels {
+		if p.About().ID == id {
+			return p
+		}
+	}
+	return m.Agents
+}
+
+// Focused returns the panel that has the focus, or Agents if the pane has the focus.
+func (m *Room) Focused() panel.Panel { return m.PanelOf(m.Focus) }
+
+// Worked returns the panel that verbs act on: Automations while the pane shows a run, otherwise the focused panel.
+func (m *Room) Worked() panel.Panel {
+	if ShowsRun(m) {
+		return m.Automations
+	}
+	return m.Focused()
+}
+
+// ActsOn reports whether verbs currently act on objects of kind k, such as agents or pools.
+func ActsOn(m *Room, k panel.Kind) bool { return m.Worked().Subject().Kind == k }
+
+// Subject returns the object that verbs act on.
+func (m *Room) Subject() panel.Ref {
+	return m.Worked().Subject()
+}
+
+// ForgetDrawn makes all panels redraw.
+func (m *Room) ForgetDrawn() {
+	m.Pane = widget.Cache{}
+	for _, p := range m.Panels {
+		p.Forget()
+	}
+}
+
+// Details returns the values that detail texts are made from.
+func (m *Room) Details() *details.Source {
+	return &details.Source{Env: m.Env(), Lists: &m.Lists,
+		Declared: func(source string, patched []string) string {
+			return declaredText(m, source, patched)
+		},
+		Printed: func(r *city.Run) []string { return Printed(m, r) }}
+}
+
+// CityName returns the city's name, or a general term while it is unknown.
+func CityName(m *Room) string {
+	switch {
+	case m.Snap == nil && m.FleetRoom:
+		return "all cities"
+	case m.Snap == nil && m.At != "":
+		return widget.Plain(m.At)
+	case m.Snap == nil:
+		return "the city"
+	}
+	return widget.Plain(m.Snap.Name)
+}

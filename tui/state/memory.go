@@ -1,0 +1,98 @@
+package state
+
+import (
+	"time"
+
+	"gcity/tui/feed"
+	"gcity/tui/palette"
+	"gcity/tui/panel"
+	"gcity/tui/widget"
+)
+
+// RememberEvery is how often changes are stored while the room is open.
+const RememberEvery = time.Minute
+
+// filters returns the filters of all panels by name.
+func filters(m *Room) map[string]*widget.Filter {
+	all := map[string]*widget.Filter{}
+	for _, p := range m.Panels {
+		if a := p.About(); !a.Part {
+			all[string(a.ID)] = p.Query()
+		}
+	}
+	return all
+}
+
+// MemoryOf returns the state of the room that is stored between visits.
+func MemoryOf(m *Room) feed.Memory {
+	out := feed.Memory{Version: feed.MemoryVersion, Focus: string(m.Focus), Zoomed: m.Zoomed,
+		Hidden: m.Hidden,
+		Moved:  m.Below != m.Around.Below, Mouse: m.Mouse, Filters: map[string]string{},
+		Orders: m.Orders(), History: m.History, Sent: m.Sent,
+		Greeted: m.Greeted}
+	for name, f := range filters(m) {
+		// A filter that was set from a row of another panel is not stored.
+		if led := m.Trail != "" && name == string(m.Focused().About().ID); f.Active() && !led {
+			out.Filters[name] = f.Text
+		}
+	}
+	return out
+}
+
+// Recall restores the stored state of the room.
+func Recall(m *Room, old feed.Memory) {
+	m.recalled = old
+	m.Greeted = old.Greeted
+	if id := panel.ID(old.Focus); id == panel.IDPeek || m.PanelOf(id).About().ID == id {
+		m.Focus = id
+	}
+	m.Hidden = old.Hidden
+	if m.Mouse == "" && (old.Mouse == "on" || old.Mouse == "off") {
+		m.Mouse = old.Mouse
+	}
+	m.Below = m.Around.Below != old.Moved
+	if m.Hidden && m.Focus == panel.IDPeek {
+		m.Focus = panel.IDAgents
+	}
+	m.Zoomed, m.Before = old.Zoomed, m.Focus
+	if m.Focus == panel.IDPeek {
+		m.Before = panel.IDAgents
+	}
+	for name, f := range filters(m) {
+		*f = widget.ParseFilter(widget.SingleLine(old.Filters[name]))
+	}
+	m.SetOrders(old.Orders)
+	m.History = palette.Recall(old.History)
+	setSent(m, old.Sent)
+	if m.Snap != nil {
+		m.Refill()
+	}
+	m.Noted = MemoryOf(m).Text()
+	tellKept(m)
+}
+
+// tellKept reports that a restored filter hides rows.
+func tellKept(m *Room) {
+	if f := Filter(m); f.Active() {
+		Show(m, "restored filter: /"+f.Text+" hides other rows; "+m.Keys.KeyOf("view.back")+
+			" clears it", false)
+	}
+}
+
+// KeepMemory returns the effect that stores changes, if it is time to store them or last is set.
+func KeepMemory(m *Room, last bool) []feed.Effect {
+	if !last && m.Now.Sub(m.NotedAt) < RememberEvery {
+		return nil
+	}
+	m.NotedAt = m.Now
+	text := MemoryOf(m).Text()
+	if string(text) == string(m.Noted) {
+		return nil
+	}
+	m.Noted = text
+	e := feed.Remember{Body: text}
+	if m.Mouse != m.recalled.Mouse {
+		e.Mouse, m.recalled.Mouse = m.Mouse, m.Mouse
+	}
+	return []feed.Effect{e}
+}

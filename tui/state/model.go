@@ -1,0 +1,240 @@
+// Package state is the state of one city's control room: the last known data of the city, the lists, the focus, the
+// open dialogs, the status line, and what was sent. It has the rules that keep this state consistent: what is
+// selected, what the screen has room for, and how answers of the city change the lists.
+//
+// It draws nothing and defines no action. The functions return effects, which package feed carries out.
+package state
+
+import (
+	"time"
+
+	"gcity/city"
+	"gcity/themes"
+	"gcity/tui/details"
+	"gcity/tui/feed"
+	"gcity/tui/fleet"
+	"gcity/tui/keymap"
+	"gcity/tui/palette"
+	"gcity/tui/panel"
+	"gcity/tui/terminal"
+	"gcity/tui/widget"
+)
+
+// Still is how long after a key the lists keep their order, so that rows do not move while the user works.
+const Still = 3 * time.Second
+
+// ConfigEdit is the state of an edit of the configuration.
+type ConfigEdit struct {
+	Files   feed.ConfigFile // nil = it cannot be edited
+	Draft   *feed.Draft     // edited configuration that the user has not decided about; nil = none
+	Judging bool            // the draft is being checked
+	Judged  *feed.Edited    // result of the check, until the user has been asked; nil = none
+}
+
+// Appearance determines the look of the room: the user's preferences, the theme and the terminal's background.
+type Appearance struct {
+	Around  Surroundings
+	Person  feed.Person
+	Theme   themes.Theme // theme in use
+	ASCII   bool
+	Glanced bool     // the terminal was asked for its background
+	Tried   string   // the theme chosen in the palette, "" = none
+	Preview string   // the theme that the finder previews, "" = none
+	Unbound []string // problems of the user's key bindings
+}
+
+// visitMemory is the state that is stored between visits.
+type visitMemory struct {
+	recalled feed.Memory // the stored state of the last visit
+	Noted    []byte      // the state stored last
+	NotedAt  time.Time
+	Greeting bool // the hint of the first visit is shown
+	Greeted  bool // the hint was dismissed, now or in an earlier visit
+}
+
+// knownCity is the last known state of the city.
+type knownCity struct {
+	Snap  *city.Snapshot
+	waves city.Waves
+	Wave  city.Wave // computed from snap
+	Gone  string    // why the city does not answer; "" = it answers
+	Lone  time.Time // when it stopped answering
+}
+
+// ScreenState is the view that the user has chosen, and the size of the screen.
+type ScreenState struct {
+	W, H   int
+	UI     uint64 // incremented by every message that may change the screen, except new data
+	Focus  panel.ID
+	Before panel.ID // the focus to go back to
+	Trail  panel.ID // the panel with the row that led to a filtered list; "" = none
+	slot   panel.ID // the panel with Slot set that had the focus last
+	Zoomed bool
+	Hidden bool // the pane is hidden
+	Below  bool // the pane is below the lists, on wide screens
+	OnRuns bool // the pane shows an automation; see showsRun
+
+	Attention bool  // only what needs attention is shown
+	Sifted    int64 // the Unix time of the last fill of the lists
+}
+
+// paneState is the pane and its content.
+type paneState struct {
+	Peek    terminal.Pane
+	Watched feed.Watch   // the target of the viewer goroutine
+	Stayed  Stay         // the last visit to a terminal
+	Pane    widget.Cache // cached lines of the pane
+}
+
+// outgoing is the mail and texts that the user has written.
+type outgoing struct {
+	Drafts    []DraftTo      // unsent texts, oldest first
+	Posted    []Posting      // mail that is being sent
+	Sent      []string       // texts that went to agents, oldest first
+	Following []followedText // sent texts that are being followed, oldest first
+	followed  int            // ID of the action with the texts that the status line reports on
+	// time of the last key of a text that could not be typed; zero = none
+	RefusedText time.Time
+}
+
+// actionLog is the record of actions: the status line, the undo, the messages and the number of requests.
+type actionLog struct {
+	Scaled     Scaling // the size requested last
+	Fired      Firing  // the automation fired last
+	Status     Status
+	Undo       Undo
+	Departure  Departure
+	Messages   []details.Message // oldest first
+	History    []string          // lines of the palette, oldest first
+	CopiedLast panel.Copied
+	Actions    int // the number of actions started
+	Seeks      int // the number of requests to the city
+}
+
+// handState is the recent input from the keyboard and the mouse.
+type handState struct {
+	Aim     []string  // agents named for the current verb
+	aside   string    // the agent selected before Quarantine got the focus; "" = none
+	Keyed   time.Time // time of the last key
+	Mouse   string    // the user's choice: "on" or "off"; "" = by the preferences
+	Pressed Press
+	Unasked time.Time // time of the last action that may ask a question and did not
+}
+
+// Room is the control room's whole state. Messages change it; View only reads it (and caches drawn lines).
+type Room struct {
+	Mode    Mode
+	Look    widget.Styles
+	Keys    *Registry
+	Calm    bool // reduced motion
+	Remote  bool // over SSH
+	Confirm Confirm
+
+	ConfigEdit
+	Appearance
+	visitMemory
+	otherCities
+	knownCity
+	panel.Lists
+	ScreenState
+	paneState
+	outgoing
+	actionLog
+	handState
+
+	Now     time.Time // time of the last message
+	Dialogs dialogs
+	Todo    []feed.Effect // effects queued during the current update
+}
+
+// Snapshot applies a new snapshot of the city.
+func (m *Room) Snapshot(s *city.Snapshot) {
+	if m.Snap != nil && s.Started.Equal(m.Snap.Started) && s.Rev < m.Snap.Rev {
+		return // older than the current snapshot
+	}
+	if m.Snap != nil && m.Snap.Rev == s.Rev && m.Snap.Started.Equal(s.Started) && m.SettledOrder() {
+		if s.Patrol.Last.After(m.Snap.Patrol.Last) {
+			m.Snap = s // only the time of the patrol is new
+		}
+		return
+	}
+	m.Snap, m.Wave = s, m.waves.See(s)
+	Relook(m)
+	m.Relist()
+	noteCrash(m)
+}
+
+// Zone returns the zone of the focused panel.
+func (m *Room) Zone() keymap.Zone {
+	if m.Focus == panel.IDPeek {
+		return keymap.InPeek
+	}
+	return m.Focused().About().Zone
+}
+
+// Confirm is the user's preference for confirmation questions.
+type Confirm int
+
+const (
+	confirmNormal Confirm = iota // ask before actions that do harm or cannot be undone
+	ConfirmAlways                // ask before every verb
+	ConfirmNever                 // ask only if the user must type something or see a plan
+)
+
+// otherCities is the state of a room about the other cities.
+type otherCities struct {
+	Directory bool        // a list of cities exists
+	Registrar bool        // cities can be registered and unregistered
+	Fleet     *fleet.List // nil = not received yet
+	FleetRoom bool        // the room shows all cities and belongs to none
+	All       bool        // the program was started for all cities
+	At        string      // the city's name in the list, "" = not listed
+	Under     string      // its name when it was opened from the list; "" = not from the list
+	Folder    string      // folder of the city, without symbolic links; "" = unknown
+	// name of the home city, for which the program was started, if the room shows a different city
+	Home string
+	// last snapshot of the home city, and when it was received
+	HomeSnap *city.Snapshot
+	HomeSeen time.Time
+	HomeAt   string          // folder of the home city; "" = started for all cities
+	Hosts    bool            // home is set, and this program runs the home city's controller
+	From     feed.SwitchCity // the room from which the user opened the room of all cities
+	Going    CitySwitch
+	Arrived  time.Time
+
+	Cities     widget.Table[fleet.City, *fleet.City]
+	CityFilter widget.Filter
+	NeedAt     int
+	NeedOffset int
+	NeedOf     [2]string // the city and the agent under the cursor
+	OnNeeds    bool      // the cursor is among the agents
+}
+
+// CitySwitch is a switch to another city in progress.
+type CitySwitch struct {
+	ID     int // ID of its status line; 0 = no switch in progress
+	Name   string
+	Before Status // the status line before the switch
+}
+
+// Press is the last click, to detect double clicks.
+type Press struct {
+	At   time.Time
+	X, Y int
+	Shut bool // the click closed its target, so a second click would hit another one
+}
+
+// Mode determines what the user may do and what happens on leaving.
+type Mode int
+
+const (
+	Hosting  Mode = iota // the controller runs in this process
+	Joined               // the controller runs in another process
+	ReadOnly             // like Joined, but every verb is refused
+)
+
+// String returns the mode as the header shows it.
+func (m Mode) String() string { return [...]string{"runs here", "joined", "read-only"}[m] }
+
+// Word is a completion.
+type Word = palette.Word

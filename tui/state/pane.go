@@ -1,0 +1,99 @@
+package state
+
+import (
+	"gcity/city"
+	"gcity/tui/feed"
+	"gcity/tui/panel"
+	"gcity/tui/widget"
+	"strings"
+)
+
+// PaneSearch identifies the prompt of a search in the pane.
+type PaneSearch struct{}
+
+// EndSearch closes the search prompt because the pane now shows another agent or run.
+func EndSearch(m *Room) {
+	if p := m.Dialogs.Prompt(); p != nil && p.About == any(PaneSearch{}) {
+		m.Dialogs.Close(p)
+		m.Peek.Follow()
+		Complain(m, "search canceled: the pane now shows another agent or run")
+	}
+}
+
+// BornRule returns the label of the line that separates a new session's output from older output.
+func BornRule(m *Room) string {
+	r := Selected(m)
+	if r == nil || r.Session == nil {
+		return "new session"
+	}
+	text := "new session " + widget.Clock(r.Session.Started, m.Now)
+	if r.Exit != nil {
+		text += "; previous one: " + panel.LastExit(r.Exit)
+	}
+	return text
+}
+
+// Watching returns the agent or run that the pane has to show.
+func Watching(m *Room) feed.Watch {
+	if w, ok := watchingRun(m); ok {
+		return w
+	}
+	row := Selected(m)
+	if row == nil || !m.peekVisible() {
+		return feed.Watch{}
+	}
+	w := feed.Watch{Agent: row.Name, Running: row.Running, Focused: m.Focus == panel.IDPeek,
+		Deep: m.Peek.Logs}
+	switch {
+	case row.Session != nil:
+		w.Session = row.Session.ID
+	case m.Watched.Agent == row.Name:
+		w.Session = m.Watched.Session // the pane keeps the last output
+	}
+	return w
+}
+
+// ShowsRun reports whether the pane shows the automation under the cursor instead of the selected agent. This starts
+// when Automations gets the focus, and ends when another panel, except the pane, gets the focus.
+func ShowsRun(m *Room) bool { return m.OnRuns && m.Automations.Current() != nil }
+
+// TurnPane updates what the pane shows after a message.
+func TurnPane(m *Room) {
+	if m.Focus != panel.IDPeek {
+		m.OnRuns = m.Focus == panel.IDAutomations
+	}
+}
+
+// watchingRun returns the run with output that is visible in the pane or in the details of an automation, if any.
+func watchingRun(m *Room) (w feed.Watch, ok bool) {
+	r := m.Automations.Current()
+	switch {
+	case m.Dialogs.History() != nil:
+		r = m.Automations.Find(m.Dialogs.History().Name)
+	case !ShowsRun(m):
+		return feed.Watch{}, false
+	case !m.peekVisible():
+		r = nil
+	}
+	if r == nil || r.Last == nil {
+		return feed.Watch{}, true
+	}
+	return feed.Watch{Run: r.Last.ID, Running: r.Last.Ended == nil, Focused: true}, true
+}
+
+// Printed returns the known output of a run as lines: the received output, or otherwise the output in its record.
+func Printed(m *Room, run *city.Run) []string {
+	if m.Peek.News.Run == run.ID && len(m.Peek.News.Text) > 0 {
+		return m.Peek.News.Text
+	}
+	var lines []string
+	for text := range strings.SplitSeq(strings.TrimRight(run.Output, "\n"), "\n") {
+		if text = widget.Plain(text); text != "" {
+			lines = append(lines, text)
+		}
+	}
+	return lines
+}
+
+// Apart reports whether verbs for agents are refused, because the focused panel or the pane shows something else.
+func Apart(m *Room) bool { return ShowsRun(m) || m.Zone().Apart() }

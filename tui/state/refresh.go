@@ -1,0 +1,129 @@
+package state
+
+import (
+	"slices"
+	"strings"
+
+	"gcity/tui/panel"
+	"gcity/tui/widget"
+)
+
+// Relist rebuilds the lists from the snapshot.
+func (m *Room) Relist() {
+	e := m.Env()
+	for _, p := range m.Panels {
+		p.Update(e)
+	}
+	FiredEnded(m)
+	RunsChanged(m)
+	dossierChanged(m)
+	readFollowed(m)
+	discount(m)
+	m.KeepUp()
+}
+
+// Refill applies the filters after the user has changed them.
+func (m *Room) Refill() { m.fill(func(panel.Panel) func(string) bool { return nil }) }
+
+// KeepUp applies the filters to new data. Rows in use stay until the cursor leaves them.
+func (m *Room) KeepUp() { m.fill(m.holding) }
+
+// holding returns a function that reports whether a row stays although it no longer matches. The row under the cursor
+// stays. While the user works in the lists, all rows stay. A list that shows a part of another list holds rows only
+// while it has the focus.
+func (m *Room) holding(p panel.Panel) func(id string) bool {
+	here, chosen := !p.About().Part || m.Focused() == p, p.Key()
+	return func(id string) bool { return here && (id == chosen || m.handsOn()) }
+}
+
+func (m *Room) fill(holding func(panel.Panel) func(id string) bool) {
+	m.Sifted = m.Now.Unix()
+	e := m.Env()
+	for _, p := range m.Panels {
+		p.Refill(e, holding(p))
+	}
+	m.chooseVisible()
+	m.FollowSubject()
+}
+
+// chooseVisible selects the agent under the cursor if the selected agent no longer exists or is no longer listed.
+func (m *Room) chooseVisible() {
+	r := m.Agents.At(list(m))
+	if r == nil {
+		return
+	}
+	if Selected(m) == nil ||
+		m.Focus != panel.IDPeek && !m.Focused().About().Follows && !m.Visible(m.Agents.Chosen) {
+		chooseFor(m, r.Name)
+	}
+}
+
+// FollowSubject selects the agent of the row under the cursor if the pane follows the focused panel.
+func (m *Room) FollowSubject() {
+	p := m.Focused()
+	if name := p.Agent(); p.About().Follows && m.Focus == p.About().ID && name != m.Agents.Chosen &&
+		m.Agents.Has(name) {
+		Choose(m, name)
+	}
+}
+
+// Visible reports whether the focused list shows an agent.
+func (m *Room) Visible(name string) bool {
+	for _, i := range list(m).Shown {
+		if m.Agents.Rows[i].Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// handsOn reports whether the user is working in the lists, so that rows must not move.
+func (m *Room) handsOn() bool { return m.Now.Sub(m.Keyed) < Still }
+
+// SettledOrder reports whether the lists are correctly sorted and filtered. While the user works in them it returns
+// true, because rows must not move.
+func (m *Room) SettledOrder() bool {
+	if m.handsOn() {
+		return true
+	}
+	for _, p := range m.Panels {
+		if !p.Settled(m.holding(p)) || !p.Sorted(m.Now) {
+			return false
+		}
+	}
+	return true
+}
+
+// Resort sorts the lists now, because the user asked for it.
+func (m *Room) Resort() {
+	for _, p := range m.Panels {
+		p.Sort(m.Now)
+	}
+	m.KeepUp()
+}
+
+// Orders returns the orders of all lists by panel name, for storage.
+func (m *Room) Orders() map[string]string {
+	all := map[string]string{}
+	for _, p := range m.Panels {
+		if o, ways := p.Sorting(m.Now); o != nil && !p.About().Part {
+			all[string(p.About().ID)] = widget.OrderText(*o, ways)
+		}
+	}
+	return all
+}
+
+// SetOrders restores stored orders and ignores unknown ones.
+func (m *Room) SetOrders(kept map[string]string) {
+	for _, p := range m.Panels {
+		o, ways := p.Sorting(m.Now)
+		if o == nil || p.About().Part {
+			continue
+		}
+		name, reversed := strings.CutSuffix(kept[string(p.About().ID)], " reversed")
+		if i := slices.Index(ways, name); i >= 0 {
+			*o = widget.Order{Way: i, Reversed: reversed}
+		}
+	}
+	m.Resort()
+}

@@ -1,0 +1,126 @@
+package state
+
+import (
+	"gcity/beads"
+	"gcity/city"
+	"gcity/tui/details"
+	"gcity/tui/feed"
+	"gcity/tui/panel"
+	"gcity/tui/widget"
+	"strings"
+)
+
+// AskLists requests the beads that visible panels need.
+func AskLists(m *Room) {
+	if m.Snap == nil || m.FleetRoom {
+		return
+	}
+	e := m.Env()
+	for _, p := range m.Panels {
+		if k, ok := p.(panel.Asking); ok {
+			k.Ask(e, OnScreen(m, p.About().ID), func(q beads.Query) int { return seekBeads(m, q) })
+		}
+	}
+}
+
+// TellLists passes an answer to the panel that waits for it.
+func TellLists(m *Room, f feed.FoundBeads) {
+	for _, p := range m.Panels {
+		if k, ok := p.(panel.Asking); ok && k.Take(f.ID, f.Beads, f.Problem) && m.Snap != nil {
+			p.Update(m.Env())
+			m.KeepUp()
+		}
+	}
+}
+
+// Outdate makes panels request beads again, because the city's beads have changed.
+func Outdate(m *Room) {
+	for _, p := range m.Panels {
+		if k, ok := p.(panel.Asking); ok {
+			k.Outdated()
+		}
+	}
+}
+
+const (
+	RunType = "run" // bead type of runs
+	runRows = 10
+)
+
+func AskRuns(m *Room, h *details.RunHistory) {
+	h.Newest = newestRun(m, h.Name)
+	h.Asked = seekBeads(m, beads.Query{Labels: []string{city.RunLabel + h.Name}, Type: RunType,
+		Limit: runRows})
+}
+
+// newestRun returns a key that changes when a newer run starts or the newest run ends.
+func newestRun(m *Room, name string) string {
+	r := m.Automations.Find(name)
+	if r == nil || r.Last == nil {
+		return ""
+	}
+	return r.Last.ID + " " + r.Last.Outcome
+}
+
+// RunsChanged requests the runs again if the open list is outdated.
+func RunsChanged(m *Room) {
+	if h := m.Dialogs.History(); h != nil && h.Asked == 0 && h.Newest != newestRun(m, h.Name) {
+		AskRuns(m, h)
+	}
+}
+
+// seekBeads requests beads from the city and returns the ID of the request.
+func seekBeads(m *Room, q beads.Query) int {
+	m.Seeks++
+	m.Todo = append(m.Todo, feed.QueryBeads{ID: m.Seeks, Query: q})
+	return m.Seeks
+}
+
+// AskAbout requests details of an agent from the city.
+func AskAbout(m *Room, d *details.Inspection) {
+	m.Seeks++
+	d.Asked, d.Sign = m.Seeks, signOf(m, d.Name)
+	m.Todo = append(m.Todo, feed.Inspect{ID: d.Asked, Agent: d.Name})
+}
+
+// signOf returns a string that changes when the details of an agent may have changed.
+func signOf(m *Room, name string) string {
+	a, ok := m.Snap.Agent(name)
+	if !ok {
+		return ""
+	}
+	life, file := "", ""
+	if a.Session != nil {
+		life = a.Session.ID
+	}
+	if a.Exit != nil {
+		file = a.Exit.File + a.Exit.At.String()
+	}
+	return strings.Join(append(a.Drift, string(a.State), life, file, m.Snap.Config.Revision),
+		"\x00")
+}
+
+// dossierChanged requests the open details again when they may have changed.
+func dossierChanged(m *Room) {
+	d := m.Dialogs.Dossier()
+	if d == nil {
+		return
+	}
+	if sign := signOf(m, d.Name); d.Asked == 0 && sign != "" && sign != d.Sign {
+		AskAbout(m, d)
+	}
+}
+
+// Inspected handles the details of an agent. It ignores answers to outdated requests.
+func Inspected(m *Room, in feed.Inspected) {
+	d := m.Dialogs.Dossier()
+	if d == nil || d.Asked != in.ID {
+		return
+	}
+	m.UI++
+	d.Asked, d.Problem = 0, widget.Plain(in.Problem)
+	if in.Problem == "" {
+		d.About = in.About
+	}
+	dossierChanged(m)
+}

@@ -1,0 +1,222 @@
+package state
+
+import (
+	"gcity/city"
+	"gcity/tui/panel"
+	"gcity/tui/widget"
+	"maps"
+)
+
+// NoneIn returns why nothing is selected in a panel, with the key that helps.
+func NoneIn(m *Room, p panel.Panel) string {
+	return panel.NoneSelected(m.Env(), p, m.Worked() == p)
+}
+
+// Releasable returns the targets that can be released: in quarantine, in backoff or draining.
+func Releasable(m *Room) []*panel.AgentRow {
+	var held []*panel.AgentRow
+	for _, r := range Targets(m) {
+		if r.Held() {
+			held = append(held, r)
+		}
+	}
+	return held
+}
+
+// Selected returns the selected agent, or nil. By default verbs act on it and the pane shows it.
+func Selected(m *Room) *panel.AgentRow { return m.Agents.Find(m.Agents.Chosen) }
+
+// Targets returns the agents that a verb acts on. They come from the first non-empty source: the palette
+// line, the row under the cursor in panels such as Events, the marks, the selection.
+func Targets(m *Room) []*panel.AgentRow {
+	if len(m.Aim) > 0 {
+		rows := make([]*panel.AgentRow, len(m.Aim))
+		for i, name := range m.Aim {
+			rows[i] = m.Agents.Find(name)
+		}
+		return rows
+	}
+	if m.Focused().About().Proxy == "" && len(m.Agents.Marks) > 0 {
+		var rows []*panel.AgentRow
+		for i := range m.Agents.Rows {
+			if m.Agents.Marks[m.Agents.Rows[i].Name] {
+				rows = append(rows, &m.Agents.Rows[i])
+			}
+		}
+		return rows
+	}
+	if r := SingleAgent(m); r != nil {
+		return []*panel.AgentRow{r}
+	}
+	return nil
+}
+
+// Automation returns the automation that verbs act on, or nil.
+func Automation(m *Room) *panel.AutomationRow {
+	if m.Worked() != panel.Panel(m.Automations) {
+		return nil
+	}
+	return m.Automations.Current()
+}
+
+// AutomationTargets returns the automations that a verb acts on: the marked ones or, without marks, the one under the
+// cursor.
+func AutomationTargets(m *Room) []*panel.AutomationRow {
+	if Automation(m) == nil {
+		return nil
+	}
+	return m.Automations.Targets()
+}
+
+// Marking returns the marks of the focused list, or the marks of Agents if no list has the focus.
+func Marking(m *Room) panel.Marking { return m.Focused().Marking() }
+
+// Unmark clears the marks of a list if commands act on a marked row of it.
+func Unmark(m *Room, commands []city.Command) {
+	for _, c := range commands {
+		if m.Agents.Marks[c.Target()] {
+			m.Agents.Marks = map[string]bool{}
+		}
+		if m.Pools.Marks[c.Target()] {
+			m.Pools.Marks = map[string]bool{}
+		}
+	}
+}
+
+// list returns the list of the focused panel if it shows agents, and otherwise the list of Agents.
+func list(m *Room) *widget.List {
+	if p := m.Focused(); p.About().Kind == panel.KindAgent {
+		return p.Marking().List
+	}
+	return &m.Agents.List
+}
+
+// Choose selects an agent in all panels for the user.
+func Choose(m *Room, name string) {
+	m.aside = ""
+	chooseFor(m, name)
+}
+
+// chooseFor selects an agent in all panels. Unlike choose, it keeps the selection that is restored after Quarantine.
+func chooseFor(m *Room, name string) {
+	if name != m.Agents.Chosen {
+		m.Peek.Follow()
+		EndSearch(m)
+	}
+	changed := name != m.Agents.Chosen
+	m.Agents.Chosen = name
+	if changed && m.Events.Only {
+		RefilterEvents(m)
+	}
+	m.Agents.List.Select(m.Agents, name)
+	m.Quarantine.List.Select(m.Agents, name)
+}
+
+// Pool returns the pool that verbs act on, or nil. If Pools has the focus, that is the pool under the cursor,
+// otherwise the pool of the selected agent.
+func Pool(m *Room) *panel.PoolRow {
+	if ActsOn(m, panel.KindPool) {
+		return m.Pools.Current()
+	}
+	if r := SingleAgent(m); r != nil {
+		return m.Pools.Find(r.Pool)
+	}
+	return nil
+}
+
+// Rig returns the rig that verbs act on, or nil.
+func Rig(m *Room) *city.Rig {
+	p := m.Worked()
+	if p.About().Kind != panel.KindAgent {
+		return RigCalled(m, p.Rig())
+	}
+	if r := SingleAgent(m); r != nil {
+		return RigCalled(m, r.Rig)
+	}
+	return nil
+}
+
+func RigCalled(m *Room, name string) *city.Rig {
+	if name == "" || m.Snap == nil {
+		return nil
+	}
+	for i := range m.Snap.Rigs {
+		if m.Snap.Rigs[i].Name == name {
+			return &m.Snap.Rigs[i]
+		}
+	}
+	return nil
+}
+
+func Cloned(m map[string]bool) map[string]bool {
+	if m == nil {
+		return map[string]bool{}
+	}
+	return maps.Clone(m)
+}
+
+func NeedWritable(m *Room) string {
+	if m.Mode == ReadOnly {
+		return "this control room is read-only"
+	}
+	return ""
+}
+
+// Filter returns the filter of the focused panel; for the pane, the filter of Agents.
+func Filter(m *Room) *widget.Filter { return m.Focused().Query() }
+
+// Answerable returns the watchdog under the cursor if it calls for attention and can be acknowledged, or nil.
+func Answerable(m *Room) *panel.WatchdogRow {
+	if r := m.Watchdogs.Current(); ActsOn(m, panel.KindWatchdog) && m.Mode != ReadOnly &&
+		r != nil &&
+		r.Dog.Calls() {
+		return r
+	}
+	return nil
+}
+
+// RowAgent returns the agent that the row under the cursor refers to, or nil if no such agent exists.
+func RowAgent(m *Room) *panel.AgentRow {
+	p := m.Focused()
+	if p.About().Proxy == "" {
+		return nil
+	}
+	return m.Agents.Find(p.Agent())
+}
+
+// SingleAgent returns one agent, regardless of marks. If the rows of the focused panel refer to agents, it is the agent
+// of the row under the cursor, otherwise the selected agent. It is nil if the focused list of agents shows no row.
+func SingleAgent(m *Room) *panel.AgentRow {
+	p := m.Focused()
+	_, _, shown, _ := p.Cursor()
+	switch {
+	case p.About().Proxy != "":
+		return RowAgent(m)
+	case shown == 0 && p.About().Kind == panel.KindAgent && m.Focus == p.About().ID:
+		return nil
+	}
+	return Selected(m)
+}
+
+// VisibleIn reports whether a list shows an agent.
+func VisibleIn(m *Room, l *widget.List, name string) bool {
+	for _, i := range l.Shown {
+		if m.Agents.Rows[i].Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// UnmarkAll clears the marks of a list; undo restores them for a while.
+func UnmarkAll(m *Room, k panel.Marking) {
+	before, n := *k.Marks, len(*k.Marks)
+	*k.Marks = map[string]bool{}
+	Say(m, "cleared "+widget.Count(n, "mark"))
+	m.Actions++
+	m.Status.ID = m.Actions
+	m.Undo = Undo{ID: m.Actions, Until: m.Now.Add(UndoFor), Restore: func(m *Room) {
+		*k.Marks = before
+		Say(m, widget.Count(n, "mark")+" again")
+	}}
+}

@@ -1,0 +1,66 @@
+package state
+
+import (
+	"time"
+
+	"gcity/themes"
+	"gcity/tui/details"
+	"gcity/tui/panel"
+	"gcity/tui/widget"
+)
+
+// Status is the line that shows the result of the last action.
+type Status struct {
+	ID      int // ID of the awaited action
+	Text    string
+	Token   themes.Token
+	Failed  bool // the status reports a failure and stays until the user dismisses it
+	Pending bool
+	Note    bool // the status is about a key that does nothing; the next action removes it
+	Since   time.Time
+	While   func(m *Room) bool // shown while it is true, nil = always
+	Starts  panel.Starts
+}
+
+// Fade is how long a success is shown.
+const Fade = 10 * time.Second
+
+func Say(m *Room, text string) {
+	Show(m, text, false)
+	Record(m, details.Message{Text: m.Status.Text, Token: themes.Good})
+}
+
+func Complain(m *Room, text string) {
+	Show(m, text, true)
+	Record(m, details.Message{Text: m.Status.Text, Token: themes.Bad})
+}
+
+// Show sets the status line. A failure stays until the user dismisses it.
+func Show(m *Room, text string, failed bool) {
+	m.Status = Status{Text: widget.Lead(text), Token: themes.Good, Failed: failed, Since: m.Now}
+	if failed {
+		m.Status.Token = themes.Bad
+	}
+}
+
+// Begin shows that an action is in progress and returns the ID of its result.
+func Begin(m *Room, text string) int {
+	m.Actions++
+	m.Status = Status{ID: m.Actions, Text: widget.Plain(text), Token: themes.Busy, Pending: true,
+		Since: m.Now}
+	Record(m, details.Message{ID: m.Actions, Text: m.Status.Text, Token: themes.Busy})
+	return m.Actions
+}
+
+// IsFresh reports whether the status line is still shown. It limits failures that need no answer.
+func IsFresh(m *Room) bool { return m.Now.Sub(m.Status.Since) <= Fade }
+
+// noteCrash replaces the displayed result of an action if an agent that the action started has crashed since.
+func noteCrash(m *Room) {
+	s := &m.Status
+	shown := !s.Pending && !s.Failed && m.Now.Sub(s.Since) <= Fade
+	if text := s.Starts.Crashed(m.Agents); shown && text != "" {
+		Complain(m, text)
+		m.Status.While = IsFresh
+	}
+}

@@ -1,0 +1,154 @@
+package state
+
+import (
+	"slices"
+	"time"
+
+	"gcity/city"
+	"gcity/tui/feed"
+	"gcity/tui/panel"
+	"gcity/tui/widget"
+)
+
+// UndoFor is how long undo is possible.
+const UndoFor = 10 * time.Second
+
+// Undo describes how to undo the last verb. The zero value undoes nothing.
+type Undo struct {
+	ID       int    // ID of the action
+	What     string // "suspending worker-2"
+	Commands []city.Command
+	Restore  func(m *Room) // undoes changes that exist only in this room
+	Until    time.Time
+}
+
+// reversal returns the commands that undo other commands, in the same order; nil if one of them cannot be undone.
+func reversal(m *Room, commands []city.Command) []city.Command {
+	back := make([]city.Command, len(commands))
+	for i, c := range commands {
+		if back[i] = Reverse(m, c); back[i] == nil {
+			return nil
+		}
+	}
+	return back
+}
+
+// Reverse returns the command that undoes another command in the current state, or nil.
+func Reverse(m *Room, c city.Command) city.Command {
+	switch c := c.(type) {
+	case city.Suspend:
+		return city.Resume(c)
+	case city.Resume:
+		return city.Suspend(c)
+	case city.SuspendRig:
+		return city.ResumeRig(c)
+	case city.ResumeRig:
+		return city.SuspendRig(c)
+	case city.Drain:
+		return city.Undrain{Agent: c.Agent}
+	case city.Undrain:
+		return city.Drain{Agent: c.Agent}
+	case city.Scale:
+		p := m.Pools.Find(c.Pool)
+		switch {
+		case p == nil:
+			return nil
+		case isScaling(m, p):
+			return city.Scale{Pool: c.Pool, Size: m.Scaled.Size}
+		case p.Override != nil:
+			return city.Scale{Pool: c.Pool, Size: *p.Override}
+		}
+		return city.Scale{Pool: c.Pool, Auto: true}
+	}
+	return nil
+}
+
+// offer replaces the stored undo with the undo of an action that has just started.
+func offer(m *Room, what string, commands []city.Command) {
+	m.Undo = Undo{}
+	if back := reversal(m, commands); len(back) > 0 {
+		m.Undo = Undo{ID: m.Status.ID, What: what, Commands: back, Until: m.Now.Add(UndoFor)}
+	}
+}
+
+// OfferAnew restarts the time for undo when an action has ended. Failed commands are not undone.
+func OfferAnew(m *Room, r *feed.Result) {
+	u := &m.Undo
+	if u.ID != r.ID || len(u.Commands) == 0 {
+		return
+	}
+	if len(r.Failures) == r.Total {
+		m.Undo = Undo{}
+		return
+	}
+	kept := make([]city.Command, 0, len(u.Commands))
+	for i, c := range u.Commands {
+		if !slices.Contains(r.Refused, i) {
+			kept = append(kept, c)
+		}
+	}
+	u.Commands, u.Until = kept, m.Now.Add(UndoFor)
+}
+
+// Possible returns the undo commands that still have an effect. It leaves out surplus pool members, because they keep
+// draining.
+func (u *Undo) Possible(m *Room) []city.Command {
+	var all []city.Command
+	for _, c := range u.Commands {
+		if back, ok := c.(city.Undrain); ok {
+			if r := m.Agents.Find(back.Agent); r != nil && r.Surplus() {
+				continue
+			}
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// CanUndo reports whether the last verb can be undone.
+func CanUndo(m *Room) bool {
+	return m.Mode != ReadOnly && m.Now.Before(m.Undo.Until) &&
+		(m.Undo.Restore != nil || len(m.Undo.Possible(m)) > 0)
+}
+
+// Undoable reports whether the release verb undoes the last verb. In Quarantine, or if the last verb was about other
+// agents, it releases the held targets instead.
+func Undoable(m *Room) bool {
+	if !CanUndo(m) {
+		return false
+	}
+	if a := m.Focused().About(); a.Kind != panel.KindAgent && a.Proxy == "" {
+		return true
+	}
+	held := Releasable(m)
+	return len(held) == 0 || m.Focus != panel.IDQuarantine && m.Undo.About(held)
+}
+
+// About reports whether the undone verb was about all given agents.
+func (u *Undo) About(rows []*panel.AgentRow) bool {
+	return !slices.ContainsFunc(rows, func(r *panel.AgentRow) bool {
+		return !slices.ContainsFunc(u.Commands, func(c city.Command) bool {
+			return c.Target() == r.Name
+		})
+	})
+}
+
+// Drains reports whether undo restarts drains that the last verb canceled.
+func (u *Undo) Drains() bool {
+	return len(u.Commands) > 0 && !slices.ContainsFunc(u.Commands, func(c city.Command) bool {
+		_, ok := c.(city.Drain)
+		return !ok
+	})
+}
+
+// UndoHint returns how long the last verb can still be undone, or "".
+func UndoHint(m *Room) string {
+	k := m.Keys.KeyNow(ReleaseID)
+	if k == "" || !Undoable(m) {
+		return ""
+	}
+	if m.Calm {
+		return "  " + k + " undoes"
+	}
+	return "  " + k + " undoes for " + widget.Age(m.Undo.Until.Sub(m.Now)+time.Second-1)
+}
