@@ -137,8 +137,8 @@ func NewLinks(old, changed Bead) []string {
 	})
 }
 
-// Relinked reports whether a change may have formed a cycle. A cycle may also need no new ID, if the former parent is
-// now a need.
+// Relinked reports whether a change may have formed a cycle. A cycle can form without a new ID, if the former
+// parent becomes a need.
 func Relinked(old, changed Bead) bool {
 	return old.ParentID != changed.ParentID || !slices.Equal(old.Needs, changed.Needs)
 }

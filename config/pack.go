@@ -35,7 +35,7 @@ type pack struct {
 	watchdogs []Watchdog
 	origins   map[string]Origin
 	below     []*pack // included topologies, in order
-	partial   bool    // a topology below could not be read
+	partial   bool    // an included topology could not be read
 }
 
 // packTable is the [topology] table.

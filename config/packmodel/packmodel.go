@@ -112,7 +112,7 @@ func Missing(dir string) string {
 	return "the file is missing; restore it, or create a new one with \"gcity init\""
 }
 
-// quotedPath returns a path in the form for a shell, quoted if necessary.
+// quotedPath returns a path for a shell command, quoted if necessary.
 func quotedPath(path string) string {
 	if strings.ContainsFunc(path, func(r rune) bool {
 		return !strings.ContainsRune("/._-+@%:,=", r) && (r < '0' || r > '9') &&
