@@ -187,7 +187,7 @@ func sameWords(a, b string) bool {
 	return true
 }
 
-// For a cursor that does not match a city's log, the stream sends a gap event (N8).
+// For a cursor that does not match a city's log, the stream sends a gap event.
 func TestFleetCursors(t *testing.T) {
 	a, b := named("a"), named("b")
 	happen(a, 3, "x.y")
@@ -206,7 +206,7 @@ func TestFleetCursors(t *testing.T) {
 	}
 }
 
-// The stream of one city reports events that are missing from its log (N8).
+// The stream of one city reports events that are missing from its log.
 func TestStreamReportsGaps(t *testing.T) {
 	f := named("a")
 	happen(f, 5, "x.y")

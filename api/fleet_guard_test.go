@@ -14,7 +14,7 @@ import (
 	"gcity/events"
 )
 
-// The guard checks requests about all cities in the same way as requests about one city (N1, N2, N5).
+// The guard checks requests about all cities in the same way as requests about one city.
 func TestFleetGuard(t *testing.T) {
 	a, b := named("a"), named("b")
 	m := citytest.NewMachine(a, b)
@@ -60,7 +60,7 @@ func TestFleetGuard(t *testing.T) {
 	}
 }
 
-// Clients of the merged stream that read nothing are disconnected. They never block other clients (N7).
+// Clients of the merged stream that read nothing are disconnected. They never block other clients.
 func TestStalledFleetReaders(t *testing.T) {
 	t.Parallel()
 	a, b := named("a"), named("b")
@@ -96,7 +96,7 @@ func TestStalledFleetReaders(t *testing.T) {
 	}
 }
 
-// Repeating a request has no further effect. A city that is starting refuses commands, but can be unregistered (N12).
+// Repeating a request has no further effect. A city that is starting refuses commands, but can be unregistered.
 func TestTwice(t *testing.T) {
 	m := citytest.NewMachine(named("a"))
 	f := named("b")
@@ -135,7 +135,7 @@ func TestTwice(t *testing.T) {
 	}
 }
 
-// Hundreds of cities can be listed (N6).
+// Hundreds of cities can be listed.
 func TestManyCities(t *testing.T) {
 	m := citytest.NewMachine()
 	for i := range 300 {

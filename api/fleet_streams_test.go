@@ -81,7 +81,7 @@ func unixClient(path string) *http.Client {
 }
 
 // A hundred clients read the events of all cities at a rate of a thousand events per second, and one client pauses. No
-// client misses an event (N7).
+// client misses an event.
 func TestHundredStreams(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes some seconds")
@@ -135,7 +135,7 @@ func TestHundredStreams(t *testing.T) {
 	t.Logf("the one that stood still was connected %d times", late.cuts)
 }
 
-// BenchmarkHundredStreams measures the throughput of a hundred clients (N7). It also measures the memory of these
+// BenchmarkHundredStreams measures the throughput of a hundred clients. It also measures the memory of these
 // clients, and of a client that reads nothing.
 func BenchmarkHundredStreams(b *testing.B) {
 	names := []string{"a", "b", "c", "d", "e"}

@@ -110,7 +110,7 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// GET requests change nothing, and crafted paths find nothing (N2, N5).
+// GET requests change nothing, and crafted paths find nothing.
 func TestRefusals(t *testing.T) {
 	f := town()
 	path, _ := serve(t, f, api.Options{})
@@ -302,7 +302,7 @@ func next(t *testing.T, s *bufio.Scanner, n int) (out []string) {
 	return out
 }
 
-// A stream resumes exactly, or reports a gap (N8).
+// A stream resumes exactly, or reports a gap.
 func TestEventStreamCursors(t *testing.T) {
 	f := town()
 	for range 5 {
@@ -370,7 +370,7 @@ func TestWatchByCurl(t *testing.T) {
 	}
 }
 
-// The number of streams is limited. A request for another stream is refused, not queued (N7).
+// The number of streams is limited. A request for another stream is refused, not queued.
 func TestStreamsAreBounded(t *testing.T) {
 	path, _ := serve(t, town(), api.Options{MaxStreams: 2})
 	hc := curl(t, path)
@@ -390,7 +390,7 @@ func TestStreamsAreBounded(t *testing.T) {
 	}
 }
 
-// Invalid input, incomplete lines and silent connections affect only their own connections (N6, N9).
+// Invalid input, incomplete lines and silent connections affect only their own connections.
 func TestHostileConnections(t *testing.T) {
 	path, _ := serve(t, town(), api.Options{})
 	var silent []net.Conn

@@ -141,7 +141,7 @@ func TestKeepBadAddress(t *testing.T) {
 	d.until("", "no such address")
 }
 
-// The port stays closed while the token cannot be used. A changed token is valid immediately (N3, N4).
+// The port stays closed while the token cannot be used. A changed token is valid immediately.
 func TestKeepToken(t *testing.T) {
 	t.Parallel()
 	d := keep(t)

@@ -102,7 +102,7 @@ func TestListen(t *testing.T) {
 	if err != nil || info.Mode() != os.ModeSocket|0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
-	// a previous controller was killed and has left its socket (N11)
+	// a previous controller was killed and has left its socket
 	l.Close()
 	stale, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
@@ -195,7 +195,7 @@ func TestListenMovesAsideWhatIsNoSocket(t *testing.T) {
 	}
 }
 
-// A process of another user is refused, even if the mode of the socket would permit it (N10).
+// A process of another user is refused, even if the mode of the socket would permit it.
 func TestAnotherUser(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can be somebody else")

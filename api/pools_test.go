@@ -162,7 +162,7 @@ func TestPoolVerbsByCurl(t *testing.T) {
 		want       city.Command
 	}{
 		{"/v0/pool/crew/scale", `{"size":2}`, city.Scale{Pool: "crew", Size: 2}},
-		{"/v0/pool/crew/scale", `{"size":2}`, city.Scale{Pool: "crew", Size: 2}}, // repeated (N12)
+		{"/v0/pool/crew/scale", `{"size":2}`, city.Scale{Pool: "crew", Size: 2}}, // repeated
 		{"/v0/city/town/pool/yard%2Fscale/scale", `{"size":0}`, city.Scale{Pool: "yard/scale"}},
 		{"/v0/pool/yard/scale/scale", `{"auto":true}`, city.Scale{Pool: "yard/scale", Auto: true}},
 		{"/v0/rig/yard/suspend", "", city.SuspendRig{Rig: "yard"}},
@@ -186,7 +186,7 @@ func TestPoolVerbsByCurl(t *testing.T) {
 	}
 }
 
-// Crafted requests about pools and rigs change nothing (N2, N5).
+// Crafted requests about pools and rigs change nothing.
 func TestPoolRefusals(t *testing.T) {
 	f := shop(t)
 	path, _ := serve(t, f, api.Options{})

@@ -10,7 +10,7 @@ import (
 )
 
 // If there are too many connections, the oldest connection without a request is closed. If all connections have a
-// request, the new connection is closed (N6).
+// request, the new connection is closed.
 func TestTooManyConnections(t *testing.T) {
 	c := newConns()
 	open := func() (server, client net.Conn) {

@@ -75,7 +75,7 @@ func (s slowly) Read(b []byte) (int, error) {
 	return s.Reader.Read(b[:min(len(b), 16<<10)])
 }
 
-// A client that reads nothing is disconnected. A client that reads a lot over a slow connection is not (N7).
+// A client that reads nothing is disconnected. A client that reads a lot over a slow connection is not.
 func TestSlowLine(t *testing.T) {
 	const size = 2 << 20
 	for name, path := range map[string]string{"an answer": "/v0/events?limit=1", "a stream": "/v0/events/stream?after_seq=0"} {
@@ -99,7 +99,7 @@ func TestSlowLine(t *testing.T) {
 	}
 }
 
-// Clients that keep connections open with incomplete requests do not block other clients (N6).
+// Clients that keep connections open with incomplete requests do not block other clients.
 func TestHalfRequestsMakeRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, done := onPipes(t, town(), api.Options{})

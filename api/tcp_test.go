@@ -118,7 +118,7 @@ func raw(t *testing.T, addr, text string) string {
 
 const byProgram, inJSON = "X-GC-Request: 1", "Content-Type: application/json"
 
-// A page with a host name that was rebound to this machine sends requests with that name. They are refused (N1).
+// A page with a host name that was rebound to this machine sends requests with that name. They are refused.
 func TestForeignHosts(t *testing.T) {
 	f := town()
 	addr := overTCP(t, f, api.Guard{Hosts: []string{"City.example.org", "192.0.2.7", "fd00::7"}}, api.Options{})
@@ -151,7 +151,7 @@ func TestForeignHosts(t *testing.T) {
 	}
 }
 
-// Pages of other sites get no data. Requests that a page could make a browser send change nothing (N1, N2).
+// Pages of other sites get no data. Requests that a page could make a browser send change nothing.
 func TestForeignPages(t *testing.T) {
 	f := town()
 	addr := overTCP(t, f, api.Guard{}, api.Options{})
@@ -219,7 +219,7 @@ func TestForeignPages(t *testing.T) {
 	}
 }
 
-// If a token is set, no request is answered without it. The token is not logged or shown (N3).
+// If a token is set, no request is answered without it. The token is not logged or shown.
 func TestToken(t *testing.T) {
 	one, all := town(), town()
 	var log journal
@@ -280,7 +280,7 @@ func (l *journal) String() string {
 	return l.b.String()
 }
 
-// The guard checks every request before it is answered, even OPTIONS *. It does not wait for the body (N1, N6).
+// The guard checks every request before it is answered, even OPTIONS *. It does not wait for the body.
 func TestStarInNames(t *testing.T) {
 	t.Parallel()
 	everyDoor(t, api.Guard{Token: token}, func(t *testing.T, addr string) {
@@ -296,7 +296,7 @@ func TestStarInNames(t *testing.T) {
 	})
 }
 
-// Names are also checked over TCP (N5).
+// Names are also checked over TCP.
 func TestPathTricks(t *testing.T) {
 	everyDoor(t, api.Guard{}, func(t *testing.T, addr string) {
 		for _, path := range []string{"/v0/agent/..", "/v0/agent/%2e%2e", "/v0/agent/%2e%2e/output", "/v0/agent/..%2f..%2fetc%2fpasswd", "/v0/agent/wor%00ker", "/v0/agent/../../etc/passwd",
@@ -310,7 +310,7 @@ func TestPathTricks(t *testing.T) {
 }
 
 // Clients that send too little, too much, half a request or nothing are disconnected. Meanwhile other clients get
-// responses (N6, N9).
+// responses.
 func TestHostileClients(t *testing.T) {
 	t.Parallel()
 	everyDoor(t, api.Guard{}, func(t *testing.T, addr string) {
@@ -360,7 +360,7 @@ func TestHostileClients(t *testing.T) {
 }
 
 // Clients of streams that read nothing are disconnected. The number of streams is limited. Streams at the limit do not
-// block other requests (N6, N7).
+// block other requests.
 func TestStalledReaders(t *testing.T) {
 	t.Parallel()
 	f := town()
@@ -395,7 +395,7 @@ func TestStalledReaders(t *testing.T) {
 	}
 }
 
-// A cursor resumes exactly, or a gap event reports that this is impossible (N8).
+// A cursor resumes exactly, or a gap event reports that this is impossible.
 func TestCursorsOverTCP(t *testing.T) {
 	f := town()
 	for range 3 {
@@ -424,7 +424,7 @@ func TestCursorsOverTCP(t *testing.T) {
 	}
 }
 
-// A token file must be a private, regular file with exactly one token (N4).
+// A token file must be a private, regular file with exactly one token.
 func TestReadToken(t *testing.T) {
 	dir := t.TempDir()
 	for name, c := range map[string]struct {

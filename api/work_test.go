@@ -170,7 +170,7 @@ func TestWorkByCurl(t *testing.T) {
 		{"PATCH", "/v0/city/town/bead/tw-4", `{"description":"","parent_id":"","remove_labels":["x"],"if_rev":2}`,
 			city.UpdateBead{ID: "tw-4", Patch: beads.Patch{Description: new(""), ParentID: new(""), RemoveLabels: []string{"x"}, IfRev: new(uint64(2))}}, `"labels":["z","y"]`},
 		{"POST", "/v0/bead/tw-4/close", "", city.UpdateBead{ID: "tw-4", Patch: beads.Closing()}, `"message":"closed tw-4","bead":{"id":"tw-4"`},
-		{"POST", "/v0/city/town/bead/tw-4/close", " {} ", city.UpdateBead{ID: "tw-4", Patch: beads.Closing()}, `"status":"closed"`}, // repeated (N12)
+		{"POST", "/v0/city/town/bead/tw-4/close", " {} ", city.UpdateBead{ID: "tw-4", Patch: beads.Closing()}, `"status":"closed"`}, // repeated
 		{"POST", "/v0/automation/brew/run", "", city.Fire{Automation: "brew"}, `"bead":{`},
 		{"POST", "/v0/city/town/automation/chore/run", `{"by":"cron elsewhere"}`, city.Fire{Automation: "chore", By: "cron elsewhere"}, `"by":"cron elsewhere"`},
 	} {
@@ -182,7 +182,7 @@ func TestWorkByCurl(t *testing.T) {
 	}
 }
 
-// Crafted requests about work change nothing (N2, N5).
+// Crafted requests about work change nothing.
 func TestWorkRefusals(t *testing.T) {
 	f := shop(t)
 	path, _ := serve(t, f, api.Options{})
@@ -265,7 +265,7 @@ func TestWorkRefusals(t *testing.T) {
 	}
 }
 
-// A failing store never looks like an empty store (S14).
+// A failing store never looks like an empty store.
 func TestStoreInTrouble(t *testing.T) {
 	f := shop(t)
 	path, _ := serve(t, f, api.Options{})

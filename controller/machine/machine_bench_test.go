@@ -9,8 +9,8 @@ import (
 	"gcity/session"
 )
 
-// BenchmarkPatrol is W10: one patrol of an idle city, including the list of sessions. Target: 200 µs and no allocation
-// with 1,000 agents.
+// BenchmarkPatrol measures one patrol of an idle city, including the list of sessions (W10 in docs/benchmarks.md).
+// Target: 200 µs and no allocation with 1,000 agents.
 func BenchmarkPatrol(b *testing.B) {
 	for _, n := range []int{100, 1000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
