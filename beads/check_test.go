@@ -12,7 +12,7 @@ import (
 	"gcity/internal/screen"
 )
 
-// A screen shows every valid character unchanged (T6). Combining marks and joiners are tested together with other
+// A screen shows every valid character unchanged. Combining marks and joiners are tested together with other
 // characters.
 func TestNothingHiddenIsWritten(t *testing.T) {
 	const many = 1 << 8 // number of characters per check, because single checks are slow

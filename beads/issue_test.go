@@ -117,7 +117,7 @@ func TestImportOfForeignIssues(t *testing.T) {
 	}
 }
 
-// An invalid line is reported, and all other lines are imported (S13).
+// An invalid line is reported, and all other lines are imported.
 func TestImportSetsAside(t *testing.T) {
 	ok := `{"id":"x-%","title":"t","created_at":"2025-10-16T18:00:00Z","updated_at":"2025-10-16T18:00:00Z"}`
 	line := func(id string) string { return strings.Replace(ok, "%", id, 1) }

@@ -145,7 +145,7 @@ twice.toml:2:8: agents.name: another agent has the name "a" already, at city.tom
 	}
 }
 
-// The size limit applies to the total of all files (F10).
+// The size limit applies to the total of all files.
 func TestIncludesTogetherAreLimited(t *testing.T) {
 	big := "[[agents]]\nname = \"a\"\n" + "#" + strings.Repeat("x", files.MaxSize/2)
 	dir := folderOf(t, map[string]string{FileName: "include = [\"one.toml\", \"two.toml\"]\n",

@@ -362,7 +362,7 @@ func TestLoadResolvesLinks(t *testing.T) {
 	}
 }
 
-// A missing file, a folder in its place and a file that is too large each have their own error (F2).
+// A missing file, a folder in its place and a file that is too large each have their own error.
 func TestLoadRefuses(t *testing.T) {
 	gone, other := folder(t, ""), folder(t, "")
 	path := filepath.Join(gone, FileName)
@@ -396,7 +396,7 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-// Input that exceeds a limit is refused before it uses much time or memory (F10).
+// Input that exceeds a limit is refused before it uses much time or memory.
 func TestLimits(t *testing.T) {
 	var many strings.Builder
 	for i := range keys.MaxAgents + 1 {

@@ -90,7 +90,7 @@ func onlyLines(t *testing.T, text string) {
 	}
 }
 
-// Unterminated control strings and lines use a bounded amount of memory, however long they are (T3).
+// Unterminated control strings and lines use a bounded amount of memory, however long they are.
 func TestEndlessOutputIsBounded(t *testing.T) {
 	const piece, pieces = 64 << 10, 200 // 12 MB
 	const most = 3 << 20                // growth allowed in the second half
@@ -127,7 +127,7 @@ func TestEndlessOutputIsBounded(t *testing.T) {
 	}
 }
 
-// Hostile names and stored texts leave the frame intact, too (T5, T6).
+// Hostile names and stored texts leave the frame intact, too.
 func TestHostileTextOfThePane(t *testing.T) {
 	s := demo(t, 120, 40)
 	for name, output := range hostile() {

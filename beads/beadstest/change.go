@@ -137,7 +137,7 @@ func compareAndSwap(t *testing.T, h Harness) {
 	same(t, "the bead", get(t, s, a.ID), b)
 }
 
-// Concurrent edits of the same revision do not overwrite each other (S12).
+// Concurrent edits of the same revision do not overwrite each other.
 func thirtyEdits(t *testing.T, h Harness) {
 	s := h.New(t)
 	a := create(t, s, beads.Bead{Title: "a", Metadata: map[string]string{"n": "0"}})

@@ -15,7 +15,7 @@ func TestSuite(t *testing.T) {
 	beadstest.Run(t, beadstest.Harness{New: func(*testing.T) beads.Store { return fake.New("gc") }})
 }
 
-// A broken store returns an error, and a hung store blocks until the caller's deadline. No data is lost (S11, S14).
+// A broken store returns an error, and a hung store blocks until the caller's deadline. No data is lost.
 func TestTrouble(t *testing.T) {
 	s := fake.New("gc")
 	if _, err := s.Create(t.Context(), beads.Bead{Title: "a"}); err != nil {

@@ -38,8 +38,7 @@ func (a *asked) Version(ctx context.Context) (uint64, error) { a.note(); return 
 
 func (a *asked) Probe(ctx context.Context) error { a.note(); return a.Store.Probe(ctx) }
 
-// A call to a hung store fails at its deadline. After three such calls the guard refuses further calls immediately
-// (S11).
+// A call to a hung store fails at its deadline. After three such calls the guard refuses further calls immediately.
 func TestGuardOfAHungStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []Report

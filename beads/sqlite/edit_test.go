@@ -39,7 +39,7 @@ func childEdit(dir, id, name string) {
 	}
 }
 
-// Thirty processes edit the same bead, and no process overwrites the edit of another (S12).
+// Thirty processes edit the same bead, and no process overwrites the edit of another.
 func TestThirtyProcessesEditOneBead(t *testing.T) {
 	const editors = 30
 	at := t.TempDir()
@@ -77,7 +77,7 @@ func TestThirtyProcessesEditOneBead(t *testing.T) {
 }
 
 // In a read-only folder an existing store can be read, or the error explains what to do. The store never looks empty,
-// and changes are refused (S9, S14).
+// and changes are refused.
 func TestReadOnlyFolder(t *testing.T) {
 	at := t.TempDir()
 	s := open(t, at)

@@ -154,7 +154,7 @@ func TestStrangePaths(t *testing.T) {
 	}
 }
 
-// A missing folder, for example on a disk that is not mounted, is not an empty store (S14).
+// A missing folder, for example on a disk that is not mounted, is not an empty store.
 func TestNoFolder(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "gone"))
 	everyCall(t, time.Minute, s, func(what string, err error) {
@@ -164,7 +164,7 @@ func TestNoFolder(t *testing.T) {
 	})
 }
 
-// Every call to an unreadable store fails, and no call writes to it (S14).
+// Every call to an unreadable store fails, and no call writes to it.
 func TestUnreadableFiles(t *testing.T) {
 	made := open(t, t.TempDir())
 	for range 50 {
@@ -234,7 +234,7 @@ func content(t *testing.T, s *Store) []byte {
 	return data
 }
 
-// Unreadable records stay unchanged, are reported, and do not affect other records (S13).
+// Unreadable records stay unchanged, are reported, and do not affect other records.
 func TestSetAside(t *testing.T) {
 	s := open(t, t.TempDir())
 	want := map[string]string{
@@ -296,7 +296,7 @@ func TestSetAside(t *testing.T) {
 }
 
 // Another process holds the lock, for example because a debugger has stopped it. A writer gets an error at its
-// deadline, and readers do not wait (S11).
+// deadline, and readers do not wait.
 func TestLockedByAnother(t *testing.T) {
 	at := t.TempDir()
 	s := open(t, at)
@@ -325,7 +325,7 @@ func TestLockedByAnother(t *testing.T) {
 	titles(t, s, "c a")
 }
 
-// Without a write-ahead log, readers also wait and get an error (S11, S14).
+// Without a write-ahead log, readers also wait and get an error.
 func TestLockedReaders(t *testing.T) {
 	at := t.TempDir()
 	s := open(t, at)
@@ -342,7 +342,7 @@ func TestLockedReaders(t *testing.T) {
 	titles(t, s, "a")
 }
 
-// If a disk hangs, a call fails at its deadline. When the disk works again, no call is left (S11).
+// If a disk hangs, a call fails at its deadline. When the disk works again, no call is left.
 func TestHungDisk(t *testing.T) {
 	s := open(t, t.TempDir())
 	come := make(chan struct{})
@@ -366,7 +366,7 @@ func TestHungDisk(t *testing.T) {
 	titles(t, s, "b")
 }
 
-// A full disk is reported, and no data is lost. When the disk has space again, the store works (S4).
+// A full disk is reported, and no data is lost. When the disk has space again, the store works.
 func TestFullDisk(t *testing.T) {
 	s := open(t, t.TempDir())
 	create(t, s, "a")
@@ -393,7 +393,7 @@ func TestFullDisk(t *testing.T) {
 }
 
 // On a disk that is really full, SQLite can still overwrite existing data. The probe fails until the disk has space for
-// changes (S4).
+// changes.
 func TestProbeOnAFullDisk(t *testing.T) {
 	at := t.TempDir()
 	if err := syscall.Mount("tmpfs", at, "tmpfs", 0, "size=4m"); err != nil {
@@ -433,7 +433,7 @@ func TestProbeOnAFullDisk(t *testing.T) {
 	}
 }
 
-// The next call detects that the store was removed or replaced while the city runs (S9).
+// The next call detects that the store was removed or replaced while the city runs.
 func TestRemovedAndReplaced(t *testing.T) {
 	s, other := open(t, t.TempDir()), open(t, t.TempDir())
 	create(t, s, "a")

@@ -96,7 +96,7 @@ func childLock(dir, begin string) {
 	select {}
 }
 
-// Four processes create a thousand beads each, and no ID is used twice (S3).
+// Four processes create a thousand beads each, and no ID is used twice.
 func TestSeveralProcesses(t *testing.T) {
 	const writers = 4
 	each := 1000
@@ -145,7 +145,7 @@ func TestSeveralProcesses(t *testing.T) {
 	}
 }
 
-// Writers are killed at random times. All acknowledged writes are in the store, and all molecules are complete (S12).
+// Writers are killed at random times. All acknowledged writes are in the store, and all molecules are complete.
 func TestKilledWriters(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)

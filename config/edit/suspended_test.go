@@ -182,7 +182,7 @@ func TestSetSuspendedRefuses(t *testing.T) {
 	}
 }
 
-// A city.toml that is a link stays a link and keeps its permissions. No temporary file is left (F9).
+// A city.toml that is a link stays a link and keeps its permissions. No temporary file is left.
 func TestSetSuspendedKeepsLinkAndPermissions(t *testing.T) {
 	dir := folder(t, "")
 	link, target := filepath.Join(dir, config.FileName), filepath.Join(dir, "real.toml")
@@ -218,7 +218,7 @@ func TestSetSuspendedKeepsLinkAndPermissions(t *testing.T) {
 	}
 }
 
-// Concurrent edits, even from several processes, are all applied (F9).
+// Concurrent edits, even from several processes, are all applied.
 func TestSetSuspendedTakesTurns(t *testing.T) {
 	if dir := os.Getenv("CONFIG_TEST_EDIT"); dir != "" {
 		if err := SetSuspended(config.Source{Dir: dir}, config.Target{Agent: os.Getenv("CONFIG_TEST_AGENT")}, true); err != nil {
@@ -371,7 +371,7 @@ func kept(a, b []byte) int {
 	return front + back
 }
 
-// An edit is refused if the file changed during the edit (F9).
+// An edit is refused if the file changed during the edit.
 func TestSetSuspendedRefusesAConcurrentEdit(t *testing.T) {
 	const mine, theirs = "[[agents]]\nname = \"a\"\n", "[[agents]]\nname = \"a\"\n# theirs\n"
 	dir := folder(t, mine)

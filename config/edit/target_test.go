@@ -19,7 +19,7 @@ func readAll(t testing.TB, path string) string {
 	return string(data)
 }
 
-// Suspending and resuming any target in a realistic file of 300 lines changes only the line with the flag (F9).
+// Suspending and resuming any target in a realistic file of 300 lines changes only the line with the flag.
 func TestALongFileStaysAsItIs(t *testing.T) {
 	long := readAll(t, "testdata/long.toml")
 	if n := strings.Count(long, "\n"); n < 300 {

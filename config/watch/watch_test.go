@@ -122,8 +122,7 @@ func TestWatchSeesEveryWayOfWriting(t *testing.T) {
 	}
 }
 
-// A file that is written byte by byte or rewritten 1,000 times causes only a few pokes, and the last content is read
-// (F1, F6).
+// A file that is written byte by byte or rewritten 1,000 times causes only a few pokes, and the last content is read.
 func TestWatchIsCalm(t *testing.T) {
 	t.Run("byte by byte", func(t *testing.T) {
 		dir := folder(t, agents(1))
@@ -160,7 +159,7 @@ func TestWatchIsCalm(t *testing.T) {
 }
 
 // city.toml is a link through a linked folder. The watch notices a change of that link and a change of the file behind
-// it (F6).
+// it.
 func TestWatchFollowsLinks(t *testing.T) {
 	dir, elsewhere := folder(t, ""), folder(t, "")
 	for i, v := range []string{"v1", "v2"} {
@@ -282,7 +281,7 @@ func TestCityReportsAnUndoneChange(t *testing.T) {
 	}
 }
 
-// If a user namespace allows no inotify instances, the watch polls the files and logs one warning (F7).
+// If a user namespace allows no inotify instances, the watch polls the files and logs one warning.
 func TestWatchWithoutInotify(t *testing.T) {
 	if os.Getenv("CONFIG_TEST_NO_INOTIFY") == "" {
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestWatchWithoutInotify$", "-test.v")
@@ -325,7 +324,7 @@ func TestWatchWithoutInotify(t *testing.T) {
 	}
 }
 
-// An included file is watched like city.toml as soon as a file names it, even if it does not exist yet (F6).
+// An included file is watched like city.toml as soon as a file names it, even if it does not exist yet.
 func TestWatchSeesIncludedFiles(t *testing.T) {
 	dir := folder(t, agents(1))
 	pokes := watching(t, dir, Options{Quiet: 20 * time.Millisecond})

@@ -225,7 +225,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// Sequences that never end need a bounded amount of memory (T3).
+// Sequences that never end need a bounded amount of memory.
 func TestEndless(t *testing.T) {
 	s := New(80, 24, 100)
 	for _, in := range []string{"\x1b]0;" + strings.Repeat("a", 1<<16), "\x1bP" + strings.Repeat("b", 1<<16),

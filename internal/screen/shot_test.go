@@ -32,7 +32,7 @@ func TestShot(t *testing.T) {
 	}
 }
 
-// The history is bounded in bytes, even if each line needs as much memory as possible (T3).
+// The history is bounded in bytes, even if each line needs as much memory as possible.
 func TestHistoryIsBoundedInBytes(t *testing.T) {
 	s := New(maxCols, 2, 10000)
 	var line strings.Builder
