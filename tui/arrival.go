@@ -2,6 +2,7 @@ package tui
 
 import (
 	"cmp"
+	"gcity/tui/actions"
 	"gcity/tui/feed"
 	"gcity/tui/fleet"
 	"gcity/tui/keymap"
@@ -20,15 +21,15 @@ func receiveFleet(m *state.Room, f *fleet.List) {
 	}
 	state.ListCities(m)
 	list := m.Dialogs.Finder()
-	if list == nil || list.About != any(citiesList{}) {
+	if list == nil || list.About != any(actions.CitiesList{}) {
 		return
 	}
 	if !m.Directory {
 		m.Dialogs.Close(list)
-		switchCity(m)
+		actions.SwitchCity(m)
 		return
 	}
-	refreshCities(m)
+	actions.RefreshCities(m)
 }
 
 // tellOfList reports in the status line that the list of cities appeared, failed or recovered. It does not replace

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"gcity/city"
+	"gcity/tui/actions"
 	"gcity/tui/feed"
 	"gcity/tui/state"
 	"gcity/tui/terminal"
@@ -198,7 +199,7 @@ func welcome(m *state.Room, a *feed.Arrival, from *state.Room) []feed.Effect {
 		}
 		return nil
 	case a.Leaving:
-		todo := askQuit(m)
+		todo := actions.AskQuit(m)
 		if c := m.Dialogs.Choice(); c != nil && m.Mode == state.Hosting {
 			where := state.CityName(from) + ", which was shown before,"
 			if from.FleetRoom {
@@ -214,7 +215,7 @@ func welcome(m *state.Room, a *feed.Arrival, from *state.Room) []feed.Effect {
 		state.Say(m, "this is "+state.CityName(m))
 	}
 	if a.Agent != "" {
-		goTo(m, []string{a.Agent})
+		actions.GoTo(m, []string{a.Agent})
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"gcity/city"
+	"gcity/tui/actions"
 	"gcity/tui/dialog"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
@@ -33,7 +34,7 @@ func withTexts(a *city.Agent) {
 func everybody(s *stage) {
 	for _, a := range s.m.Snap.Agents {
 		if a.Running {
-			set(s.m, state.Marking(s.m), a.Name)
+			actions.Set(s.m, state.Marking(s.m), a.Name)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"gcity/city"
+	"gcity/tui/actions"
 	"gcity/tui/feed"
 	"gcity/tui/state"
 )
@@ -131,7 +132,7 @@ func TestDraftOfAnIncludedFile(t *testing.T) {
 	s := newStage(t, Options{Config: textFile{path}})
 	s.size(80, 24)
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
-	editedConfig(s.m, feed.Edited{Draft: d, Data: []byte("new")})
+	actions.EditedConfig(s.m, feed.Edited{Draft: d, Data: []byte("new")})
 	s.shows("Apply the edited one.toml?")
 }
 

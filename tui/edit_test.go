@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/actions"
 	"gcity/tui/feed"
 	"gcity/tui/state"
 )
@@ -279,13 +280,13 @@ func TestDraftsAreKept(t *testing.T) {
 		t.Error("there is a draft before there was one")
 	}
 	d := &feed.Draft{Path: "/x/.gc/edit-1.toml"}
-	editedConfig(s.m, feed.Edited{Draft: d, Problems: []string{"city.toml:3:1: no\x1b[31m"}, Line: 3})
+	actions.EditedConfig(s.m, feed.Edited{Draft: d, Problems: []string{"city.toml:3:1: no\x1b[31m"}, Line: 3})
 	s.shows("city.toml:3:1: no", "at line 3")
 	s.press("esc", "e")
 	if edits() != d || d.Line != 3 {
 		t.Errorf("the draft is %+v", d)
 	}
-	editedConfig(s.m, feed.Edited{Draft: d, Data: []byte("new"), Plan: feed.Plan{Changes: []feed.Change{{Agent: "x", What: "start", Why: "not running"}}}})
+	actions.EditedConfig(s.m, feed.Edited{Draft: d, Data: []byte("new"), Plan: feed.Plan{Changes: []feed.Change{{Agent: "x", What: "start", Why: "not running"}}}})
 	s.wait(time.Second)
 	s.shows("start  x: not running")
 	s.press("y")
@@ -299,15 +300,15 @@ func TestDraftsAreKept(t *testing.T) {
 	if edits() != nil {
 		t.Error("the draft was given away and is still there")
 	}
-	editedConfig(s.m, feed.Edited{Draft: d, Data: []byte("new")})
+	actions.EditedConfig(s.m, feed.Edited{Draft: d, Data: []byte("new")})
 	s.shows("The change affects no agent.")
 	s.press("n")
 	if !slices.Contains(s.out, feed.Effect(feed.DiscardDraft{Path: d.Path})) || s.m.Draft != nil {
 		t.Errorf("no gives %v", s.out)
 	}
-	editedConfig(s.m, feed.Edited{})
+	actions.EditedConfig(s.m, feed.Edited{})
 	s.shows("the configuration is unchanged")
-	editedConfig(s.m, feed.Edited{Err: errors.New("no editor")})
+	actions.EditedConfig(s.m, feed.Edited{Err: errors.New("no editor")})
 	s.shows("no editor")
 }
 

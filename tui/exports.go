@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"gcity/tui/actions"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/state"
@@ -46,7 +47,7 @@ func SweepDrafts(dir string) { feed.SweepDrafts(dir) }
 
 // CheckKeys returns the problems of a user's key bindings.
 func CheckKeys(p feed.Person) []string {
-	r := newRegistry(panel.NewLists().Panels)
-	r.Include(themeActions(p.Themes))
+	r := actions.NewRegistry(panel.NewLists().Panels)
+	r.Include(actions.ThemeActions(p.Themes))
 	return r.Rebind(p.Keys)
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"gcity/city"
+	"gcity/tui/actions"
 	"gcity/tui/feed"
 	"gcity/tui/widget"
 
@@ -151,7 +152,7 @@ func TestAttachAmongPools(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("worker")
 	var running []string
-	for _, r := range membersAt(s.m) {
+	for _, r := range actions.MembersAt(s.m) {
 		running = append(running, r.Name)
 	}
 	if len(running) < 2 {

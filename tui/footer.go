@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"gcity/themes"
+	"gcity/tui/actions"
 	"gcity/tui/details"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
@@ -79,7 +80,7 @@ func footActions(m *state.Room) (keys, tail []*state.Action) {
 	for i := range m.Keys.Actions {
 		a := &m.Keys.Actions[i]
 		switch {
-		case a.Short == "" || len(a.Key.Keys()) == 0 || !keyWorks(m, a) || elsewhere(m, a) ||
+		case a.Short == "" || len(a.Key.Keys()) == 0 || !actions.KeyWorks(m, a) || actions.Elsewhere(m, a) ||
 			a.Refused(m) != "" || lost && changes(m, a):
 		case a.ID == state.BackID && !m.Zoomed, a.ID == state.ReleaseID && undrainsOnly(m):
 		case a.ID == "focus.mail" && state.Unread(m) == 0 ||
@@ -95,7 +96,7 @@ func footActions(m *state.Room) (keys, tail []*state.Action) {
 	})
 	if m.Zone() != keymap.InLists { // Put the actions of only this panel first.
 		slices.SortStableFunc(keys, func(a, b *state.Action) int {
-			return rankHere(m, a) - rankHere(m, b)
+			return actions.RankHere(m, a) - actions.RankHere(m, b)
 		})
 	}
 	return keys, tail
@@ -186,7 +187,7 @@ func footText(m *state.Room, a *state.Action) string {
 	case a.ID == state.SuspendID && suspended(m):
 		return "resume"
 	case a.ID == state.DrainID:
-		if drain, undrain := drainTargets(m); len(drain) == 0 && len(undrain) > 0 {
+		if drain, undrain := actions.DrainTargets(m); len(drain) == 0 && len(undrain) > 0 {
 			return "undrain"
 		}
 	case a.ID == "agent.attach.zoomed" && !m.Zoomed:
@@ -210,7 +211,7 @@ func footText(m *state.Room, a *state.Action) string {
 
 // suspended reports whether all targets of the suspend verb are suspended.
 func suspended(m *state.Room) bool {
-	all := flagTargets(m)
+	all := actions.FlagTargets(m)
 	on, _ := details.ByFlag(all)
 	return len(all) > 0 && len(on) == 0
 }

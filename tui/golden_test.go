@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"gcity/city"
+	"gcity/tui/actions"
 	"gcity/tui/feed"
 	"gcity/tui/state"
 	"gcity/tui/terminal"
@@ -215,14 +216,14 @@ func scenes() map[string]func(s *stage) {
 		"sling":        func(s *stage) { withAll(s); s.choose("builder"); s.press("B"); s.find(openWork(), "") },
 		"sling-whom":   func(s *stage) { withAll(s); s.press("b"); s.find(someWork(), ""); s.press("s") },
 		"edited": func(s *stage) {
-			editedConfig(s.m, feed.Edited{Draft: &feed.Draft{}, Plan: editPlan()})
+			actions.EditedConfig(s.m, feed.Edited{Draft: &feed.Draft{}, Plan: editPlan()})
 		},
 		"edited-all": func(s *stage) {
-			editedConfig(s.m, feed.Edited{Draft: &feed.Draft{}, Plan: editPlan()})
+			actions.EditedConfig(s.m, feed.Edited{Draft: &feed.Draft{}, Plan: editPlan()})
 			s.press("d")
 		},
 		"mistaken": func(s *stage) {
-			editedConfig(s.m, feed.Edited{Draft: &feed.Draft{}, Line: 12, Problems: []string{`city.toml:12:3: agents.comand: unknown key; did you mean "command"?`}})
+			actions.EditedConfig(s.m, feed.Edited{Draft: &feed.Draft{}, Line: 12, Problems: []string{`city.toml:12:3: agents.comand: unknown key; did you mean "command"?`}})
 		},
 		"empty": func(s *stage) {
 			s.change(func(n *city.Snapshot) { n.Agents = nil })

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gcity/city"
+	"gcity/tui/actions"
 	"gcity/tui/widget"
 )
 
@@ -33,7 +34,7 @@ func TestAHeldPlanIsReadable(t *testing.T) {
 		s.change(everyPoolLeaves)
 		s.press("C")
 		s.shows("removes 200 of 203 running agents", "pool-00 (8 members), ", "(c lists them all).", "Its plan:", "removed pool pool-00", "changed web", "type 200 to confirm:")
-		for _, row := range widget.WrapAll(heldLines(s.m, heldConfig(s.m), 24), 72) {
+		for _, row := range widget.WrapAll(actions.HeldLines(s.m, actions.HeldConfig(s.m), 24), 72) {
 			if strings.HasSuffix(row, "-") || strings.HasSuffix(row, "(8") {
 				t.Errorf("a name is broken: %s", row)
 			}
@@ -47,7 +48,7 @@ func TestAHeldPlanIsReadable(t *testing.T) {
 
 func TestRemovedAgentsStandTogether(t *testing.T) {
 	s := pooled(t, 120, 40)
-	got := byPool(s.m, []string{"worker-2", "builder", "merge", "batch-1", "batch-4", "batch-3", "batch-2", "worker-1", "triage-1", "gone"})
+	got := actions.ByPool(s.m, []string{"worker-2", "builder", "merge", "batch-1", "batch-4", "batch-3", "batch-2", "worker-1", "triage-1", "gone"})
 	for i := range got {
 		got[i] = strings.ReplaceAll(got[i], widget.NBSP, " ")
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"gcity/tui/actions"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/state"
@@ -157,7 +158,7 @@ func TestTheMouseIsRememberedForTheUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := demo(t, 120, 40)
-	if state.Recall(next.m, other); usesMouse(next.m) {
+	if state.Recall(next.m, other); actions.UsesMouse(next.m) {
 		t.Errorf("another city uses the mouse: %+v", other)
 	}
 	next.press("j", "1")

@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"gcity/tui/actions"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/state"
@@ -72,7 +73,7 @@ func click(m *state.Room, c tea.MouseClickMsg) []feed.Effect {
 	state.FocusOn(m, a.Panel)
 	if c.Y == a.Y+1 && a.Panel != panel.IDPeek && m.Focused().Headed(m.Env(), a.W, a.H) {
 		if way := m.Focused().OrderAt(m.Env(), a.W, c.X-a.X); way >= 0 {
-			sortBy(m, way)
+			actions.SortBy(m, way)
 		}
 		return nil
 	}
@@ -101,7 +102,7 @@ func clickSheet(m *state.Room, x, y int, double bool) []feed.Effect {
 		return m.RunTasks(c.Click(row, func() { m.Dialogs.Close(c) }))
 	}
 	if f := m.Dialogs.Finder(); f.Click(row, len(lines)) && double {
-		return runFound(m)
+		return actions.RunFound(m)
 	}
 	return nil
 }

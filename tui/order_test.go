@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/actions"
 	"gcity/tui/panel"
 	"gcity/tui/state"
 	"gcity/tui/widget"
@@ -223,7 +224,7 @@ func TestEveryColumnSorts(t *testing.T) {
 			if way < 0 {
 				continue
 			}
-			sortBy(s.m, way)
+			actions.SortBy(s.m, way)
 			s.shows("sorted by " + ways[way])
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"gcity/internal/detach"
 	"gcity/themes"
+	"gcity/tui/actions"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/state"
@@ -29,8 +30,8 @@ func takePerson(m *state.Room, p feed.Person) {
 	m.Confirm = map[string]state.Confirm{"always": state.ConfirmAlways,
 		"never": state.ConfirmNever}[p.Confirm]
 	m.Agents.Wanted = panel.ChosenColumns(p.Columns)
-	m.Keys = newRegistry(m.Panels)
-	m.Keys.Include(themeActions(p.Themes))
+	m.Keys = actions.NewRegistry(m.Panels)
+	m.Keys.Include(actions.ThemeActions(p.Themes))
 	m.Unbound = m.Keys.Rebind(p.Keys)
 	for _, id := range []string{"agent.attach"} { // the description contains the key that detaches
 		a := m.Keys.ByID(id)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"gcity/tui/actions"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/widget"
@@ -18,7 +19,7 @@ func TestPlanOfAnEdit(t *testing.T) {
 	s := newStage(t, Options{Config: textFile{"/x/city.toml"}})
 	s.size(120, 40)
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
-	editedConfig(s.m, feed.Edited{Draft: &feed.Draft{Path: "/x/.gc/edit-1.toml"}, Data: []byte("new"), Plan: editPlan()})
+	actions.EditedConfig(s.m, feed.Edited{Draft: &feed.Draft{Path: "/x/.gc/edit-1.toml"}, Data: []byte("new"), Plan: editPlan()})
 	var said []string
 	for _, l := range s.m.Dialogs.Choice().Body {
 		said = append(said, strings.ReplaceAll(ansi.Strip(l), widget.NBSP, " "))
@@ -53,9 +54,9 @@ func TestPlanIsUnknown(t *testing.T) {
 	s := newStage(t, Options{Config: textFile{"/x/city.toml"}})
 	s.size(80, 24)
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
-	editedConfig(s.m, feed.Edited{Draft: &feed.Draft{Path: "/x"}, Plan: feed.Plan{Notes: []string{"The plan is unknown: nobody knows"}}})
+	actions.EditedConfig(s.m, feed.Edited{Draft: &feed.Draft{Path: "/x"}, Plan: feed.Plan{Notes: []string{"The plan is unknown: nobody knows"}}})
 	s.shows("! The plan is unknown: nobody knows", "yes, apply it")
 	s.hides("The change affects no agent.")
-	editedConfig(s.m, feed.Edited{Draft: &feed.Draft{Path: "/x"}, Plan: feed.Plan{Changes: []feed.Change{{Agent: "a", What: "none"}}}})
+	actions.EditedConfig(s.m, feed.Edited{Draft: &feed.Draft{Path: "/x"}, Plan: feed.Plan{Changes: []feed.Change{{Agent: "a", What: "none"}}}})
 	s.shows("The change affects no agent.")
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"gcity/city"
+	"gcity/tui/actions"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
@@ -15,7 +16,7 @@ import (
 
 // bound returns a registry with user-defined keys, and the problems with these keys.
 func bound(pairs ...string) (*state.Registry, string) {
-	r := newRegistry(panel.NewLists().Panels)
+	r := actions.NewRegistry(panel.NewLists().Panels)
 	var all []keymap.Binding
 	for i := 0; i < len(pairs); i += 2 {
 		all = append(all, keymap.Binding{Action: pairs[i], Keys: strings.Fields(pairs[i+1]),
@@ -51,7 +52,7 @@ func TestTextsNameTheKeysThereAre(t *testing.T) {
 }
 
 func TestLeavingKeepsAKeyThatAnotherClaims(t *testing.T) {
-	r := newRegistry(panel.NewLists().Panels)
+	r := actions.NewRegistry(panel.NewLists().Panels)
 	problems := r.Rebind([]keymap.Binding{{Action: "agent.restart",
 		Keys: []string{"Z", "q", "ctrl+c"}, Place: "1"}, {Action: "quit", Keys: []string{"Z"}, Place: "2"}})
 	if got := r.ByID("quit").Key.Keys(); !slices.Equal(got, []string{"q"}) {
@@ -63,7 +64,7 @@ func TestLeavingKeepsAKeyThatAnotherClaims(t *testing.T) {
 	if !strings.Contains(strings.Join(problems, "\n"), "1: keys: agent.restart cannot have q: it is the last key of quit") {
 		t.Errorf("said is %q", problems)
 	}
-	r = newRegistry(panel.NewLists().Panels)
+	r = actions.NewRegistry(panel.NewLists().Panels)
 	r.Rebind([]keymap.Binding{{Action: "agent.restart", Keys: []string{"Z", "q"}, Place: "1"},
 		{Action: "quit", Keys: []string{"Z"}, Place: "2"}})
 	if got := r.ByID("quit").Key.Keys(); !slices.Equal(got, []string{"ctrl+c"}) {
@@ -190,7 +191,7 @@ func TestHintsNameTheUsersKeys(t *testing.T) {
 
 // An action that has lost its last key to another one has no key, and texts that mention it refer to the palette.
 func TestLastKeyLostToAnother(t *testing.T) {
-	for _, a := range newRegistry(panel.NewLists().Panels).Actions {
+	for _, a := range actions.NewRegistry(panel.NewLists().Panels).Actions {
 		if a.Essential() || !a.Key.Enabled() || a.ID == "rig.resume" {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 
 	"charm.land/bubbles/v2/key"
 
+	"gcity/tui/actions"
 	"gcity/tui/dialog"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
@@ -17,7 +18,7 @@ import (
 
 // Every action has a unique ID and is reachable by key, palette or dialog; no key has two meanings in one zone.
 func TestRegistry(t *testing.T) {
-	r := newRegistry(panel.NewLists().Panels)
+	r := actions.NewRegistry(panel.NewLists().Panels)
 	ids := map[string]bool{}
 	type place struct {
 		in  keymap.Zone
@@ -61,7 +62,7 @@ func TestEveryBindingIsHandled(t *testing.T) {
 		keymap.InPrompt:   {"/"},
 		keymap.InComposer: {"/", "i", "d", "l", "e", "enter", "i"},
 	}
-	for _, a := range newRegistry(panel.NewLists().Panels).Actions {
+	for _, a := range actions.NewRegistry(panel.NewLists().Panels).Actions {
 		for _, c := range a.In {
 			for _, k := range a.Key.Keys() {
 				s := automated(t, 120, 40)
@@ -93,7 +94,7 @@ func TestEveryBindingIsHandled(t *testing.T) {
 
 // docs/keys.md is generated from the registry; -update rewrites it.
 func TestKeysDoc(t *testing.T) {
-	golden(t, "../docs/keys.md", keysDoc(newRegistry(panel.NewLists().Panels)))
+	golden(t, "../docs/keys.md", keysDoc(actions.NewRegistry(panel.NewLists().Panels)))
 }
 
 // keysDoc returns the page of all keys.
@@ -134,7 +135,7 @@ func keysDoc(r *state.Registry) string {
 	}
 	b.WriteString("\n## Verbs with names, in the palette\n\nThese verbs have the same names as on the command line. They act on what they name, whatever is selected or marked, and keep\n" +
 		"the marks. `tab` completes a name, and `up` brings back earlier lines.\n\n| typed | does |\n|---|---|\n")
-	for _, v := range verbs() {
+	for _, v := range actions.Verbs() {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.TrimSpace(v.Name+" "+strings.ReplaceAll(v.Usage, "|", "\\|")), v.Does)
 	}
 	b.WriteString("\nIn a question, the letter next to an answer chooses it, even at once. A new question refuses all other keys for its first\n0.3 seconds, and says so.\n")

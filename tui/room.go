@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"gcity/tui/actions"
 	"gcity/tui/feed"
 	"gcity/tui/state"
 	"strings"
@@ -118,7 +119,7 @@ func (r *room) View() (v tea.View) {
 	}
 	v = tea.NewView(strings.Join(s.lines, "\n"))
 	v.AltScreen = true
-	if usesMouse(r.m) {
+	if actions.UsesMouse(r.m) {
 		v.MouseMode = tea.MouseModeCellMotion
 	}
 	v.WindowTitle = state.CityName(r.m) + " - gcity"

@@ -5,6 +5,7 @@ import (
 	"gcity/city"
 	"gcity/events"
 	"gcity/themes"
+	"gcity/tui/actions"
 	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/fleet"
@@ -30,8 +31,8 @@ func takeFound(m *state.Room, f feed.FoundBeads) {
 		state.RunsChanged(m)
 	}
 	if list := m.Dialogs.Finder(); list != nil {
-		if ready, ok := list.About.(*readyList); ok && ready.asked != 0 && ready.asked == f.ID {
-			takeReady(m, list, ready, f)
+		if ready, ok := list.About.(*actions.ReadyList); ok && ready.Asked != 0 && ready.Asked == f.ID {
+			actions.TakeReady(m, list, ready, f)
 		}
 	}
 	state.TellLists(m, f)
@@ -89,7 +90,7 @@ func handle(m *state.Room, now time.Time, msg any) []feed.Effect {
 		m.UI++
 		state.Complain(m, string(msg))
 	}
-	tellOfEdit(m)
+	actions.TellOfEdit(m)
 	if s := &m.Status; s.While != nil && !s.While(m) {
 		m.Status = state.Status{}
 	}
@@ -178,7 +179,7 @@ func receive(m *state.Room, n feed.News) {
 	}
 	state.LeaveWhenDone(m)
 	if c := m.Dialogs.Choice(); c != nil && c.Leaving && state.Lost(m) {
-		askLost(m)
+		actions.AskLost(m)
 	}
 }
 

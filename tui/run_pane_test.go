@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/actions"
 	"gcity/tui/feed"
 	"gcity/tui/terminal"
 	"gcity/tui/widget"
@@ -157,7 +158,7 @@ func TestVerbsAmongRuns(t *testing.T) {
 				s.m.Dialogs.Choice() != nil {
 				t.Errorf("%s after %s does something to an agent", key, at)
 			}
-			s.shows(amongOthers(s.m))
+			s.shows(actions.AmongOthers(s.m))
 		}
 	}
 	s.press("0", "d")

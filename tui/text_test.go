@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"gcity/city"
+	"gcity/tui/actions"
 	"gcity/tui/feed"
 )
 
@@ -62,7 +63,7 @@ func TestThemeMessageNamesItsFile(t *testing.T) {
 	s := newStage(t, Options{Person: feed.Person{File: "~/.config/gcity/config.toml"}})
 	s.size(80, 24)
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
-	tryTheme(s.m, "high-contrast")
+	actions.TryTheme(s.m, "high-contrast")
 	s.shows(`theme = "high-contrast" in ~/.config/gcity/config.toml keeps the theme`)
 }
 

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"gcity/themes"
+	"gcity/tui/actions"
 	"gcity/tui/keymap"
 	"gcity/tui/state"
 	"gcity/tui/widget"
@@ -59,7 +60,7 @@ func explainKey(m *state.Room, k tea.KeyPressMsg) {
 	text := widget.Plain(k.Text) + " does nothing here"
 	for _, p := range m.Panels {
 		about := p.About()
-		if a := m.Keys.Find(k, about.Zone); a != nil && !unseen(m, a) {
+		if a := m.Keys.Find(k, about.Zone); a != nil && !actions.Unseen(m, a) {
 			text = fmt.Sprintf("%s works in %s (press %s): %s", k.Text, about.Title,
 				m.Keys.KeyOf("focus."+string(about.ID)), keymap.Verb(a.Title()))
 			break

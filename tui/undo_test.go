@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/actions"
 	"gcity/tui/feed"
 	"gcity/tui/state"
 	"gcity/tui/terminal"
@@ -262,7 +263,7 @@ func TestConfirmLevels(t *testing.T) {
 func TestManySessionsNeedTheirNumber(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.out = perform(s.m, actionOf(s.m, "city.suspend"))
-	s.shows(fmt.Sprintf("type %d", runningAgents(s.m)))
+	s.shows(fmt.Sprintf("type %d", actions.RunningAgents(s.m)))
 	s.press("esc")
 	s.pool("worker", func(p *city.Pool) { p.Size, p.Desired = 6, 6 })
 	s.pick("worker")

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/actions"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/state"
@@ -76,7 +77,7 @@ func TestWatchdogLines(t *testing.T) {
 	s := demo(t, 120, 40)
 	guarded(s)
 	for line, want := range map[string]city.Command{"check calm": city.Beat{Watchdog: "calm"}, "acknowledge chain": city.Acknowledge{Watchdog: "chain", By: "operator"}} {
-		todo, why := table(s.m).Run(s.m, line)
+		todo, why := actions.Table(s.m).Run(s.m, line)
 		if len(todo) == 0 || why != "" || !slices.Equal(todo[0].(feed.Perform).Commands, []city.Command{want}) {
 			t.Errorf("%s: %+v, %s", line, todo, why)
 		}
@@ -85,16 +86,16 @@ func TestWatchdogLines(t *testing.T) {
 		"check chan": `no pool or watchdog is called "chan"; did you mean "chain"?`, "acknowledge calm": "calm does not call for attention",
 		"goto lat": `no agent, pool, automation or watchdog is called "lat"; did you mean "late"?`,
 	} {
-		if todo, why := table(s.m).Run(s.m, line); len(todo) > 0 || why != want {
+		if todo, why := actions.Table(s.m).Run(s.m, line); len(todo) > 0 || why != want {
 			t.Errorf("%s: %+v, %q", line, todo, why)
 		}
 	}
-	if _, why := table(s.m).Run(s.m, "details night"); why != "" || s.m.Watchdogs.Chosen != "night" ||
+	if _, why := actions.Table(s.m).Run(s.m, "details night"); why != "" || s.m.Watchdogs.Chosen != "night" ||
 		s.m.Dialogs.Reader() == nil || s.m.Dialogs.Reader().Title != "watchdog night" {
 		t.Errorf("details of %s: %s", s.m.Watchdogs.Chosen, why)
 	}
 	s.m.Mode = state.ReadOnly
-	if _, why := table(s.m).Run(s.m, "check calm"); why != "this control room is read-only" {
+	if _, why := actions.Table(s.m).Run(s.m, "check calm"); why != "this control room is read-only" {
 		t.Errorf("%q", why)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/actions"
 	"gcity/tui/feed"
 	"gcity/tui/state"
 )
@@ -79,7 +80,7 @@ func TestCopiesAreSafe(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.agent("builder", func(a *city.Agent) { a.Command = "echo \x1b[201~\x03\u202erm -rf ~\nline two" })
 	s.choose("builder")
-	for _, c := range copies(s.m) {
+	for _, c := range actions.Copies(s.m) {
 		if c.What == "command" && c.Text != "echo rm -rf ~\nline two" {
 			t.Errorf("the command is copied as %q", c.Text)
 		}
@@ -87,7 +88,7 @@ func TestCopiesAreSafe(t *testing.T) {
 			t.Errorf("%s is copied with controls: %q", c.What, c.Text)
 		}
 	}
-	s.agent("builder", func(a *city.Agent) { a.Dir = "/" + strings.Repeat("x", maxClip) })
+	s.agent("builder", func(a *city.Agent) { a.Dir = "/" + strings.Repeat("x", actions.MaxClip) })
 	s.press("y")
 	s.typeIn("folder")
 	s.press("enter")
@@ -98,7 +99,7 @@ func TestCopiesAreSafe(t *testing.T) {
 	s.press("y")
 	s.typeIn("copy again")
 	s.press("enter")
-	if e, ok := effectOf[feed.Copy](s); !ok || !e.Program || len(e.Text) != maxClip+1 {
+	if e, ok := effectOf[feed.Copy](s); !ok || !e.Program || len(e.Text) != actions.MaxClip+1 {
 		t.Error("a program takes what a terminal does not")
 	}
 }

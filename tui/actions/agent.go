@@ -1,0 +1,266 @@
+package actions
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"gcity/city"
+	"gcity/tui/details"
+	"gcity/tui/feed"
+	"gcity/tui/keymap"
+	"gcity/tui/panel"
+	"gcity/tui/state"
+	"gcity/tui/widget"
+)
+
+// agentActions returns the verbs for agents. In any panel they act on the marked agents or, without marks, on the
+// selected agent. In Pools, restart, suspend, drain, details and attach act on the pool or a member. In Automations,
+// details acts on the automation. Other verbs are refused in both, because they show no agents.
+func agentActions() []state.Action {
+	global := []keymap.Zone{keymap.Everywhere}
+	return []state.Action{
+		{ID: "agent.zoom", Key: keymap.Bind("zoom into the terminal; in Quarantine: show "+
+			"the crashes",
+			"enter"), Short: "zoom", In: []keymap.Zone{keymap.InLists},
+			Why: needAgent, Run: enterAgent},
+		{ID: "agent.attach.zoomed", Key: keymap.Bind(
+			"zoom or attach: zoom into the terminal; press again to attach", "enter"),
+			Short: "attach",
+			In:    []keymap.Zone{keymap.InPeek}, Why: needZoom, Run: zoomOrAttach},
+		{ID: "agent.attach",
+			Key:   keymap.Bind("attach: work in the agent's terminal; ctrl+q leaves it", "a"),
+			Short: "attach",
+			In:    global, Why: needTerminal, Run: attachSelected},
+		{ID: "agent.send", Key: keymap.Bind("send a text to the agent", "i"), Short: "send",
+			In:  global,
+			Why: needRunning, Run: askSend},
+		{ID: state.ReleaseID,
+			Key: keymap.Bind(
+				"undo or release: undo the last verb (10 s); else end quarantine, backoff or "+
+					"drain; acknowledge a watchdog", "u"),
+			Short: "release", In: global, Why: needUndoOrHeld, Run: undoOrRelease},
+		{ID: "agent.restart", Key: keymap.Bind("restart the agent or the pool", "r"),
+			Short: "restart",
+			In:    global, Risk: keymap.Confirmed,
+			Why: needRestart, Run: askRestart},
+		{ID: state.DrainID,
+			Key: keymap.Bind(
+				"drain: let the agent, or the whole pool, finish; or cancel the drain", "D"),
+			Short: "drain", In: global,
+			Risk: keymap.Confirmed, Why: needDrain, Run: askDrain},
+		{ID: "agent.suspend", Key: keymap.Bind("suspend the agent or the pool, or resume it", "s"),
+			Short: "suspend", In: global,
+			Risk: keymap.Confirmed, Why: needSuspend, Run: askSuspend},
+		{ID: "agent.end", Key: keymap.Bind("kill or stop the agent", "ctrl+k"), Short: "",
+			In: global, Risk: keymap.Typed,
+			Why: needVerb, Run: askEnd},
+		{ID: "agent.details",
+			Key: keymap.Bind(
+				"show details of the agent, pool, automation or watchdog: reason, next step, "+
+					"last decisions or runs", "d"), Short: "details",
+			In: global, Why: needSubject, Run: showDetails},
+	}
+}
+
+func needAgent(m *state.Room) string {
+	if state.SingleAgent(m) == nil {
+		return noAgent(m)
+	}
+	return ""
+}
+
+// needSubject returns why no details can be shown, or "".
+func needSubject(m *state.Room) string {
+	p := m.Worked()
+	switch {
+	case p.About().Details != "" && p.Subject().Name == "":
+		return state.NoneIn(m, p)
+	case p.About().Details == "" && state.SingleAgent(m) == nil:
+		return noAgent(m)
+	}
+	return ""
+}
+
+// amongPools returns why verbs for agents are refused while Pools has the focus.
+func amongPools(m *state.Room) string {
+	k := m.Keys
+	return fmt.Sprintf("press %s for the agents; %s, %s, %s, %s, %s, %s and %s act on pools",
+		k.KeyOf("focus.agents"), k.KeyOf("agent.restart"), k.KeyOf(state.SuspendID),
+		k.KeyOf(state.DrainID),
+		k.KeyOf("pool.scale"), k.KeyOf("pool.less"), k.KeyOf("pool.more"), k.KeyOf("pool.check"))
+}
+
+func needVerb(m *state.Room) string {
+	switch {
+	case m.Mode == state.ReadOnly:
+		return "this control room is read-only"
+	case state.ActsOn(m, panel.KindPool) && len(m.Aim) == 0:
+		return amongPools(m)
+	case state.Apart(m) && len(m.Aim) == 0:
+		return AmongOthers(m)
+	}
+	if len(state.Targets(m)) == 0 {
+		return noAgent(m)
+	}
+	return ""
+}
+
+// noAgent returns why a verb has no agent to act on.
+func noAgent(m *state.Room) string {
+	return cmp.Or(m.Focused().About().Proxy, panel.NoneSelected(m.Env(), m.Focused(), true))
+}
+
+func needTerminal(m *state.Room) string {
+	r := state.SingleAgent(m)
+	switch {
+	case m.Mode == state.ReadOnly:
+		return "this control room is read-only"
+	case state.ActsOn(m, panel.KindPool):
+		return needMember(m)
+	case state.Apart(m):
+		return AmongOthers(m)
+	case r == nil:
+		return noAgent(m)
+	case !r.Running:
+		return fmt.Sprintf("%s is %s: it has no terminal to attach to", r.Shown,
+			panel.InState(r.State))
+	}
+	return ""
+}
+
+func needHeld(m *state.Room) string {
+	if why := needVerb(m); why != "" {
+		return why
+	}
+	if rows := state.Targets(m); len(rows) == 1 && rows[0].Surplus() {
+		return isSurplus(m, rows[0])
+	}
+	if len(state.Releasable(m)) == 0 {
+		return "nothing to release: only agents in quarantine, in backoff or draining can " +
+			"be released"
+	}
+	return ""
+}
+
+func zoomIn(m *state.Room) []feed.Effect {
+	m.Before = m.Focus
+	m.Focus, m.Zoomed = panel.IDPeek, true
+	return nil
+}
+
+// needZoom returns why the pane cannot be zoomed or, if it is zoomed, why the user cannot attach to its agent.
+func needZoom(m *state.Room) string {
+	if m.Zoomed {
+		return needTerminal(m)
+	}
+	return needAgent(m)
+}
+
+func zoomOrAttach(m *state.Room) []feed.Effect {
+	if !m.Zoomed {
+		m.Before, m.Zoomed = m.Focus, true
+		return nil
+	}
+	return attachSelected(m)
+}
+
+func attachSelected(m *state.Room) []feed.Effect {
+	if state.ActsOn(m, panel.KindPool) {
+		return attachMember(m)
+	}
+	state.Choose(m, state.SingleAgent(m).Name)
+	return []feed.Effect{feed.Attach{Agent: m.Agents.Chosen}}
+}
+
+func askRestart(m *state.Room) []feed.Effect {
+	if state.ActsOn(m, panel.KindPool) && len(m.Aim) == 0 {
+		return askRestartOf(m, state.Pool(m))
+	}
+	rows := state.Targets(m)
+	do := func(m *state.Room) []feed.Effect {
+		return state.Do(m, "restarting", rows, func(name string) city.Command {
+			return city.Restart{Agent: name}
+		})
+	}
+	body := "The session ends and a new one starts. This does not count as a crash."
+	if !slices.ContainsFunc(rows, func(r *panel.AgentRow) bool { return r.Running }) {
+		body = "No session is running; a new one starts."
+	}
+	if slices.ContainsFunc(rows, (*panel.AgentRow).Quarantined) {
+		body += " This ends the quarantine."
+	}
+	ask(m, question{title: "Restart " + details.TargetNames(rows) + "?", whom: names(m, rows),
+		verb:  "restart",
+		count: len(rows), do: do, body: []string{body}, more: restartPoolToo(m, rows)})
+	return nil
+}
+
+func release(m *state.Room) []feed.Effect {
+	rows := state.Releasable(m)
+	return perhaps(m, question{title: "Release " + details.TargetNames(rows) + "?",
+		whom: names(m, rows),
+		verb: "release", do: func(m *state.Room) []feed.Effect {
+			return state.Do(m, "releasing", rows, func(name string) city.Command {
+				if r := m.Agents.Find(name); r != nil && r.State == city.Draining {
+					return city.Undrain{Agent: name}
+				}
+				return city.Release{Agent: name}
+			})
+		}})
+}
+
+func askEnd(m *state.Room) []feed.Effect {
+	rows := state.Targets(m)
+	kill := func(m *state.Room) []feed.Effect {
+		return state.Do(m, "killing", rows, func(name string) city.Command {
+			return city.Kill{Agent: name}
+		})
+	}
+	stop := func(m *state.Room) []feed.Effect {
+		return state.Do(m, "stopping", rows, func(name string) city.Command {
+			return city.Stop{Agent: name}
+		})
+	}
+	m.Dialogs.Open(&state.Choice{
+		Title: "Stop " + details.TargetNames(rows),
+		Body:  names(m, rows),
+		Must:  details.Confirmation(rows),
+		Edit:  widget.NewEntry(""),
+		Answers: []state.Answer{
+			{Title: "kill: stop it at once; it restarts", Do: kill},
+			{Title: "stop: let it finish, then keep it stopped until it is resumed", Do: stop},
+			{Title: "cancel", Safe: true},
+		},
+		Since: m.Now,
+	})
+	return nil
+}
+
+// names lists the targets if the title does not name them. It adds how many marked agents the filter hides.
+func names(m *state.Room, rows []*panel.AgentRow) []string {
+	if len(rows) <= 1 {
+		return nil
+	}
+	lines, hidden := []string{details.ListRows(rows)}, 0
+	for _, r := range rows {
+		if m.Agents.Marks[r.Name] && len(m.Aim) == 0 &&
+			!slices.Contains(m.Agents.List.IDs, r.Name) {
+			hidden++
+		}
+	}
+	if hidden > 0 {
+		lines = append(lines, fmt.Sprintf("The filter of Agents hides %d of them.", hidden))
+	}
+	return lines
+}
+
+// AmongOthers returns why verbs for agents are refused while the focused panel or the pane shows something else.
+func AmongOthers(m *state.Room) string {
+	if m.Focus != panel.IDPeek {
+		return "this panel shows " + m.Worked().About().Noun + "s; press " +
+			m.Keys.KeyOf("focus.agents") + " for the agents"
+	}
+	return "the pane shows an automation; press " + m.Keys.KeyOf("focus.agents") +
+		" for the agents, " + m.Keys.KeyOf("focus.automations") + " for the automations"
+}

@@ -1,0 +1,178 @@
+package actions
+
+import (
+	"fmt"
+	"strings"
+
+	"gcity/city"
+	"gcity/tui/feed"
+	"gcity/tui/keymap"
+	"gcity/tui/palette"
+	"gcity/tui/panel"
+	"gcity/tui/state"
+	"gcity/tui/widget"
+)
+
+// automationActions returns the actions for the automation under the cursor.
+func automationActions() []state.Action {
+	here := []keymap.Zone{keymap.InAutomations}
+	return []state.Action{
+		{ID: "automation.details",
+			Key: keymap.Bind(
+				"show details of the automation: gate, action, last run with output, earlier runs",
+				"enter"),
+			Short: "details", In: here, Why: needAutomation, Run: showAutomation},
+		{ID: "automation.fire",
+			Key:   keymap.Bind("fire the automation now: asks first if its gate is closed", "t"),
+			Short: "fire", In: here,
+			Risk: keymap.Confirmed, Why: needFire, Run: askFire},
+		{ID: "automation.stop",
+			Key:  keymap.Bind("stop the automation's current run with all its processes"),
+			In:   here,
+			Risk: keymap.Confirmed, Why: needRuns, Run: askEndRun},
+	}
+}
+
+func needAutomation(m *state.Room) string {
+	if state.Automation(m) == nil {
+		return state.NoneIn(m, m.Automations)
+	}
+	return ""
+}
+
+func needFire(m *state.Room) string {
+	if why := state.NeedWritable(m); why != "" {
+		return why
+	}
+	rows := state.AutomationTargets(m)
+	if len(rows) == 0 {
+		return needAutomation(m)
+	}
+	return palette.CannotFire(rows)
+}
+
+func needRuns(m *state.Room) string {
+	if why := state.NeedWritable(m); why != "" {
+		return why
+	}
+	rows := state.AutomationTargets(m)
+	if len(rows) == 0 {
+		return needAutomation(m)
+	}
+	return palette.CannotStop(rows)
+}
+
+func askEndRun(m *state.Room) []feed.Effect { return endRuns(m, state.AutomationTargets(m)) }
+
+// endRuns asks whether to stop runs, and stops them.
+func endRuns(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
+	var names []string
+	var commands []city.Command
+	for _, r := range rows {
+		names = append(names, r.Shown)
+		commands = append(commands, city.EndRun{Automation: r.Name, By: "operator"})
+	}
+	what := strings.Join(names, ", ")
+	ask(m, question{title: "Stop the run of " + what + "?", verb: "stop", count: len(rows),
+		body: []string{"The run stops at once with all its processes, counts as failed, and is " +
+			"not retried."},
+		do: func(m *state.Room) []feed.Effect {
+			m.Automations.Marks = map[string]bool{}
+			return state.Carry(m, "stopping the run of", what, commands)
+		}})
+	return nil
+}
+
+func askFire(m *state.Room) []feed.Effect { return fire(m, state.AutomationTargets(m)) }
+
+// fire fires automations. It asks for confirmation first if an automation would not run by itself now.
+func fire(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
+	if len(rows) > 1 {
+		return fireMany(m, rows)
+	}
+	r := *rows[0]
+	do := func(m *state.Room) []feed.Effect {
+		m.Automations.Marks = map[string]bool{}
+		m.Fired = state.Firing{Name: r.Name}
+		if r.Last != nil {
+			m.Fired.Before = r.Last.ID
+		}
+		todo := state.Carry(m, "firing", r.Shown+" ("+r.Reason+")",
+			[]city.Command{city.Fire{Automation: r.Name, By: "operator"}})
+		m.Fired.ID = m.Status.ID
+		return todo
+	}
+	against := against(m, &r)
+	switch {
+	case len(against) == 0:
+		return perhaps(m, question{title: "Fire " + r.Shown + " now?", verb: "fire", do: do})
+	case r.State != panel.AutomationRunning:
+		against = append(against, "The automation will run once now.")
+	}
+	ask(m, question{title: "Fire " + r.Shown + " now?", body: against, verb: "fire", do: do})
+	return nil
+}
+
+// fireMany asks for confirmation first, because the gates of several automations are not visible at a glance.
+func fireMany(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
+	var names []string
+	var commands []city.Command
+	closed := 0
+	for _, r := range rows {
+		names = append(names, r.Shown)
+		commands = append(commands, city.Fire{Automation: r.Name, By: "operator"})
+		if len(against(m, r)) > 0 {
+			closed++
+		}
+	}
+	what := widget.Count(len(rows), "automation")
+	q := question{title: "Fire " + what + " now?", whom: []string{strings.Join(names, ", ")},
+		verb: "fire", count: len(rows),
+		body: []string{"Each will run once now."},
+		do: func(m *state.Room) []feed.Effect {
+			m.Automations.Marks = map[string]bool{}
+			return state.Carry(m, "firing", what, commands)
+		}}
+	if closed > 0 {
+		q.body = []string{fmt.Sprintf("%d of them are not due (gate closed or blocked). Each "+
+			"will run once now.", closed)}
+	}
+	ask(m, q)
+	return nil
+}
+
+// against returns the reasons why an automation would not run by itself now.
+func against(m *state.Room, r *panel.AutomationRow) []string {
+	var lines []string
+	rig := state.RigCalled(m, r.Rig)
+	switch {
+	case r.Always:
+	case m.Snap.Suspended:
+		lines = append(lines, state.CityName(m)+" is suspended: its automations do not fire by "+
+			"themselves.")
+	case rig != nil && rig.Suspended:
+		lines = append(lines, "rig "+widget.Plain(rig.Name)+
+			" is suspended: its automations do not fire by themselves.")
+	}
+	dot := " " + m.Look.Glyphs.Dot + " "
+	gate := r.Opens()
+	if says := r.Says(); says != "" {
+		gate += dot + says
+	}
+	if soon := r.Soon(m.Now).Full; soon != "" {
+		gate += dot + soon
+	}
+	switch r.State {
+	case panel.AutomationDue, panel.AutomationManual:
+		return lines
+	case panel.AutomationRunning:
+		return append(lines, "A run is in progress "+r.Soon(m.Now).Full+
+			`. With overlap = "queue" another run follows; otherwise the city refuses it.`)
+	case panel.AutomationOff:
+		if len(lines) == 0 {
+			lines = append(lines, "The automation is disabled: "+r.Reason+".")
+		}
+		return lines
+	}
+	return append(lines, "The gate is closed: "+gate+".")
+}

@@ -1,0 +1,58 @@
+package actions
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"gcity/tui/feed"
+	"gcity/tui/state"
+	"gcity/tui/widget"
+)
+
+// question is a confirmation before an action.
+type question struct {
+	title string
+	whom  []string // the targets, if the title does not name them
+	body  []string
+	verb  string // label of "yes"
+	no    string // label of "no"; "" means "leave it"
+	count int    // number of targets
+	plan  bool   // the question shows a plan and is always asked
+	do    func(*state.Room) []feed.Effect
+	more  []state.Answer // answers after "yes"
+}
+
+// many is the smallest number of targets for which the user must type that number to confirm.
+const many = 5
+
+// perhaps runs a harmless and reversible action. It asks for confirmation only with confirmAlways.
+func perhaps(m *state.Room, q question) []feed.Effect {
+	if m.Confirm != state.ConfirmAlways {
+		return q.do(m)
+	}
+	ask(m, q)
+	return nil
+}
+
+// ask asks a yes-or-no question unless the preferences turn it off. For many targets the number must be typed.
+func ask(m *state.Room, q question) {
+	if m.Confirm == state.ConfirmNever && q.count < many && !q.plan {
+		m.Todo = append(m.Todo, q.do(m)...)
+		return
+	}
+	c := &state.Choice{Title: q.title, Body: q.body, Since: m.Now, At: 1, Answers: []state.Answer{
+		{Key: "y", Title: "yes, " + q.verb, Do: q.do},
+		{Key: "n", Title: "no, " + cmp.Or(q.no, "leave it"), Safe: true},
+	}}
+	c.Answers = slices.Insert(c.Answers, 1, q.more...)
+	c.At += len(q.more)
+	if len(q.whom) > 0 {
+		c.Body = append(append(slices.Clone(q.whom), ""), q.body...)
+	}
+	if q.count >= many {
+		c.Must, c.Edit = strconv.Itoa(q.count), widget.NewEntry("")
+		c.Answers[0].Key, c.Answers[c.At].Key = "", ""
+	}
+	m.Dialogs.Open(c)
+}

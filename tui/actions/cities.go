@@ -1,0 +1,172 @@
+package actions
+
+import (
+	"slices"
+	"strings"
+
+	"gcity/tui/feed"
+	"gcity/tui/fleet"
+	"gcity/tui/palette"
+	"gcity/tui/state"
+	"gcity/tui/widget"
+)
+
+// SwitchCity offers the cities, or goes to the room of all cities if the program was started for all cities.
+func SwitchCity(m *state.Room) []feed.Effect {
+	switch {
+	case !m.Directory:
+		openReader(m, &state.Reader{Title: "Other cities",
+			Lines: func(w int) []string { return widget.WrapAll(noDirectory(m), w) }})
+		return nil
+	case m.Departure.Waits():
+		state.Complain(m, "cannot switch city: "+state.DepartureText(m)+"; "+
+			m.Keys.KeyOf("view.back")+
+			" stays")
+		return nil
+	case m.All:
+		return leaveFor(m, feed.SwitchCity{})
+	}
+	f := &state.Finder{Title: citiesTitle(m), None: "No city has this name.", About: CitiesList{},
+		Verb: "switches", Reasons: true}
+	f.All = cityItems(m)
+	openFinderOf(m, f)
+	// The cursor starts on another city, because most users open the list to switch.
+	f.At = max(0, slices.IndexFunc(f.Found, func(t state.Item) bool {
+		return !strings.HasPrefix(t.Title, m.Look.Glyphs.Done)
+	}))
+	return nil
+}
+
+// noDirectory explains how other cities become available.
+func noDirectory(m *state.Room) []string {
+	if m.Directory {
+		return []string{"A supervisor is running now. After you " +
+			"close this, " + m.Keys.KeyOf("city.switch") + " switches between cities."}
+	}
+	return []string{"Only " + state.CityName(m) +
+		" is known: no supervisor is running on this machine.", "",
+		"`gcity start` in a city's folder registers it and starts the supervisor; `gcity " +
+			"register DIR` registers a city, and `gcity cities` lists all.",
+		"With a supervisor this key switches between cities, and `gcity --all` shows all of them."}
+}
+
+// cityItems returns the cities to choose from.
+func cityItems(m *state.Room) []state.Item {
+	var items []state.Item
+	if m.Fleet == nil {
+		return nil
+	}
+	rows := widget.Arrange(state.Listed(m), nil, (*fleet.City).Key,
+		func(a, b *fleet.City) int { return state.Ranked(m, a, b) }, false)
+	name := 4
+	for i := range rows {
+		name = max(name, min(28, widget.Width(rows[i].Shown)))
+	}
+	for i := range rows {
+		c := rows[i]
+		h := fleet.HealthOf(&m.Look, &c)
+		mark := "  "
+		if state.IsHere(m, &c) {
+			mark = m.Look.Glyphs.Done + " "
+		}
+		items = append(items, state.Item{
+			Title: mark + widget.FitName(c.Shown, name, m.Look.Glyphs.More) + "  " + h.Sign + " " +
+				widget.Fit(h.Word, 9, "") + "  " + c.Counts(),
+			Words: c.Shown + " " + widget.Plain(c.Info.Path), Line: c.Info.Name, Tail: c.Why(m.Now),
+			Run: func(m *state.Room) []feed.Effect { return visitRow(m, &c, "") },
+		})
+	}
+	return append(items, state.Item{Title: "  all cities in one list", Words: "fleet",
+		Line: "fleet.show",
+		Run:  func(m *state.Room) []feed.Effect { return leaveFor(m, feed.SwitchCity{}) }})
+}
+
+// citiesTitle returns the title of the list of cities, with a note if the list is outdated.
+func citiesTitle(m *state.Room) string {
+	if m.Fleet == nil || m.Fleet.Gone == "" {
+		return "Cities"
+	}
+	return "Cities (outdated): " + widget.Plain(m.Fleet.Gone)
+}
+
+// CitiesList identifies the finder that lists the cities.
+type CitiesList struct{}
+
+// RefreshCities updates the open list and keeps the cursor on its city.
+func RefreshCities(m *state.Room) {
+	f := m.Dialogs.Finder()
+	f.Title = citiesTitle(m)
+	f.Refill(cityItems(m))
+}
+
+// visitCity switches to a city of the list.
+func visitCity(m *state.Room, name, path, agent string) []feed.Effect {
+	if !m.FleetRoom && name == m.At && (m.Folder == "" || path == m.Folder) &&
+		(m.Under == "" || m.Under == name) {
+		state.Say(m, "this is "+widget.Plain(name))
+		return nil
+	}
+	return leaveFor(m, feed.SwitchCity{Name: name, Path: path, Agent: agent})
+}
+
+// visitRow switches to the city of a row.
+func visitRow(m *state.Room, c *fleet.City, agent string) []feed.Effect {
+	if c.Opened && !state.IsHere(m, c) {
+		return leaveFor(m, feed.SwitchCity{Home: true, Name: c.Info.Name, Agent: agent})
+	} else if c.Opened {
+		state.Say(m, "this is "+c.Shown)
+		return nil
+	}
+	return visitCity(m, c.Info.Name, c.Info.Path, agent)
+}
+
+// leaveFor starts a switch. Until it ends, only the key that cancels it works: other keys are meant for the new city.
+func leaveFor(m *state.Room, t feed.SwitchCity) []feed.Effect {
+	if m.Departure.Waits() {
+		state.Complain(m, "cannot switch city: "+state.DepartureText(m))
+		return nil
+	}
+	where := widget.Plain(t.Name)
+	if t.Name == "" {
+		where = "all cities"
+	}
+	before := m.Status
+	t.ID = state.Begin(m, "going to "+where+" "+m.Look.Glyphs.More)
+	m.Going = state.CitySwitch{ID: t.ID, Name: where, Before: before}
+	return []feed.Effect{t}
+}
+
+// cityNames returns the other cities, for the palette.
+func cityNames(m *state.Room, _ []string) []state.Word {
+	var all []state.Word
+	if m.Fleet == nil {
+		return nil
+	}
+	for i := range m.Fleet.Rows {
+		if c := &m.Fleet.Rows[i]; c.Info.Name != m.At {
+			all = append(all, state.Word{Word: c.Info.Name, Note: fleet.HealthOf(&m.Look, c).Word,
+				Noun: "city"})
+		}
+	}
+	return all
+}
+
+func cityLine(m *state.Room, args []string) ([]feed.Effect, string) {
+	if !m.Directory {
+		return nil, noDirectory(m)[0]
+	}
+	c := m.Fleet.Find(args[0])
+	if c == nil {
+		return nil, palette.Unknown("city", args[0], cityNames(m, nil))
+	}
+	return visitCity(m, c.Info.Name, c.Info.Path, ""), ""
+}
+
+// needFleet returns why the room of all cities is not available.
+func needFleet(m *state.Room) string {
+	if !m.Directory {
+		return strings.TrimSuffix(noDirectory(m)[0], ".") + "; " + m.Keys.KeyOf("city.switch") +
+			" explains more"
+	}
+	return ""
+}

@@ -1,0 +1,112 @@
+package actions
+
+import (
+	"fmt"
+
+	"gcity/city"
+	"gcity/tui/details"
+	"gcity/tui/feed"
+	"gcity/tui/panel"
+	"gcity/tui/state"
+	"gcity/tui/widget"
+)
+
+// DrainTargets returns the targets that can be drained, and targets with a drain that can be canceled.
+func DrainTargets(m *state.Room) (drain, undrain []*panel.AgentRow) {
+	for _, r := range drainRows(m) {
+		switch {
+		case r.Drainable():
+			drain = append(drain, r)
+		case r.Undrainable():
+			undrain = append(undrain, r)
+		}
+	}
+	return drain, undrain
+}
+
+// ofWholePools reports whether the drain verb acts on all members of pools.
+func ofWholePools(m *state.Room) bool { return state.ActsOn(m, panel.KindPool) && len(m.Aim) == 0 }
+
+// drainRows returns the targets of the drain verb. In Pools these are the members of the marked pools or, without
+// marks, of the pool under the cursor.
+func drainRows(m *state.Room) []*panel.AgentRow {
+	if !ofWholePools(m) {
+		return state.Targets(m)
+	}
+	var rows []*panel.AgentRow
+	for _, p := range m.Pools.Targets() {
+		rows = append(rows, m.Pools.Members(p.Name)...)
+	}
+	return rows
+}
+
+// drained describes the targets of the drain verb: "3 agents", "2 members of pool worker".
+func drained(m *state.Room, rows []*panel.AgentRow) string {
+	if !ofWholePools(m) {
+		return details.TargetNames(rows)
+	}
+	return widget.Count(len(rows), "member") + " of " + subjectTitle(m)
+}
+
+func needDrain(m *state.Room) string {
+	if ofWholePools(m) {
+		if why := needPoolVerb(m); why != "" {
+			return why
+		}
+		if drain, undrain := DrainTargets(m); len(drain)+len(undrain) == 0 {
+			return "no member of " + subjectTitle(m) + " is running, so there is nothing to drain"
+		}
+		return ""
+	}
+	if why := needVerb(m); why != "" {
+		return why
+	}
+	if drain, undrain := DrainTargets(m); len(drain)+len(undrain) > 0 {
+		return ""
+	}
+	rows := state.Targets(m)
+	if len(rows) > 1 {
+		return "no selected agent is running, so there is nothing to drain"
+	}
+	if rows[0].Surplus() {
+		return isSurplus(m, rows[0])
+	}
+	return fmt.Sprintf("%s is %s: there is nothing to drain", rows[0].Shown,
+		panel.InState(rows[0].State))
+}
+
+// isSurplus returns why a surplus member of a pool drains, and how to keep it.
+func isSurplus(m *state.Room, r *panel.AgentRow) string {
+	return fmt.Sprintf("%s is draining because pool %s scales down; to keep it, press %s, then %s",
+		r.Shown, widget.Plain(r.Pool), m.Keys.KeyOf("focus.pools"), m.Keys.KeyOf("pool.more"))
+}
+
+func askDrain(m *state.Room) []feed.Effect {
+	drain, undrain := DrainTargets(m)
+	if len(drain) == 0 {
+		return perhaps(m, question{title: "Cancel the drain of " + drained(m, undrain) + "?",
+			whom: names(m, undrain), verb: "cancel the drain",
+			do: func(m *state.Room) []feed.Effect {
+				return state.Do(m, "canceling the drain of", undrain,
+					func(name string) city.Command {
+						return city.Undrain{Agent: name}
+					})
+			}})
+	}
+	whole := ofWholePools(m)
+	do := func(m *state.Room) []feed.Effect {
+		if whole {
+			m.Pools.Marks = map[string]bool{}
+		}
+		return state.Do(m, "draining", drain, func(name string) city.Command {
+			return city.Drain{Agent: name}
+		})
+	}
+	q := question{title: "Drain " + drained(m, drain) + "?", whom: names(m, drain),
+		body: details.DrainMeans(m.Pools, drain), verb: "drain", count: len(drain), do: do}
+	if whole {
+		q.whom = []string{details.ListRows(drain)}
+	}
+	ask(m, q)
+	return nil
+}

@@ -1,0 +1,143 @@
+package actions
+
+import (
+	"fmt"
+
+	"gcity/tui/feed"
+	"gcity/tui/keymap"
+	"gcity/tui/state"
+	"gcity/tui/widget"
+)
+
+// editActions returns the actions for the text of the configuration.
+func editActions() []state.Action {
+	return []state.Action{
+		{ID: "config.edit",
+			Key: keymap.Bind(
+				"edit the configuration: open it in $EDITOR, at the agent or the pool; then "+
+					"review the plan and apply it", "e"),
+			In: []keymap.Zone{keymap.Everywhere}, Why: needEditable, Run: editConfig},
+		{ID: "reader.edit",
+			Key: keymap.Bind("from an agent's details: edit its configuration",
+				"e"), In: []keymap.Zone{keymap.InReader},
+			Why: needEditableDossier, Run: editRead},
+	}
+}
+
+func needEditableDossier(m *state.Room) string {
+	if why := needDossier(m); why != "" {
+		return why
+	}
+	return needEditable(m)
+}
+
+// editRead edits the declaration of the agent of the open details.
+func editRead(m *state.Room) []feed.Effect {
+	todo := editConfig(m)
+	m.Dialogs.CloseIn(keymap.InReader)
+	return todo
+}
+
+func needEditable(m *state.Room) string {
+	switch {
+	case m.Mode == state.ReadOnly:
+		return "this control room is read-only"
+	case m.Files == nil:
+		return "the path of the configuration is unknown in this control room"
+	}
+	return ""
+}
+
+func editConfig(m *state.Room) []feed.Effect {
+	if m.Judging {
+		state.Say(m, "the edit is still being checked")
+		return nil
+	}
+	if m.Draft != nil {
+		return []feed.Effect{feed.Edit{Draft: m.Draft}}
+	}
+	return editPlace(m)
+}
+
+// TellOfEdit asks what to do with a checked edit. It waits while the user types or a dialog is open, so that no typed
+// letter is an answer.
+func TellOfEdit(m *state.Room) {
+	if m.Judged == nil || state.Covered(m) {
+		return
+	}
+	e := *m.Judged
+	m.Judged, m.Judging = nil, false
+	m.UI++
+	EditedConfig(m, e)
+}
+
+// EditedConfig shows the result of an edit and asks what to do with it. An undecided draft is kept for the next time.
+func EditedConfig(m *state.Room, e feed.Edited) {
+	m.Draft = e.Draft
+	switch {
+	case e.Err != nil && e.Draft == nil:
+		state.Complain(m, e.Err.Error())
+		return
+	case e.Draft == nil:
+		state.Say(m, "the configuration is unchanged")
+		return
+	}
+	state.Say(m, "the edit is kept; "+m.Keys.KeyOf("config.edit")+" continues with it")
+	again := state.Answer{Key: "e", Title: "edit it again", Do: func(m *state.Room) []feed.Effect {
+		return []feed.Effect{feed.Edit{Draft: e.Draft}}
+	}}
+	drop := state.Answer{Key: "n", Title: "no, discard the edit", Safe: true, Do: dropDraft}
+	if e.Err != nil {
+		m.Dialogs.Open(&state.Choice{Title: "The edit is not finished",
+			Body:  widget.PlainLines("The draft is kept, but " + e.Err.Error() + "."),
+			Since: m.Now,
+			At:    1, Answers: []state.Answer{again, drop}})
+		return
+	}
+	if len(e.Problems) > 0 {
+		e.Draft.Line = e.Line
+		if e.Line > 0 {
+			again.Title += fmt.Sprintf(", at line %d", e.Line)
+		}
+		var body []string
+		for _, p := range e.Problems {
+			body = append(body, widget.PlainLines(p)...)
+		}
+		m.Dialogs.Open(&state.Choice{Title: "This configuration is not valid", Body: body,
+			Since:   m.Now,
+			Answers: []state.Answer{again, drop}})
+		return
+	}
+	askEnforce(m, e, again, drop)
+}
+
+func dropDraft(m *state.Room) []feed.Effect {
+	d := m.Draft
+	m.Draft = nil
+	state.Say(m, "the edit is discarded; the configuration is unchanged")
+	return []feed.Effect{feed.DiscardDraft{Path: d.Path}}
+}
+
+// askEnforce asks whether to apply an edit, and shows its plan.
+func askEnforce(m *state.Room, e feed.Edited, again, drop state.Answer) {
+	yes := state.Answer{Key: "y", Title: "yes, apply it", Do: func(m *state.Room) []feed.Effect {
+		m.Draft = nil
+		return []feed.Effect{feed.ApplyDraft{ID: state.Begin(m, "applying the configuration "+
+			m.Look.Glyphs.More), Draft: e.Draft, Data: e.Data}}
+	}}
+	answers := []state.Answer{yes, again, drop}
+	if len(e.Plan.Changes) > 0 {
+		read := state.Answer{Key: "d", Title: "show what happens to each agent", Safe: true,
+			Do: func(m *state.Room) []feed.Effect {
+				m.Judged = &e // the question opens again when the text is closed
+				openReader(m, &state.Reader{Title: "What the edited configuration changes",
+					Lines: func(w int) []string {
+						return widget.WrapAll(e.Plan.Lines(&m.Look, true), w)
+					}})
+				return nil
+			}}
+		answers = []state.Answer{yes, read, again, drop}
+	}
+	m.Dialogs.Open(&state.Choice{Title: "Apply the edited " + draftName(e.Draft) + "?",
+		Body: e.Plan.Lines(&m.Look, false), Since: m.Now, At: len(answers) - 1, Answers: answers})
+}

@@ -1,0 +1,143 @@
+package actions
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"sync"
+
+	"gcity/tui/feed"
+	"gcity/tui/panel"
+	"gcity/tui/state"
+	"gcity/tui/widget"
+)
+
+// written is a position in the configuration, with a description of the declaration there.
+type written struct {
+	feed.FileLine
+	what string
+}
+
+// refusedAt returns the pattern of an error position at the beginning of a line.
+var refusedAt = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^(\S.*?:\d+:\d+): `)
+})
+
+// mistake returns the first error position of the configuration on disk, if it is invalid.
+func mistake(m *state.Room) (feed.FileLine, bool) {
+	if m.Snap == nil || m.Snap.Config.Rejected == "" {
+		return feed.FileLine{}, false
+	}
+	at := refusedAt().FindStringSubmatch(m.Snap.Config.Rejected)
+	if at == nil {
+		return feed.FileLine{}, false
+	}
+	return state.PlaceOf(m, at[1])
+}
+
+// editedThing returns the agent or pool that an edit is about, or "", and where it is declared and patched.
+func editedThing(m *state.Room) (name, source string, patched []string) {
+	name = m.Agents.Chosen
+	switch {
+	case m.Snap == nil:
+		return "", "", nil
+	case m.Dialogs.Dossier() != nil:
+		name = m.Dialogs.Dossier().Name
+	case m.Subject().Kind == panel.KindPool:
+		if p := state.Pool(m); p != nil {
+			if q, ok := m.Snap.Pool(p.Name); ok {
+				return p.Shown, q.Source, q.Patched
+			}
+		}
+	}
+	if a, ok := m.Snap.Agent(name); ok {
+		return widget.Plain(a.Name), a.Source, a.Patched
+	}
+	return "", "", nil
+}
+
+// writtenAt lists the positions of the subject of an edit: an error first, then its declaration, then patches to it.
+func writtenAt(m *state.Room) (name string, all []written) {
+	name, source, patched := editedThing(m)
+	add := func(p feed.FileLine, what string) {
+		if !slices.ContainsFunc(all, func(w written) bool { return w.FileLine == p }) {
+			all = append(all, written{p, what})
+		}
+	}
+	if p, ok := mistake(m); ok {
+		add(p, "has the error")
+	}
+	if p, ok := state.PlaceOf(m, source); ok {
+		add(p, "declares "+name)
+	}
+	for _, at := range patched {
+		if p, ok := state.PlaceOf(m, at); ok {
+			add(p, "changes "+name)
+		}
+	}
+	return name, all
+}
+
+// editPlace starts an edit at the declaration of the subject, or at an error in city.toml. It asks which file to edit
+// unless city.toml is the only candidate or has the error.
+func editPlace(m *state.Room) []feed.Effect {
+	_, all := writtenAt(m)
+	_, refused := mistake(m)
+	switch {
+	case len(all) == 0:
+		return []feed.Effect{feed.Edit{}}
+	case all[0].File == "" && (len(all) == 1 || refused):
+		return []feed.Effect{feed.Edit{At: all[0].FileLine}}
+	}
+	askWhere(m, all)
+	return nil
+}
+
+// askWhere asks which of several files to edit. For a file that cannot be edited here, it shows the reason.
+func askWhere(m *state.Room, all []written) {
+	c := &state.Choice{Title: "Edit which file?", Since: m.Now}
+	if !slices.ContainsFunc(all, func(w written) bool { return w.File == "" }) {
+		all = append(all, written{what: "the city's own file"})
+	}
+	told := map[string]bool{}
+	for _, w := range all {
+		why := m.Files.Fixed(w.File)
+		if why == "" {
+			c.Answers = append(c.Answers, state.Answer{Key: strconv.Itoa(len(c.Answers) + 1),
+				Title: placeName(m, w.FileLine) + ": " + w.what, Safe: true,
+				Do: func(*state.Room) []feed.Effect {
+					return []feed.Effect{feed.Edit{At: w.FileLine}}
+				}})
+			continue
+		}
+		c.Body = append(c.Body, placeName(m, w.FileLine)+" "+w.what+".")
+		if !told[why] {
+			c.Body = append(c.Body, widget.PlainLines(why)...)
+		}
+		told[why] = true
+	}
+	c.Answers = append(c.Answers, state.Answer{Key: "n", Title: "none, cancel", Safe: true})
+	m.Dialogs.Open(c)
+}
+
+// placeName formats a position for the user.
+func placeName(m *state.Room, p feed.FileLine) string {
+	file := p.File
+	if file == "" {
+		file = filepath.Base(m.Files.Path(""))
+	}
+	if p.Line == 0 {
+		return widget.Plain(file)
+	}
+	return fmt.Sprintf("%s, line %d", widget.Plain(file), p.Line)
+}
+
+// draftName names the edited file for a question.
+func draftName(d *feed.Draft) string {
+	if d.File == "" {
+		return "configuration"
+	}
+	return widget.Plain(d.File)
+}

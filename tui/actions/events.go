@@ -1,0 +1,87 @@
+package actions
+
+import (
+	"gcity/events"
+	"gcity/tui/feed"
+	"gcity/tui/keymap"
+	"gcity/tui/state"
+	"gcity/tui/widget"
+)
+
+// eventActions returns the actions of the timeline.
+func eventActions() []state.Action {
+	e := []keymap.Zone{keymap.InEvents}
+	return []state.Action{
+		{ID: "event.agent", Key: keymap.Bind("select the agent of the event", "."),
+			Short: "agent", In: e, Why: needEventAgent, Run: chooseOfEvent},
+		{ID: "event.only",
+			Key: keymap.Bind("show only events of the event's agent, or all events",
+				","), Short: "only it", In: e, Why: needOnly, Run: toggleOnly},
+		{ID: "reader.agent", Key: keymap.Bind("from an event: select its agent",
+			"."), In: []keymap.Zone{keymap.InReader}, Why: needReadAgent, Run: chooseRead},
+	}
+}
+
+func needEventAgent(m *state.Room) string {
+	if why := needEvent(m); why != "" {
+		return why
+	}
+	if agentOf(m, &m.Events.Selected().Event) == "" {
+		return "this event is not about an existing agent"
+	}
+	return ""
+}
+
+// agentOf returns the agent that an event is about, or that caused it; "" if no such agent exists.
+func agentOf(m *state.Room, e *events.Event) string {
+	for _, name := range []string{e.Subject, e.Actor} {
+		if m.Agents.Find(name) != nil {
+			return name
+		}
+	}
+	return ""
+}
+
+func needReadAgent(m *state.Room) string {
+	if name := m.Dialogs.EventAgent(); name == "" || m.Agents.Find(name) == nil {
+		return "this text is not about an existing agent"
+	}
+	return ""
+}
+
+func chooseRead(m *state.Room) []feed.Effect {
+	name := m.Dialogs.EventAgent()
+	m.Dialogs.CloseIn(keymap.InReader)
+	return chooseNamed(m, name)
+}
+
+func chooseOfEvent(m *state.Room) []feed.Effect {
+	return chooseNamed(m, agentOf(m, &m.Events.Selected().Event))
+}
+
+// chooseNamed selects an agent. If a filter hides the agent, it reports that.
+func chooseNamed(m *state.Room, name string) []feed.Effect {
+	state.Choose(m, name)
+	if m.Agents.Chosen == name && !state.VisibleIn(m, &m.Agents.List, name) {
+		state.Say(m, widget.Plain(name)+" is selected; the filter of Agents hides it")
+	}
+	return nil
+}
+
+func needOnly(m *state.Room) string {
+	if m.Events.Only {
+		return ""
+	}
+	return needEventAgent(m)
+}
+
+// toggleOnly turns the agent filter of Events on or off. Turning it on selects the agent of the event under the
+// cursor. The filter then follows the selection.
+func toggleOnly(m *state.Room) []feed.Effect {
+	if !m.Events.Only {
+		state.Choose(m, agentOf(m, &m.Events.Selected().Event))
+	}
+	m.Events.Only = !m.Events.Only
+	state.RefilterEvents(m)
+	return nil
+}

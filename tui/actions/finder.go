@@ -1,0 +1,162 @@
+package actions
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gcity/tui/dialog"
+	"gcity/tui/feed"
+	"gcity/tui/keymap"
+	"gcity/tui/palette"
+	"gcity/tui/panel"
+	"gcity/tui/state"
+)
+
+func actionItem(m *state.Room, a *state.Action) state.Item {
+	t := state.Item{Keys: a.Key.Keys(), Title: a.Title(), Words: a.ID, Line: a.ID, Run: a.Run,
+		Why: func() string { return a.Refused(m) }}
+	t.Names = nounsOf(m, a)
+	if len(a.In) == 1 && a.In[0] != keymap.Everywhere {
+		t.Tail = string(a.In[0])
+	}
+	if a.Risk != keymap.Harmless && t.Tail != "" {
+		t.Tail += ", "
+	}
+	if a.Risk != keymap.Harmless {
+		t.Tail += a.Risk.String()
+	}
+	return t
+}
+
+// nounsOf returns the nouns that lead to a panel, to a list in a dialog, or to the cities.
+func nounsOf(m *state.Room, a *state.Action) []string {
+	noun, verb, _ := strings.Cut(a.ID, ".")
+	switch {
+	case a.ID == "city.switch":
+		return []string{"cities"}
+	case noun == "focus":
+		if p := m.PanelOf(panel.ID(verb)).About(); string(p.ID) == verb && !p.Part {
+			return []string{verb, p.Noun}
+		}
+	case verb == "show" && m.Keys.ByID("focus."+noun) == nil:
+		return []string{noun}
+	}
+	return nil
+}
+
+func openFinder(m *state.Room, verbs bool) {
+	f := &state.Finder{Title: "Help", None: "No action has this name."}
+	for i := range m.Keys.Actions {
+		if a := &m.Keys.Actions[i]; a.Reachable() && !Unseen(m, a) {
+			f.All = append(f.All, actionItem(m, a))
+		}
+	}
+	if !verbs {
+		f.All = append(f.All, palette.Legend[state.Task](&m.Look, m.Keys.KeyOf, m.Person.File)...)
+		f.All = palette.Help("Works here: "+hereTitle(m), f.All, func(id string) (int, bool) {
+			a, rank := m.Keys.ByID(id), 0
+			if palette.SectionOf(id) == palette.SectionLook { // after the verbs
+				rank = 10
+			}
+			return rank + RankHere(m, a), worksHere(m, a)
+		})
+	}
+	if verbs {
+		f.Title, f.Reasons = "Palette", true
+		all := Table(m)
+		f.All = append(f.All, all.Commands()...)
+		f.Palette = &dialog.Palette[state.Task]{History: m.History,
+			Recent: all.Recents(m, m.History, f.All),
+			Offer: func(text string) ([]state.Item, bool) {
+				return all.Offer(m, text)
+			},
+			GoesOn: func(text string) bool { return all.TakesMore(m, text) }}
+	}
+	openFinderOf(m, f)
+}
+
+// worksHere reports whether the help lists an action first, because its key currently acts on the focused panel.
+func worksHere(m *state.Room, a *state.Action) bool {
+	if !a.Key.Enabled() || !KeyWorks(m, a) || Elsewhere(m, a) || a.Refused(m) != "" {
+		return false
+	}
+	section := palette.SectionOf(a.ID)
+	return section != palette.SectionMove && (!slices.Contains(a.In, keymap.Everywhere) ||
+		section == palette.SectionLook || section == "Agent")
+}
+
+// hereTitle returns the title of the focused panel.
+func hereTitle(m *state.Room) string {
+	if m.Focus == panel.IDPeek {
+		return string(keymap.InPeek)
+	}
+	return m.Focused().About().Title
+}
+
+func openFinderOf(m *state.Room, f *state.Finder) { m.Dialogs.Open(dialog.NewFinder(f)) }
+
+// Unseen reports whether an action is hidden. A read-only room hides all actions that would change something.
+func Unseen(m *state.Room, a *state.Action) bool {
+	return m.Mode == state.ReadOnly && a.Refused(m) == state.NeedWritable(m)
+}
+
+// RunFound closes the finder and runs the row under the cursor. In the palette, a line that matches no row is run
+// as typed.
+func RunFound(m *state.Room) []feed.Effect {
+	f := m.Dialogs.Finder()
+	if t := f.Marked(); t != nil {
+		if t.Info {
+			return nil
+		}
+		return runItem(m, f, *t)
+	}
+	line := strings.TrimSpace(f.Edit.String())
+	todo, why := []feed.Effect(nil), fmt.Sprintf("nothing is called %q", line)
+	if f.Palette != nil {
+		todo, why = Table(m).Run(m, line)
+	}
+	if why != "" {
+		f.Problem = why
+		if len(f.Found) > 0 {
+			f.Problem += "; " + m.Keys.KeyOf("finder.down") + " selects the closest match"
+		}
+		return nil
+	}
+	m.Dialogs.Close(f)
+	noteUnasked(m, f, todo)
+	m.History = palette.Remember(m.History, line)
+	return todo
+}
+
+// runItem closes a finder and runs one of its rows, or reports why it cannot.
+func runItem(m *state.Room, f *state.Finder, t state.Item) (todo []feed.Effect) {
+	m.Dialogs.Close(f)
+	if why := t.Refused(); why != "" {
+		state.Complain(m, "cannot "+keymap.Verb(t.Title)+": "+why)
+	} else {
+		todo = t.Run(m)
+	}
+	noteUnasked(m, f, todo)
+	// a row that only reopened the palette for completion is not remembered
+	if f.Palette != nil && m.Dialogs.Finder() == nil {
+		m.History = palette.Remember(m.History, t.Line)
+	}
+	return todo
+}
+
+// openPaletteAt opens the palette with the beginning of a line.
+func openPaletteAt(m *state.Room, text string) []feed.Effect {
+	openFinder(m, true)
+	m.Dialogs.Finder().Type(text)
+	return nil
+}
+
+// noteUnasked notes that a line of the palette acted without a question, or was refused.
+func noteUnasked(m *state.Room, f *state.Finder, todo []feed.Effect) {
+	acts := func(e feed.Effect) bool { _, ok := e.(feed.Perform); return ok }
+	if m.Dialogs.Top() == nil && f.Palette != nil &&
+		(m.Status.Failed || slices.ContainsFunc(todo, acts)) {
+		m.Unasked = m.Now
+	}
+}

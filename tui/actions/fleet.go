@@ -1,0 +1,347 @@
+package actions
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"gcity/city"
+	"gcity/describe"
+	"gcity/themes"
+	"gcity/tui/feed"
+	"gcity/tui/fleet"
+	"gcity/tui/keymap"
+	"gcity/tui/panel"
+	"gcity/tui/state"
+	"gcity/tui/widget"
+)
+
+// fleetActions returns the actions that lead to other cities, and the actions of the room of all cities.
+func fleetActions() []state.Action {
+	f := []keymap.Zone{keymap.InFleet}
+	return append([]state.Action{
+		{ID: "city.switch", Key: keymap.Bind("switch city: choose one, or go back to all cities",
+			"@"), Short: "cities", In: []keymap.Zone{keymap.Everywhere}, Run: SwitchCity},
+		{ID: "fleet.show", Key: keymap.Bind("show all cities in one list"),
+			In: []keymap.Zone{keymap.Everywhere}, Why: needFleet,
+			Run: func(m *state.Room) []feed.Effect { return leaveFor(m, feed.SwitchCity{}) }},
+
+		{ID: "fleet.open", Key: keymap.Bind("open the city, or select the agent in its city",
+			"enter", "@"),
+			Short: "opens", In: f, Why: needCityRow, Run: enterCity},
+		{ID: "fleet.next", Key: keymap.Bind("go to the agents that need attention, or back "+
+			"to the cities",
+			"tab", "shift+tab"), Short: "agents", In: f, Why: needNeeds, Run: turnFleet},
+		{ID: "fleet.suspend", Key: keymap.Bind("suspend the whole city, or resume it", "s"),
+			Short: "suspend", In: f, Risk: keymap.Confirmed, Why: needLoop,
+			Run: suspendCity},
+		{ID: "fleet.reload", Key: keymap.Bind("reload the city's configuration now", "R"), In: f,
+			Why: needLoop, Run: reloadCity},
+		{ID: "fleet.details", Key: keymap.Bind("show details of the city: why it is in this "+
+			"state, all its problems",
+			"d"), Short: "details", In: f, Why: needCityRow, Run: showOtherCity},
+		{ID: "fleet.register",
+			Key: keymap.Bind(
+				"register a city's folder and start it: also starts a registered city", "a"),
+			Short: "add", In: f, Why: needRegistrar, Run: askRegister},
+		{ID: "fleet.unregister",
+			Key:  keymap.Bind("stop the city with all its agents, and unregister it", "ctrl+k"),
+			In:   f,
+			Risk: keymap.Typed, Why: needRegistered, Run: askUnregister},
+		{ID: "fleet.filter",
+			Key:   keymap.Bind("filter: all words must match; !not ~fuzzy state: name:", "/"),
+			Short: "filter", In: f, Run: filterCities},
+		{ID: "fleet.messages", Key: keymap.Bind("messages: show past status lines", "m"), In: f,
+			Run: showMessages},
+		{ID: "fleet.mouse",
+			Key: keymap.Bind("use the mouse to click and scroll here, or to select text again",
+				"M"),
+			In: f, Run: toggleMouse},
+		{ID: "fleet.redraw", Key: keymap.Bind("redraw the screen", "ctrl+l"), In: f,
+			Run: func(*state.Room) []feed.Effect { return []feed.Effect{feed.Redraw{}} }},
+		{ID: "fleet.verbs", Key: keymap.Bind("find one of these actions and run it", "?", ":", "x",
+			"ctrl+p"), Short: "help", In: f, Run: fleetMenu},
+		{ID: "fleet.quit", Key: keymap.Bind("leave; all cities keep running", "q", "ctrl+c"),
+			Short: "quit", In: f, Run: AskQuit},
+	}, fleetMoves()...)
+}
+
+func fleetMoves() []state.Action {
+	f := []keymap.Zone{keymap.InFleet}
+	move := func(n int) func(*state.Room) []feed.Effect {
+		return func(m *state.Room) []feed.Effect { state.StepFleet(m, n); return nil }
+	}
+	return []state.Action{
+		{ID: "fleet.down", Key: keymap.Bind("down", "j", "down"), In: f, Run: move(1)},
+		{ID: "fleet.up", Key: keymap.Bind("up", "k", "up"), In: f, Run: move(-1)},
+		{ID: "fleet.page.down", Key: keymap.Bind("a page down", "pgdown", "ctrl+d"), In: f,
+			Run: move(10)},
+		{ID: "fleet.page.up", Key: keymap.Bind("a page up", "pgup", "ctrl+u"), In: f,
+			Run: move(-10)},
+		{ID: "fleet.first", Key: keymap.Bind("to the first row", "g", "home"), In: f,
+			Run: move(-widget.Far)},
+		{ID: "fleet.last", Key: keymap.Bind("to the last row", "G", "end"), In: f,
+			Run: move(widget.Far)},
+		{ID: "fleet.back",
+			Key: keymap.Bind("go back one step, also to the previous city; never leaves",
+				"esc"), In: f, Run: backInFleet},
+	}
+}
+
+// turnFleet moves the cursor between the cities and the agents.
+func needNeeds(m *state.Room) string {
+	if !m.OnNeeds && len(state.AllNeeds(m)) == 0 {
+		return "no agent needs attention"
+	}
+	return ""
+}
+
+func turnFleet(m *state.Room) []feed.Effect {
+	m.OnNeeds = !m.OnNeeds && len(state.AllNeeds(m)) > 0
+	state.MoveNeeds(m, 0)
+	return nil
+}
+
+func needCityRow(m *state.Room) string {
+	if state.ChosenCity(m) == nil {
+		return "no city is selected"
+	}
+	return ""
+}
+
+// needCityItself returns why a verb about a whole city does not apply to the row under the cursor.
+func needCityItself(m *state.Room) string {
+	if m.OnNeeds {
+		return "this applies to a whole city, and the cursor is " +
+			"on an agent; " + m.Keys.KeyOf("fleet.next") + " goes to the cities, " +
+			m.Keys.KeyOf("fleet.open") + " to the agent"
+	}
+	if c := state.ChosenCity(m); c != nil && c.Opened {
+		return c.Shown + " is not registered; " + m.Keys.KeyOf("fleet.open") + " opens it"
+	}
+	return needCityRow(m)
+}
+
+// needLoop returns why the city cannot receive commands, or "".
+func needLoop(m *state.Room) string {
+	if why := state.NeedWritable(m); why != "" {
+		return why
+	}
+	if why := needCityItself(m); why != "" {
+		return why
+	}
+	if c := state.ChosenCity(m); !c.Info.Running {
+		return c.Shown + " is not running: it is " + string(c.Info.Status)
+	}
+	return ""
+}
+
+func needRegistrar(m *state.Room) string {
+	if why := state.NeedWritable(m); why != "" {
+		return why
+	}
+	if !m.Registrar {
+		return describe.Fixed + "; use `gcity register`"
+	}
+	return ""
+}
+
+func needRegistered(m *state.Room) string {
+	if why := needRegistrar(m); why != "" {
+		return why
+	}
+	return needCityItself(m)
+}
+
+func enterCity(m *state.Room) []feed.Effect {
+	c, agent := state.ChosenCity(m), ""
+	if m.OnNeeds {
+		agent = m.NeedOf[1]
+	}
+	return visitRow(m, c, agent)
+}
+
+// toCity sends a command to a city of the list.
+func toCity(m *state.Room, doing string, c *fleet.City, command city.Command) []feed.Effect {
+	return []feed.Effect{feed.CommandCity{ID: state.Begin(m,
+		doing+" "+c.Shown+" "+m.Look.Glyphs.More),
+		Title: doing,
+		Order: feed.CityOrder{Name: c.Info.Name, Path: c.Info.Path, Command: command}}}
+}
+
+func suspendCity(m *state.Room) []feed.Effect {
+	c := *state.ChosenCity(m)
+	if c.Brief.Suspended {
+		return perhaps(m, question{title: "Resume " + c.Shown + "?", verb: "resume",
+			do: func(m *state.Room) []feed.Effect {
+				return toCity(m, "resuming", &c, city.Resume{})
+			}})
+	}
+	ask(m, question{title: "Suspend " + c.Shown + "?", verb: "suspend", count: c.Brief.Running,
+		body: []string{fmt.Sprintf("%d of %s running. All sessions stop, and none starts until "+
+			"the city is resumed.", c.Brief.Running, widget.Count(c.Brief.Agents, "agent"))},
+		do: func(m *state.Room) []feed.Effect {
+			return toCity(m, "suspending", &c, city.Suspend{})
+		}})
+	return nil
+}
+
+func reloadCity(m *state.Room) []feed.Effect {
+	return toCity(m, "reloading the configuration of", state.ChosenCity(m), city.Reload{})
+}
+
+// askRegister asks for a folder. It suggests the folder of the selected city if that city is not running, because
+// registering it again starts it.
+func askRegister(m *state.Room) []feed.Effect {
+	text := widget.NewEntry("")
+	if c := state.ChosenCity(m); c != nil && !c.Info.Running {
+		text = widget.NewReplacedEntry(c.Info.Path)
+	}
+	m.Dialogs.Open(&state.Prompt{Label: "register the city in the folder",
+		Hint: m.Keys.KeyOf("prompt.done") + " registers", Edit: text,
+		Refuse: func(text string) string {
+			if !filepath.IsAbs(text) {
+				return "enter an absolute path, starting with /"
+			}
+			return ""
+		},
+		Done: func(text string) state.Task {
+			return func(m *state.Room) []feed.Effect {
+				return []feed.Effect{feed.RegisterCity{ID: state.Begin(m, "registering "+text+" "+
+					m.Look.Glyphs.More), Path: filepath.Clean(text)}}
+			}
+		}})
+	return nil
+}
+
+func askUnregister(m *state.Room) []feed.Effect {
+	c := *state.ChosenCity(m)
+	body := []string{fmt.Sprintf("%s running in %s.", areRunning(c.Brief.Running),
+		widget.Plain(c.Info.Path)),
+		"They stop, and the city is unregistered; its files stay."}
+	if m.HomeAt != "" && c.Info.Path == m.HomeAt && m.Hosts {
+		body = append(body, "This program runs that city.")
+	}
+	m.Dialogs.Open(&state.Choice{Title: "Stop and unregister " + c.Shown, Body: body, Must: c.Shown,
+		Edit: widget.NewEntry(""), Since: m.Now, At: 1,
+		Answers: []state.Answer{
+			{Title: "stop and unregister it", Do: func(m *state.Room) []feed.Effect {
+				return []feed.Effect{feed.UnregisterCity{ID: state.Begin(m,
+					"stopping "+c.Shown+" "+m.Look.Glyphs.More),
+					Name: c.Info.Name, Path: c.Info.Path}}
+			}},
+			{Title: "cancel", Safe: true},
+		}})
+	return nil
+}
+
+// filterCities edits the filter of the list and previews it at every key.
+func filterCities(m *state.Room) []feed.Effect {
+	m.OnNeeds = false
+	apply := func(text string) {
+		m.CityFilter = widget.ParseFilter(text)
+		state.ListCities(m)
+	}
+	m.Dialogs.Open(&state.Prompt{Edit: widget.NewReplacedEntry(m.CityFilter.Text), Label: "filter",
+		Hint: "!not  ~fuzzy  state: name:  " + m.Keys.KeyOf("prompt.done") + " keeps  " +
+			m.Keys.KeyOf("prompt.cancel") + " clears",
+		Change: apply,
+		Done: func(text string) state.Task {
+			return func(m *state.Room) []feed.Effect { apply(text); return nil }
+		},
+		Cancel: func() { apply("") },
+	})
+	return nil
+}
+
+// fleetMenu offers all actions of the room of all cities.
+func fleetMenu(m *state.Room) []feed.Effect {
+	f := &state.Finder{Title: "All cities", None: "No action has this name.", Reasons: true}
+	for _, a := range m.Keys.In(keymap.InFleet) {
+		if a.ID != "fleet.verbs" && !Unseen(m, a) {
+			t := actionItem(m, a)
+			t.Tail = a.Risk.String()
+			f.All = append(f.All, t)
+		}
+	}
+	for i := range m.Keys.Actions {
+		if a := &m.Keys.Actions[i]; strings.HasPrefix(a.ID, state.ThemeID) {
+			f.All = append(f.All, actionItem(m, a))
+		}
+	}
+	openFinderOf(m, f)
+	return nil
+}
+
+func backInFleet(m *state.Room) []feed.Effect {
+	switch {
+	case m.Status.Failed:
+		m.Status = state.Status{}
+	case m.OnNeeds:
+		m.OnNeeds = false
+	case m.CityFilter.Active():
+		m.CityFilter = widget.Filter{}
+		state.ListCities(m)
+	case !m.All:
+		return leaveFor(m, m.From)
+	}
+	return nil
+}
+
+// showOtherCity shows details of a city without switching to it.
+func showOtherCity(m *state.Room) []feed.Effect {
+	c := *state.ChosenCity(m)
+	openReader(m, &state.Reader{Title: c.Shown,
+		Lines: func(w int) []string { return widget.WrapAll(SisterLines(m, &c), w) }})
+	return nil
+}
+
+func SisterLines(m *state.Room, of *fleet.City) []string {
+	c := m.Fleet.Find(of.Info.Name)
+	if of.Opened {
+		c = of
+	}
+	if c == nil {
+		return []string{of.Shown + " is no longer registered."}
+	}
+	h, b := fleet.HealthOf(&m.Look, c), &c.Brief
+	lines := []string{m.Look.Paint(h.Token, h.Sign+" "+h.Word) + " " + c.Why(m.Now), "",
+		m.Look.Field("folder", widget.Plain(c.Info.Path))}
+	if !c.Info.Since.IsZero() {
+		lines = append(lines, m.Look.Field("since", widget.Clock(c.Info.Since, m.Now)))
+	}
+	if c.Info.Crashes > 0 {
+		lines = append(lines, m.Look.Field("crashes",
+			fmt.Sprintf("%d of the controller", c.Info.Crashes)))
+	}
+	if c.Info.Left > 0 {
+		lines = append(lines, m.Look.Field("left",
+			widget.Count(c.Info.Left, "session")+
+				" from an earlier run; `gcity stop` in the city's folder stops them"))
+	}
+	if c.Known {
+		last := ""
+		if !c.Heard.IsZero() {
+			last = ", as of " + widget.Age(m.Now.Sub(c.Heard)) + " ago"
+		}
+		lines = append(lines, m.Look.Field("agents",
+			fmt.Sprintf("%d of %d running%s", b.Running, b.Agents, last)),
+			m.Look.Field("work", describe.Work(b.Open, b.Begun)),
+			m.Look.Field("mail", fmt.Sprintf("%d unread", b.Unread)))
+	}
+	if len(b.Problems)+len(b.Needs) > 0 {
+		lines = append(lines, "", m.Look.Paint(themes.Title, "Problems"))
+	}
+	for _, p := range b.Problems {
+		lines = append(lines, m.Look.Paint(themes.Bad, m.Look.Glyphs.Alert)+" "+p)
+	}
+	for _, n := range b.Needs {
+		sign, word, token := panel.AgentCondition(&m.Look, n.State, n.Stuck)
+		if word == string(n.State) {
+			word = panel.InState(n.State)
+		}
+		lines = append(lines, m.Look.Paint(token, sign)+" "+n.Shown+" is "+word+" for "+
+			widget.Age(m.Now.Sub(n.Since))+": "+n.Why)
+	}
+	return lines
+}

@@ -1,0 +1,81 @@
+package actions
+
+import (
+	"gcity/tui/feed"
+	"gcity/tui/keymap"
+	"gcity/tui/panel"
+	"gcity/tui/state"
+	"gcity/tui/widget"
+)
+
+// panelActions returns the actions that the panels define.
+func panelActions(all []panel.Panel) []state.Action {
+	var actions []state.Action
+	for _, p := range all {
+		for _, a := range p.Actions() {
+			actions = append(
+				actions,
+				state.Action{
+					ID:    a.Action.ID,
+					Key:   a.Action.Key,
+					Short: a.Action.Short,
+					Risk:  a.Action.Risk,
+					In:    []keymap.Zone{p.About().Zone},
+					Why:   func(m *state.Room) string { return refusedIn(m, p, a) },
+					Run: func(m *state.Room) []feed.Effect {
+						return grant(m, a.Action.Run(m.Env()))
+					},
+				},
+			)
+		}
+	}
+	return actions
+}
+
+// refusedIn returns why an action of a panel is not possible now, or "".
+func refusedIn(m *state.Room, p panel.Panel, a panel.Action) string {
+	switch {
+	case a.Writes && m.Mode == state.ReadOnly:
+		return state.NeedWritable(m)
+	case m.Focus != p.About().ID || p.Subject().Name == "":
+		return state.NoneIn(m, p)
+	}
+	return a.Action.Refused(m.Env())
+}
+
+func grant(m *state.Room, all []panel.Request) (todo []feed.Effect) {
+	for _, r := range all {
+		todo = append(todo, grantOne(m, r)...)
+	}
+	return todo
+}
+
+func grantOne(m *state.Room, r panel.Request) []feed.Effect {
+	switch {
+	case r.Lines != nil:
+		openReader(m, &state.Reader{Title: r.Title, Lines: func(w int) []string {
+			return r.Lines(m.Env(), w)
+		}})
+	case len(r.Commands) > 0:
+		do := func(m *state.Room) []feed.Effect {
+			return state.Carry(m, r.Doing, r.What, r.Commands)
+		}
+		q := question{title: r.Ask, whom: r.Whom, body: r.Body, verb: r.Verb, count: r.Count,
+			do: do}
+		if r.Count > 0 {
+			ask(m, q)
+			return nil
+		}
+		return perhaps(m, q)
+	case r.Visit != "":
+		state.FocusOn(m, panel.IDAgents)
+		return chooseNamed(m, r.Visit)
+	case r.Go != "":
+		from := m.Focus
+		state.FocusOn(m, r.Go)
+		m.Trail = from
+		*state.Filter(m) = widget.ParseFilter(r.Filter)
+		m.Refill()
+	}
+	return nil
+}

@@ -1,0 +1,157 @@
+package actions
+
+import (
+	"gcity/city"
+	"gcity/tui/details"
+	"gcity/tui/feed"
+	"gcity/tui/keymap"
+	"gcity/tui/panel"
+	"gcity/tui/state"
+	"gcity/tui/widget"
+)
+
+// inspectActions returns the actions about the details of an agent.
+func inspectActions() []state.Action {
+	r := []keymap.Zone{keymap.InReader}
+	return []state.Action{
+		{ID: "agent.crashes", Key: keymap.Bind("show the agent's crashes with its last output"),
+			In:  []keymap.Zone{keymap.Everywhere},
+			Why: needAgent, Run: showCrashes},
+		{ID: "agent.told",
+			Key: keymap.Bind("show the agent's prompt"),
+			In:  []keymap.Zone{keymap.Everywhere}, Why: needAgent, Run: showPrompt},
+		{ID: "reader.told", Key: keymap.Bind("from an agent's details: show the whole prompt", "p"),
+			In: r, Why: needDossier, Run: showPrompt},
+		{ID: "reader.crashes", Key: keymap.Bind("from an agent's details: show its crashes", "l"),
+			In: r, Why: needDossier, Run: showCrashes},
+		{ID: "reader.release", Key: keymap.Bind(
+			"from an agent's details or crashes: release the agent", "u"),
+			In: r, Why: needHeldDossier, Run: releaseRead},
+	}
+}
+
+func needDossier(m *state.Room) string {
+	if m.Dialogs.Dossier() == nil {
+		return "this text shows " + m.Dialogs.Reader().Title + ", not an agent"
+	}
+	return ""
+}
+
+func needHeldDossier(m *state.Room) string {
+	if why := needDossier(m); why != "" {
+		return why
+	}
+	if m.Mode == state.ReadOnly {
+		return "this control room is read-only"
+	}
+	if r := m.Agents.Find(m.Dialogs.Dossier().Name); r == nil || !r.Releasable() {
+		return "nothing to release: only agents in quarantine, in backoff or draining can " +
+			"be released"
+	}
+	return ""
+}
+
+// releaseRead releases the agent of the open details, regardless of marks.
+func releaseRead(m *state.Room) []feed.Effect {
+	r := m.Agents.Find(m.Dialogs.Dossier().Name)
+	m.Dialogs.CloseIn(keymap.InReader)
+	var command city.Command = city.Release{Agent: r.Name}
+	if r.State == city.Draining {
+		command = city.Undrain{Agent: r.Name}
+	}
+	return state.Carry(m, "releasing", r.Shown, []city.Command{command})
+}
+
+func showAgent(m *state.Room) []feed.Effect {
+	r := state.SingleAgent(m)
+	d := &details.Inspection{Name: r.Name}
+	openReader(m, &state.Reader{Title: r.Shown, About: state.AgentText{Inspection: d},
+		Lines: func(w int) []string {
+			return widget.WrapAll(append(details.Agent(m.Details(), d.Name, w),
+				details.Rest(m.Details(), d, w)...), w)
+		}})
+	state.AskAbout(m, d)
+	return nil
+}
+
+// readerKeys returns the keys for the open text, except scrolling and closing.
+func readerKeys(m *state.Room) []string {
+	if name := m.Dialogs.EventAgent(); name != "" && needReadAgent(m) == "" {
+		return []string{m.Keys.KeyOf("reader.agent") + " selects " + widget.Plain(name)}
+	}
+	if m.Dialogs.OpenMessage() != nil && m.Mode != state.ReadOnly {
+		return m.Keys.Hints("reader.reply", "reply", "reader.archive", "archive")
+	}
+	r, ok := m.Dialogs.About().(state.AgentText)
+	if !ok {
+		return nil
+	}
+	var keys []string
+	if !r.Crashes && r.About != nil && len(r.About.Crashes) > 0 {
+		keys = append(keys, m.Keys.KeyOf("reader.crashes")+" crashes")
+	}
+	if !r.Prompt && r.About != nil && r.About.Prompt != "" {
+		keys = append(keys, m.Keys.KeyOf("reader.told")+" prompt")
+	}
+	if needEditableDossier(m) == "" && !r.Crashes {
+		keys = append(keys, m.Keys.KeyOf("reader.edit")+" edits its configuration")
+	}
+	if needHeldDossier(m) == "" {
+		keys = append(keys, m.Keys.KeyOf("reader.release")+" releases it")
+	}
+	if m.Keys.ByID("reader.unsend").Refused(m) == "" && !r.Crashes && !r.Prompt {
+		keys = append(keys, m.Keys.KeyOf("reader.unsend")+" cancels the queued texts")
+	}
+	if m.Keys.ByID("reader.send.now").Refused(m) == "" && !r.Crashes && !r.Prompt {
+		keys = append(keys, m.Keys.KeyOf("reader.send.now")+" sends the next text now")
+	}
+	return keys
+}
+
+// showPrompt opens the prompt of the agent of the open details or, without details, of the selected agent.
+func showPrompt(m *state.Room) []feed.Effect {
+	d := &details.Inspection{Name: m.Agents.Chosen}
+	if known := m.Dialogs.Dossier(); known != nil {
+		d = known
+	}
+	r := m.Agents.Find(d.Name)
+	if r == nil {
+		return nil
+	}
+	openReader(m, &state.Reader{Title: "prompt of " + r.Shown,
+		About: state.AgentText{Inspection: d, Prompt: true},
+		Lines: func(w int) []string { return widget.WrapAll(details.Prompt(m.Details(), d), w) }})
+	if d.About == nil && d.Asked == 0 {
+		state.AskAbout(m, d)
+	}
+	return nil
+}
+
+// enterAgent shows the crashes of an agent in quarantine, and the terminal of any other agent.
+func enterAgent(m *state.Room) []feed.Effect {
+	if m.Focus == panel.IDQuarantine {
+		return showCrashes(m)
+	}
+	return zoomIn(m)
+}
+
+// showCrashes shows the crashes of the agent of the open details or, without details, of the selected agent.
+func showCrashes(m *state.Room) []feed.Effect {
+	d := &details.Inspection{Name: m.Agents.Chosen}
+	if known := m.Dialogs.Dossier(); known != nil {
+		d = known
+	}
+	r := m.Agents.Find(d.Name)
+	if r == nil {
+		return nil
+	}
+	openReader(m, &state.Reader{Title: "crashes of " + r.Shown,
+		About: state.AgentText{Inspection: d, Crashes: true},
+		Lines: func(w int) []string {
+			return widget.WrapAll(details.Crashes(m.Details(), d, w), w)
+		}})
+	if d.About == nil && d.Asked == 0 {
+		state.AskAbout(m, d)
+	}
+	return nil
+}

@@ -1,0 +1,165 @@
+package actions
+
+import (
+	"fmt"
+
+	"gcity/city"
+	"gcity/tui/details"
+	"gcity/tui/feed"
+	"gcity/tui/keymap"
+	"gcity/tui/panel"
+	"gcity/tui/state"
+	"gcity/tui/widget"
+)
+
+// leaveActions returns the actions that leave the control room.
+func leaveActions() []state.Action {
+	global := []keymap.Zone{keymap.Everywhere}
+	return []state.Action{
+		{ID: "quit", Key: keymap.Bind("leave; asks first if this program runs the city", "q",
+			"ctrl+c"), Short: "quit", In: global, Run: AskQuit},
+		{ID: "quit.suspend", Key: keymap.Bind("explain why this program is not suspended",
+			"ctrl+z"),
+			In: global, Run: explainSuspend},
+	}
+}
+
+// AskQuit leaves immediately if everything keeps running without this program. Otherwise it asks about the city.
+func AskQuit(m *state.Room) []feed.Effect {
+	leave := func(e feed.Exit) func(*state.Room) []feed.Effect {
+		return func(*state.Room) []feed.Effect { return []feed.Effect{feed.Quit{Exit: e}} }
+	}
+	switch {
+	case m.Hosts && m.Home != "":
+		return askHosted(m)
+	case m.Mode != state.Hosting || m.Home != "" || m.All || m.FleetRoom:
+		return leave(feed.Leave)(m)
+	}
+	m.Dialogs.Open(&state.Choice{Title: "Leave " + state.CityName(m) + "?", Since: m.Now,
+		Leaving: true,
+		Body: []string{areRunning(RunningAgents(m)) + " running. " + m.Person.ClosingText(),
+			"Run `gcity` in the city's folder to return, or to start it again."},
+		Answers: []state.Answer{
+			{Key: "h", Title: "keep the city running in the background, with its agents",
+				Do: leave(feed.HandOver)},
+			{Key: "a", Title: "keep only the agents running: no restarts, no automations",
+				Do: leave(feed.KeepAgents)},
+			{Key: "d", Title: "let all agents finish (drain), then stop the city",
+				Do: askDrainAll},
+			{Key: "s", Title: "stop all agents and the city", Do: askStopCity},
+			{Key: "n", Title: "stay", Safe: true},
+		}, At: 4})
+	return nil
+}
+
+// askStopCity stops the city. If agents would stop, it asks for confirmation first.
+func askStopCity(m *state.Room) []feed.Effect {
+	stop := func(*state.Room) []feed.Effect { return []feed.Effect{feed.Quit{Exit: feed.StopCity}} }
+	n := RunningAgents(m)
+	if n == 0 {
+		return stop(m)
+	}
+	ask(m, question{title: "Stop " + widget.Count(n, "agent") + " and the controller?",
+		verb: "stop the city", no: "stay", count: n, plan: true, do: stop,
+		body: []string{"The sessions stop, even in the middle of work, and none starts until " +
+			"gcity is started again."}})
+	if c := m.Dialogs.Choice(); c != nil {
+		c.Leaving = true
+	}
+	return nil
+}
+
+// AskLost reduces an open leave question to the answers that are still possible after the city has stopped.
+func AskLost(m *state.Room) {
+	c := m.Dialogs.Choice()
+	c.Title, c.Must = "Leave "+state.CityName(m)+"?", ""
+	c.Body = []string{widget.Lead(state.Alerts(m)[0].Text)}
+	c.Answers = []state.Answer{
+		{Key: "l", Title: "leave", Do: func(*state.Room) []feed.Effect {
+			return []feed.Effect{feed.Quit{Exit: feed.Leave}}
+		}},
+		{Key: "n", Title: "stay", Safe: true},
+	}
+	c.At, c.Since, c.Asked = min(c.At, 1), m.Now, false
+}
+
+func RunningAgents(m *state.Room) int {
+	n := 0
+	for i := range m.Agents.Rows {
+		if m.Agents.Rows[i].Running {
+			n++
+		}
+	}
+	return n
+}
+
+func areRunning(n int) string {
+	if n == 1 {
+		return "1 agent is"
+	}
+	return fmt.Sprintf("%d agents are", n)
+}
+
+func explainSuspend(m *state.Room) []feed.Effect {
+	body := []string{"Suspending this program would freeze the controller in it:",
+		"no agent would be restarted until it resumes.", "",
+		m.Keys.KeyOf("quit") + " leaves and keeps the agents running; run gcity to come back."}
+	if m.Mode != state.Hosting {
+		body = []string{"Leave with " + m.Keys.KeyOf("quit") +
+			" instead; run gcity to come back to this city."}
+	}
+	m.Dialogs.Open(&state.Choice{Title: "Not suspended", Body: body,
+		Answers: []state.Answer{{Key: "n", Title: "continue", Safe: true}}, Since: m.Now})
+	return nil
+}
+
+// askHosted switches to the city that this program runs, and asks there how to leave.
+func askHosted(m *state.Room) []feed.Effect {
+	return leaveFor(m, feed.SwitchCity{Home: true, Name: m.Home, Leaving: true})
+}
+
+// askDrainAll asks whether to drain all agents before the city stops.
+func askDrainAll(m *state.Room) []feed.Effect {
+	var rows []*panel.AgentRow
+	for i := range m.Agents.Rows {
+		if r := &m.Agents.Rows[i]; r.Running && r.Session != nil {
+			rows = append(rows, r)
+		}
+	}
+	if len(rows) == 0 {
+		return []feed.Effect{feed.Quit{Exit: feed.StopCity}}
+	}
+	body := []string{details.DrainMeans(m.Pools, rows)[0],
+		"The city stops when the last agent has finished, or after " +
+			widget.Duration(details.LongestDrain(m.Pools, rows)) + ".",
+		"Agents that finish do not restart; " + m.Keys.KeyOf("view.back") +
+			" stays and restarts them."}
+	ask(m, question{title: "Drain " + details.TargetNames(rows) + ", then leave?",
+		whom: names(m, rows),
+		body: body,
+		verb: "drain, then leave", no: "stay", count: len(rows),
+		do: func(m *state.Room) []feed.Effect { return depart(m, rows) }})
+	return nil
+}
+
+// depart drains agents and starts waiting for their sessions to end.
+func depart(m *state.Room, rows []*panel.AgentRow) []feed.Effect {
+	d := state.Departure{Sessions: map[string]string{}, Total: len(rows),
+		Until: m.Now.Add(details.LongestDrain(m.Pools, rows) + panel.Slack)}
+	var commands []city.Command
+	for _, r := range rows {
+		d.Sessions[r.Name] = r.Session.ID
+		if r.Drainable() {
+			commands = append(commands, city.Drain{Agent: r.Name, Final: true})
+			d.Draining = append(d.Draining, r.Name)
+		}
+	}
+	var todo []feed.Effect
+	if len(commands) > 0 {
+		todo = state.Carry(m, "draining", widget.Count(len(commands), "agent"), commands)
+		m.Undo = state.Undo{} // esc cancels the drains
+		d.ID = m.Status.ID
+	}
+	m.Departure = d
+	return todo
+}

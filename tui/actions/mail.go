@@ -1,0 +1,240 @@
+package actions
+
+import (
+	"cmp"
+	"strings"
+
+	"gcity/beads"
+	"gcity/city"
+	"gcity/mail"
+	"gcity/tui/feed"
+	"gcity/tui/keymap"
+	"gcity/tui/panel"
+	"gcity/tui/state"
+	"gcity/tui/widget"
+)
+
+// mailActions returns the actions for mail and for handing out work.
+func mailActions() []state.Action {
+	global, k, r := []keymap.Zone{keymap.Everywhere}, []keymap.Zone{keymap.InMail},
+		[]keymap.Zone{keymap.InReader}
+	return []state.Action{
+		{ID: state.MailID,
+			Key: keymap.Bind("write mail to the agent or the pool: it waits until it is read", "W"),
+			In:  global, Why: needAddressees, Run: askMailTo},
+		{ID: state.SlingID, Key: keymap.Bind("hand a bead to the agent or the pool, and notify it",
+			"B"),
+			In: global, Why: needTaker, Run: askSling},
+
+		{ID: "agent.inbox", Key: keymap.Bind("show the agent's mail"), In: global, Why: needAgent,
+			Run: goFor(panel.IDMail, "to:")},
+		{ID: "agent.work", Key: keymap.Bind("show the agent's beads"), In: global, Why: needAgent,
+			Run: goFor(panel.IDWork, "assignee:")},
+
+		{ID: "mail.read", Key: keymap.Bind("read the message", "enter"), Short: "read", In: k,
+			Why: needMail, Run: openMail},
+		{ID: "mail.reply", Key: keymap.Bind("reply", "r"), Short: "reply", In: k,
+			Why: needMailVerb, Run: onMail(reply)},
+		{ID: "mail.write", Key: keymap.Bind("write mail", "n"), Short: "new", In: k,
+			Why: state.NeedWritable, Run: askRecipient},
+		{ID: "mail.archive", Key: keymap.Bind("archive the message", "A"), Short: "archive", In: k,
+			Why: needMailVerb, Run: archiveListed},
+		{ID: "mail.unread", Key: keymap.Bind("mark as unread, or undo archiving", "u"),
+			Short: "unread", In: k, Why: needUnread, Run: markUnread},
+		{ID: "mail.others", Key: keymap.Bind("show all mail, or only mail for people", "t"),
+			Short: "all mail", In: k, Run: toggleOthers},
+		{ID: "mail.agent", Key: keymap.Bind("go to the agent that sent or received it", "."),
+			In: k, Why: needMailAgent, Run: func(m *state.Room) []feed.Effect {
+				return grantOne(m, panel.Request{Visit: m.Mail.Agent()})
+			}},
+		{ID: "mail.refresh", Key: keymap.Bind("refresh", "ctrl+r"), In: k,
+			Run: func(m *state.Room) []feed.Effect { m.Mail.Outdated(); return nil }},
+
+		{ID: "reader.reply", Key: keymap.Bind("from a message: reply", "r"), In: r,
+			Why: ofOpenMail(state.NeedWritable), Run: fromOpenMail(reply)},
+		{ID: "reader.archive", Key: keymap.Bind("from a message: archive it", "A"), In: r,
+			Why: ofOpenMail(state.NeedWritable), Run: fromOpenMail(func(m *state.Room,
+				l mail.Message) []feed.Effect {
+				return archive(m, l)
+			})},
+	}
+}
+
+// goFor returns an action that goes to a panel and filters it by the selected agent.
+func goFor(to panel.ID, field string) func(*state.Room) []feed.Effect {
+	return func(m *state.Room) []feed.Effect {
+		return grantOne(m, panel.Request{Go: to, Filter: field + state.Selected(m).Name})
+	}
+}
+
+// pointedMail returns the message under the cursor of Mail, or nil.
+func pointedMail(m *state.Room) *panel.MailRow {
+	if m.Focus != panel.IDMail {
+		return nil
+	}
+	return m.Mail.Pointed()
+}
+
+func needMail(m *state.Room) string {
+	if pointedMail(m) == nil {
+		return state.NoneIn(m, m.Mail)
+	}
+	return ""
+}
+
+func needMailAgent(m *state.Room) string {
+	why := needMail(m)
+	if why == "" && m.Mail.Agent() == "" {
+		return "neither the sender nor the recipient is an agent"
+	}
+	return why
+}
+
+func needMailVerb(m *state.Room) string { return cmp.Or(state.NeedWritable(m), needMail(m)) }
+
+func needUnread(m *state.Room) string {
+	why := needMailVerb(m)
+	switch {
+	case state.Undoable(m):
+		return ""
+	case why == "" && !pointedMail(m).Read:
+		return "the message is already unread"
+	}
+	return why
+}
+
+// ofOpenMail returns a condition that requires an open message and then applies why.
+func ofOpenMail(why func(*state.Room) string) func(*state.Room) string {
+	return func(m *state.Room) string {
+		if m.Dialogs.OpenMessage() == nil {
+			return "no message is open"
+		}
+		return why(m)
+	}
+}
+
+// onMail returns an action that runs do on the message under the cursor.
+func onMail(do func(*state.Room, mail.Message) []feed.Effect) func(*state.Room) []feed.Effect {
+	return func(m *state.Room) []feed.Effect {
+		l := pointedMail(m)
+		if l == nil {
+			return nil
+		}
+		return do(m, l.Message)
+	}
+}
+
+// fromOpenMail returns an action that closes the open message and runs do on it.
+func fromOpenMail(do func(*state.Room, mail.Message) []feed.Effect) func(
+	*state.Room) []feed.Effect {
+	return func(m *state.Room) []feed.Effect {
+		l := m.Dialogs.OpenMessage()
+		if l == nil {
+			return nil
+		}
+		m.Dialogs.CloseIn(keymap.InReader)
+		return do(m, *l)
+	}
+}
+
+func toggleOthers(m *state.Room) []feed.Effect {
+	m.Mail.Others = !m.Mail.Others
+	m.Refill()
+	return nil
+}
+
+// listMail rebuilds the list of mail after a change in this room.
+func listMail(m *state.Room) {
+	m.Mail.Update(m.Env())
+	m.KeepUp()
+}
+
+// openMail shows a message over the list. It marks mail for people as read. An agent's mail must stay unread for the
+// agent.
+func openMail(m *state.Room) []feed.Effect {
+	l := pointedMail(m)
+	if l == nil {
+		return nil
+	}
+	own := l.Message
+	openReader(m, &state.Reader{Title: widget.Plain(own.ID), About: &own,
+		Lines: func(w int) []string { return widget.WrapAll(panel.MailDetails(m.Env(), &own), w) }})
+	if own.Read || m.Mode == state.ReadOnly || m.Snap == nil || !m.Snap.ForPeople(own.To) {
+		return nil
+	}
+	m.Mail.SetRead(own.ID, true)
+	listMail(m)
+	m.Actions++
+	return []feed.Effect{feed.RunTasks{ID: m.Actions, Title: "reading",
+		Tasks: []feed.Task{feed.ReadMail{ID: own.ID}},
+		Quiet: true}}
+}
+
+func markUnread(m *state.Room) []feed.Effect {
+	if state.Undoable(m) {
+		return takeBack(m)
+	}
+	l := pointedMail(m)
+	if l == nil {
+		return nil
+	}
+	m.Mail.SetRead(l.ID, false)
+	listMail(m)
+	return state.Carry(m, "marking", widget.Plain(l.ID)+" as unread",
+		[]city.Command{city.UpdateBead{ID: l.ID, Patch: mail.UnreadPatch()}})
+}
+
+// archive archives messages and offers undo. If agents have not read some of them, it asks for confirmation first.
+func archive(m *state.Room, all ...mail.Message) []feed.Effect {
+	what := widget.Plain(all[0].ID)
+	if len(all) > 1 {
+		what = widget.Count(len(all), "message")
+	}
+	q := question{title: "Archive " + what + "?", verb: "archive it", count: len(all)}
+	var tasks []feed.Task
+	var back []city.Command
+	var unread []string
+	open := beads.StatusOpen
+	for _, l := range all {
+		tasks = append(tasks, feed.ArchiveMail{ID: l.ID})
+		back = append(back, city.UpdateBead{ID: l.ID, Patch: beads.Patch{Status: &open}})
+		q.body = append(q.body, widget.Plain(l.Subject))
+		if !l.Read && m.Snap != nil && !m.Snap.ForPeople(l.To) {
+			unread = append(unread, widget.Plain(l.To))
+		}
+	}
+	q.do = func(m *state.Room) []feed.Effect {
+		todo := state.Send(m, "archiving", what, tasks...)
+		m.Undo = state.Undo{ID: m.Status.ID, What: "archiving " + what,
+			Until: m.Now.Add(state.UndoFor), Commands: back}
+		m.Mail.Marks = map[string]bool{}
+		for _, l := range all {
+			m.Mail.Drop(l.ID)
+		}
+		listMail(m)
+		return todo
+	}
+	if len(unread) > 0 {
+		has := " has"
+		if len(unread) > 1 {
+			has = " have"
+		}
+		q.body = append(q.body, strings.Join(unread, ", ")+has+
+			" not read it and will not see it any more.")
+		ask(m, q)
+		return nil
+	}
+	return perhaps(m, q)
+}
+
+// archiveListed archives the marked messages or, without marks, the message under the cursor.
+func archiveListed(m *state.Room) []feed.Effect {
+	var all []mail.Message
+	for _, r := range m.Mail.Targets() {
+		all = append(all, r.Message)
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return archive(m, all...)
+}

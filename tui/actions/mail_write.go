@@ -1,0 +1,221 @@
+package actions
+
+import (
+	"fmt"
+	"strings"
+
+	"gcity/beads"
+	"gcity/mail"
+	"gcity/tui/feed"
+	"gcity/tui/panel"
+	"gcity/tui/state"
+	"gcity/tui/widget"
+)
+
+// envelope is mail that is being written.
+type envelope struct {
+	to      []string // addresses of the recipients
+	subject string
+	answers *mail.Message // message that this one replies to; nil = none
+}
+
+// draftKey returns the names that identify the draft.
+func (e *envelope) draftKey() []string {
+	about := ""
+	if e.answers != nil {
+		about = " about " + e.answers.ID
+	}
+	names := make([]string, len(e.to))
+	for i, to := range e.to {
+		names[i] = "mail to " + to + about
+	}
+	return names
+}
+
+// messages returns the messages to send.
+func (e *envelope) messages(text string) []mail.Message {
+	all := make([]mail.Message, len(e.to))
+	for i, to := range e.to {
+		all[i] = mail.Message{From: mail.Person, To: to, Subject: e.subject, Text: text}
+		if e.answers != nil {
+			all[i] = mail.Reply(*e.answers, mail.Person, text)
+		}
+	}
+	return all
+}
+
+// addressees returns the recipients of mail: the pools if Pools has the focus, else the agents.
+func addressees(m *state.Room) []string {
+	var all []string
+	switch m.Subject().Kind {
+	case panel.KindPool:
+		for _, p := range m.Pools.Targets() {
+			all = append(all, mail.PoolPrefix+p.Name)
+		}
+	case panel.KindAutomation, panel.KindRig, panel.KindBead, panel.KindMessage:
+	default:
+		for _, r := range state.Targets(m) {
+			all = append(all, r.Name)
+		}
+	}
+	return all
+}
+
+func needAddressees(m *state.Room) string {
+	switch {
+	case m.Mode == state.ReadOnly:
+		return state.NeedWritable(m)
+	case state.Apart(m):
+		return AmongOthers(m)
+	case m.Subject().Kind == panel.KindPool:
+		return needPool(m)
+	case len(addressees(m)) == 0:
+		return noAgent(m)
+	}
+	return ""
+}
+
+func askMailTo(m *state.Room) []feed.Effect { return askSubject(m, &envelope{to: addressees(m)}) }
+
+// askSubject asks for the subject of mail, and then for its text. It continues an existing draft.
+func askSubject(m *state.Room, e *envelope) []feed.Effect {
+	begun := ""
+	if i := state.DraftOf(m, e.draftKey()); i >= 0 {
+		begun = m.Drafts[i].Subject
+	}
+	m.Dialogs.Open(&state.Prompt{
+		Label: "mail to " + addressed(e.to) + ", subject",
+		Hint:  m.Keys.Hint("  ", "prompt.done", "continues", "prompt.cancel", "cancels"),
+		Edit:  widget.NewEntry(begun),
+		Refuse: func(text string) string {
+			if len(text) > beads.MaxTitle {
+				return fmt.Sprintf("too long: at most %d bytes", beads.MaxTitle)
+			}
+			return ""
+		},
+		Done: func(text string) state.Task {
+			return func(m *state.Room) []feed.Effect {
+				e.subject = strings.TrimSpace(text)
+				return compose(m, e)
+			}
+		},
+	})
+	return nil
+}
+
+// compose opens the composer with the draft, or with an empty text.
+func compose(m *state.Room, e *envelope) []feed.Effect {
+	var begun state.Unsent
+	if i := state.DraftOf(m, e.draftKey()); i >= 0 {
+		begun = m.Drafts[i].Unsent
+	}
+	label := "mail to " + addressed(e.to)
+	if e.subject != "" {
+		label += fmt.Sprintf(", %q", widget.Plain(e.subject))
+	}
+	write(m, &state.Composer{To: e.draftKey(), Label: label, About: e}, begun)
+	return nil
+}
+
+func reply(m *state.Room, l mail.Message) []feed.Effect {
+	answer := mail.Reply(l, mail.Person, "")
+	return compose(m, &envelope{to: []string{answer.To}, subject: answer.Subject, answers: &l})
+}
+
+// addressed names recipients: "builder", "3 addresses".
+func addressed(to []string) string {
+	if len(to) == 1 {
+		return widget.Plain(to[0])
+	}
+	return fmt.Sprintf("%d addresses", len(to))
+}
+
+// mailComposed sends the mail, or reports why it cannot.
+func mailComposed(m *state.Room) []feed.Effect {
+	c := m.Dialogs.Composer()
+	e, ok := c.About.(*envelope)
+	if !ok {
+		return nil
+	}
+	all := e.messages(c.Text())
+	var tasks []feed.Task
+	for _, l := range all {
+		if err := mail.Check(l); err != nil {
+			c.Problem = err.Error()
+			return nil
+		}
+		tasks = append(tasks, feed.SendMail{Message: l})
+	}
+	leaveComposer(m)
+	q := question{title: "Mail to " + addressed(e.to) + "?", verb: "send", count: len(all),
+		body: []string{widget.Plain(all[0].Subject)}, do: func(m *state.Room) []feed.Effect {
+			i := state.DraftOf(m, c.To)
+			todo := state.Send(m, "sending", "mail to "+addressed(e.to), tasks...)
+			if i >= 0 {
+				m.Posted = append(m.Posted, state.Posting{ID: m.Status.ID, Draft: m.Drafts[i]})
+			}
+			state.ForgetDraft(m, c.To)
+			return todo
+		}}
+	if len(all) > 1 {
+		q.whom = []string{widget.Plain(strings.Join(e.to, ", "))}
+	}
+	if len(all) >= many {
+		ask(m, q)
+		return nil
+	}
+	return perhaps(m, q)
+}
+
+// askRecipient lists the possible recipients of mail.
+func askRecipient(m *state.Room) []feed.Effect {
+	f := &state.Finder{Title: "Mail to",
+		None: "No recipient has this name; in the palette `mail NAME` accepts any name.",
+		Verb: "takes it"}
+	for _, w := range mailNames(m, nil) {
+		f.All = append(f.All, state.Item{Title: widget.Plain(w.Word), Line: w.Word,
+			Tail: widget.Plain(w.Note), Run: func(m *state.Room) []feed.Effect {
+				return askSubject(m, &envelope{to: []string{w.Word}})
+			}})
+	}
+	openFinderOf(m, f)
+	return nil
+}
+
+// mailNames returns the known addresses: the addresses of agents and pools, and of people with mail.
+func mailNames(m *state.Room, _ []string) []state.Word {
+	all := agentNames(m, nil)
+	for _, w := range poolNames(m) {
+		all = append(all, state.Word{Word: mail.PoolPrefix + w.Word,
+			Note: w.Note + ", any of its members"})
+	}
+	people := []string{mail.Person}
+	for _, name := range m.Mail.People(m.Snap) {
+		if name != mail.Person {
+			people = append(people, name)
+		}
+	}
+	for _, name := range people {
+		all = append(all, state.Word{Word: name, Note: "a person"})
+	}
+	return all
+}
+
+// writeLine starts mail to the named recipient; the rest of the line is the subject.
+func writeLine(m *state.Room, args []string) ([]feed.Effect, string) {
+	if m.Snap == nil {
+		return nil, needCity(m)
+	}
+	to, err := m.Snap.Address(args[0])
+	if err != nil {
+		return nil, widget.Plain(err.Error())
+	}
+	e := &envelope{to: []string{to}}
+	if len(args) < 2 || strings.TrimSpace(args[1]) == "" {
+		return askSubject(m, e), ""
+	}
+	if e.subject = strings.TrimSpace(args[1]); len(e.subject) > beads.MaxTitle {
+		return nil, fmt.Sprintf("the subject is too long: at most %d bytes", beads.MaxTitle)
+	}
+	return compose(m, e), ""
+}

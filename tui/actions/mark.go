@@ -1,0 +1,137 @@
+package actions
+
+import (
+	"gcity/tui/feed"
+	"gcity/tui/keymap"
+	"gcity/tui/panel"
+	"gcity/tui/state"
+	"gcity/tui/widget"
+)
+
+// markActions returns the actions that mark rows of a list.
+func markActions(all []panel.Panel) []state.Action {
+	lists := panel.ZonesOf(all, func(a *panel.About) bool { return !a.Unmarked })
+	return []state.Action{
+		{ID: "agent.mark", Key: keymap.Bind("mark the row; verbs act on all marked rows",
+			"space"), In: lists, Why: needRow, Run: mark},
+		{ID: "agent.mark.range", Key: keymap.Bind("mark all rows from the last mark to here", "v"),
+			In: lists, Why: needRow, Run: markRange},
+		{ID: "agent.mark.all", Key: keymap.Bind("mark all rows shown, or none", "*"), In: lists,
+			Why: needRow, Run: markAll},
+	}
+}
+
+// Set marks rows. It drops an undo that would restore cleared marks. It creates a new map, so a saved reference to
+// the old map keeps its content.
+func Set(m *state.Room, k panel.Marking, ids ...string) {
+	if m.Undo.Restore != nil {
+		m.Undo = state.Undo{}
+	}
+	*k.Marks = state.Cloned(*k.Marks)
+	for _, id := range ids {
+		(*k.Marks)[id] = true
+	}
+}
+
+func needRow(m *state.Room) string {
+	k := state.Marking(m)
+	if k.Here() == "" {
+		return "the list is empty"
+	}
+	return ""
+}
+
+func mark(m *state.Room) []feed.Effect {
+	k := state.Marking(m)
+	id := k.Here()
+	if (*k.Marks)[id] {
+		*k.Marks = state.Cloned(*k.Marks)
+		delete(*k.Marks, id)
+		*k.Anchor = ""
+	} else {
+		Set(m, k, id)
+		*k.Anchor = id
+	}
+	state.Step(m, 1)
+	return nil
+}
+
+// markRange marks from the last mark to the cursor. Without a visible mark it marks the row under the cursor.
+func markRange(m *state.Room) []feed.Effect {
+	k := state.Marking(m)
+	from := k.List.Cursor
+	for at, i := range k.List.Shown {
+		if k.Rows.ID(i) == *k.Anchor {
+			from = at
+		}
+	}
+	var ids []string
+	for at := min(from, k.List.Cursor); at <= max(from, k.List.Cursor); at++ {
+		ids = append(ids, k.Rows.ID(k.List.Shown[at]))
+	}
+	Set(m, k, ids...)
+	*k.Anchor = k.Here()
+	return nil
+}
+
+func markAll(m *state.Room) []feed.Effect {
+	k := state.Marking(m)
+	before := len(*k.Marks)
+	ids := make([]string, 0, len(k.List.Shown))
+	for _, i := range k.List.Shown {
+		ids = append(ids, k.Rows.ID(i))
+	}
+	old := *k.Marks
+	Set(m, k, ids...)
+	*k.Anchor = ""
+	if len(*k.Marks) == before {
+		*k.Marks = old
+		state.UnmarkAll(m, k)
+	}
+	return nil
+}
+
+// sortActions returns the actions that change the order of the focused list.
+func sortActions(all []panel.Panel) []state.Action {
+	lists := panel.ZonesOf(all, func(a *panel.About) bool { return !a.Unmarked })
+	return []state.Action{
+		{ID: "list.sort",
+			Key: keymap.Bind("sort the list by the next column",
+				"o"), In: lists, Why: needSorted,
+			Run: sortNext},
+		{ID: "list.reverse", Key: keymap.Bind("reverse the order of the list", "O"), In: lists,
+			Why: needSorted, Run: sortReverse},
+	}
+}
+
+func needSorted(m *state.Room) string {
+	if o, _ := m.Focused().Sorting(m.Now); o == nil {
+		return "this list has only one order"
+	}
+	return ""
+}
+
+func sortNext(m *state.Room) []feed.Effect {
+	w := m.W
+	for _, a := range state.Areas(m) {
+		if a.Panel == m.Focus {
+			w = a.W
+		}
+	}
+	SortBy(m, m.Focused().NextOrder(m.Env(), w))
+	return nil
+}
+
+func sortReverse(m *state.Room) []feed.Effect {
+	o, _ := m.Focused().Sorting(m.Now)
+	SortBy(m, o.Way)
+	return nil
+}
+
+// SortBy sorts the focused list by a column. Sorting by the same column again reverses the order.
+func SortBy(m *state.Room, way int) {
+	o, ways := m.Focused().Sorting(m.Now)
+	*o = widget.Order{Way: way, Reversed: o.Way == way && !o.Reversed}
+	m.Resort()
+	state.Say(m, "sorted by "+widget.OrderText(*o, ways))
+}

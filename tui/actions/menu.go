@@ -1,0 +1,129 @@
+package actions
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"gcity/tui/details"
+	"gcity/tui/feed"
+	"gcity/tui/keymap"
+	"gcity/tui/panel"
+	"gcity/tui/state"
+)
+
+// menuActions returns the actions that open lists of verbs and of copyable texts.
+func menuActions() []state.Action {
+	return []state.Action{
+		{ID: "menu.verbs", Key: keymap.Bind("show all verbs for the selection, and why some are "+
+			"not possible",
+			"x"), In: []keymap.Zone{keymap.Everywhere}, Run: showVerbs},
+		{ID: "menu.yank",
+			Key: keymap.Bind("copy from the selection: name, folder, command, session and more",
+				"y"), In: []keymap.Zone{keymap.Everywhere},
+			Why: needCopies, Run: showCopies},
+	}
+}
+
+func nouns(m *state.Room) []string {
+	p := m.Worked()
+	if a := p.About(); a.Proxy == "" || a.Follows || m.Agents.Has(p.Agent()) {
+		return a.Nouns
+	}
+	return p.About().Nouns[:1]
+}
+
+// subjectTitle names the selection: "worker-2", "3 agents", "pool worker".
+func subjectTitle(m *state.Room) string {
+	title := ""
+	switch p := m.Worked(); {
+	case p.About().Kind == panel.KindAgent:
+		if rows := state.Targets(m); len(rows) > 0 {
+			title = details.TargetNames(rows)
+		}
+	default:
+		title = p.Called()
+	}
+	return cmp.Or(title, state.CityName(m))
+}
+
+// showVerbs lists all actions for the selection.
+func showVerbs(m *state.Room) []feed.Effect {
+	title := subjectTitle(m)
+	if r := state.RowAgent(m); r != nil {
+		title += " and " + r.Shown
+	}
+	f := &state.Finder{Title: "Verbs for " + title, None: "No verb has this name.", Reasons: true}
+	nouns := nouns(m)
+	for i := range m.Keys.Actions {
+		a := &m.Keys.Actions[i]
+		noun, _, _ := strings.Cut(a.ID, ".")
+		if here := hasVerb(m, a) && !Elsewhere(m, a); !here {
+			continue
+		}
+		pools := m.Subject().Kind == panel.KindPool
+		verb := slices.Contains(nouns, noun) || a.ID == "menu.yank" ||
+			a.ID == "view.event" && state.ActsOn(m, panel.KindEvent) ||
+			pools && alsoOfPools(a.ID) ||
+			a.ID == "config.edit" && (pools || m.Subject().Kind == panel.KindAgent)
+		// pool.details is left out, because agent.details also shows the details of a pool.
+		if !verb || Unseen(m, a) || movesAbout(a) || a.ID == "pool.details" {
+			continue
+		}
+		t := actionItem(m, a)
+		t.Tail = a.Risk.String()
+		f.All = append(f.All, t)
+	}
+	openFinderOf(m, f)
+	return nil
+}
+
+// hasVerb reports whether a verb works with the current focus, or is about the run that the pane shows.
+func hasVerb(m *state.Room, a *state.Action) bool {
+	return KeyWorks(m, a) || state.ShowsRun(m) && slices.Contains(a.In, m.Automations.About().Zone)
+}
+
+// movesAbout reports whether an action only moves or marks in a list.
+func movesAbout(a *state.Action) bool {
+	last := a.ID[strings.LastIndexByte(a.ID, '.')+1:]
+	return strings.HasPrefix(a.ID, "agent.mark") ||
+		slices.Contains([]string{"down", "up", "first", "last", "close", "refresh"}, last)
+}
+
+// alsoOfPools reports whether a verb for agents acts on the pool if Pools has the focus.
+func alsoOfPools(id string) bool {
+	return slices.Contains([]string{state.SuspendID, state.DrainID, "agent.attach", "agent.restart",
+		"agent.details", state.MailID, state.SlingID}, id)
+}
+
+// Elsewhere reports whether an action acts on something that the focused panel does not show: in Pools and
+// Automations, an agent.
+func Elsewhere(m *state.Room, a *state.Action) bool {
+	p := m.Focused().About()
+	agents := p.Kind == panel.KindAgent || p.Proxy != "" || m.Focus == panel.IDPeek
+	return !agents && strings.HasPrefix(a.ID, "agent.") &&
+		!(p.Kind == panel.KindPool && alsoOfPools(a.ID))
+}
+
+// RankHere orders the footer of a panel: its own actions, then shared actions, then all other actions.
+func RankHere(m *state.Room, a *state.Action) int {
+	switch {
+	case a.ID == state.BackID:
+		return -1
+	case a.ID == "pool.less", a.ID == "pool.more":
+		return 2
+	case len(a.In) == 1 && a.In[0] == m.Zone() || a.ID == state.ReleaseID &&
+		state.Answerable(m) != nil:
+		return 0
+	case state.ActsOn(m, panel.KindPool) && !Elsewhere(m, a) && strings.HasPrefix(a.ID, "agent."):
+		return 1
+	case slices.Contains(a.In, keymap.Everywhere):
+		return 3
+	}
+	return 2
+}
+
+// KeyWorks reports whether an action's key works with the current focus.
+func KeyWorks(m *state.Room, a *state.Action) bool {
+	return slices.Contains(a.In, keymap.Everywhere) || slices.Contains(a.In, m.Zone())
+}

@@ -1,0 +1,43 @@
+package actions
+
+import (
+	"gcity/tui/feed"
+	"gcity/tui/keymap"
+	"gcity/tui/panel"
+	"gcity/tui/state"
+	"gcity/tui/widget"
+)
+
+func moveActions(all []panel.Panel) []state.Action {
+	everyPanel := append(panel.ZonesOf(all, func(*panel.About) bool { return true }), keymap.InPeek)
+	by := func(n int) func(*state.Room) []feed.Effect {
+		return func(m *state.Room) []feed.Effect { state.Step(m, n); return nil }
+	}
+	page := func(parts, of int) func(*state.Room) []feed.Effect {
+		return func(m *state.Room) []feed.Effect {
+			n := max(1, (m.FocusRows()-1)*max(parts, -parts)/of)
+			if parts < 0 {
+				n = -n
+			}
+			state.Step(m, n)
+			return nil
+		}
+	}
+	return []state.Action{
+		{ID: "move.down", Key: keymap.Bind("down", "j", "down"), In: everyPanel, Run: by(1)},
+		{ID: "move.up", Key: keymap.Bind("up", "k", "up"), In: everyPanel, Run: by(-1)},
+		{ID: "move.half.down", Key: keymap.Bind("half a page down", "ctrl+d"), In: everyPanel,
+			Run: page(1, 2)},
+		{ID: "move.half.up", Key: keymap.Bind("half a page up", "ctrl+u"), In: everyPanel,
+			Run: page(-1, 2)},
+		{ID: "move.page.down", Key: keymap.Bind("a page down", "pgdown"), In: everyPanel,
+			Run: page(1, 1)},
+		{ID: "move.page.up", Key: keymap.Bind("a page up", "pgup"), In: everyPanel,
+			Run: page(-1, 1)},
+		{ID: "move.first", Key: keymap.Bind("to the beginning", "g", "home"), In: everyPanel,
+			Run: by(-widget.Far)},
+		{ID: "move.last", Key: keymap.Bind("to the end; Events and Peek follow again", "G", "end"),
+			In:  everyPanel,
+			Run: func(m *state.Room) []feed.Effect { state.ToEnd(m); return nil }},
+	}
+}

@@ -1,0 +1,277 @@
+package actions
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"gcity/tui/feed"
+	"gcity/tui/keymap"
+	"gcity/tui/panel"
+	"gcity/tui/state"
+	"gcity/tui/terminal"
+	"gcity/tui/widget"
+)
+
+// peekActions returns the actions for the pane. None of them affects the agent.
+func peekActions() []state.Action {
+	pane := []keymap.Zone{keymap.InPeek}
+	sideways := func(n int) func(*state.Room) []feed.Effect {
+		return func(m *state.Room) []feed.Effect {
+			w, _ := state.PaneRoom(m)
+			m.Peek.Sideways(n*max(1, w/4), w)
+			return nil
+		}
+	}
+	return []state.Action{
+		{ID: "peek.logs",
+			Key: keymap.Bind(
+				"show all stored output (logs) of the agent or run, or go back", "l"),
+			In:  []keymap.Zone{keymap.Everywhere},
+			Why: needMeant, Run: showLogs},
+		{ID: "peek.search",
+			Key:   keymap.Bind("search: a regular expression; lower case matches both cases", "/"),
+			Short: "search", In: pane,
+			Why: needOutput, Run: askSearch},
+		{ID: "peek.search.next", Key: keymap.Bind("next match", "n"), In: pane, Why: needSearch,
+			Run: func(m *state.Room) []feed.Effect { nextHit(m, 1); return nil }},
+		{ID: "peek.search.previous", Key: keymap.Bind("previous match", "N"), In: pane,
+			Why: needSearch,
+			Run: func(m *state.Room) []feed.Effect { nextHit(m, -1); return nil }},
+		{ID: "peek.follow", Key: keymap.Bind("follow again, or freeze the view", "F"),
+			Short: "follow", In: pane, Why: needOutput,
+			Run: holdOrFollow},
+		{ID: "peek.mark",
+			Key: keymap.Bind("mark the current end of the output with a rule and the time, or "+
+				"remove the mark",
+				"m"), Short: "mark", In: pane,
+			Why: needOutput, Run: markOutput},
+		{ID: "peek.wrap", Key: keymap.Bind("wrap lines wider than the pane, or cut them", "w"),
+			Short: "wrap", In: pane, Why: needLines,
+			Run: func(m *state.Room) []feed.Effect {
+				m.Peek.Wrap, m.Peek.X = !m.Peek.Wrap, 0
+				return nil
+			}},
+		{ID: "peek.fit",
+			Key: keymap.Bind(
+				"fit: wrap lines and drop empty rows and columns of a full-screen program", "z"),
+			Short: "fit",
+			In:    pane, Run: func(m *state.Room) []feed.Effect {
+				m.Peek.Fit, m.Peek.X = !m.Peek.Fit, 0
+				return nil
+			}},
+		{ID: "peek.left", Key: keymap.Bind("scroll to the left", "left"), In: pane,
+			Run: sideways(-1)},
+		{ID: "peek.right", Key: keymap.Bind("scroll to the right", "right"), In: pane,
+			Run: sideways(1)},
+		{ID: "peek.page", Key: keymap.Bind("open the output in $PAGER", "|"), In: pane,
+			Why: needOutput, Run: pageOutput},
+		{ID: "peek.save", Key: keymap.Bind("save the output to a new file", "ctrl+s"),
+			In: pane, Why: needOutput,
+			Run: askSave},
+	}
+}
+
+// meantAgent returns the agent of an output view: in Events the event's agent, elsewhere the agent of the pane.
+func meantAgent(m *state.Room) *panel.AgentRow {
+	if r := state.SingleAgent(m); r != nil {
+		return r
+	}
+	return state.Selected(m)
+}
+
+func needMeant(m *state.Room) string {
+	switch {
+	case state.ShowsRun(m) && m.Focus == panel.IDPeek:
+		return "this is all stored output of the run"
+	case state.ShowsRun(m):
+		return ""
+	case meantAgent(m) == nil:
+		return "no agent is selected"
+	}
+	return ""
+}
+
+func needOutput(m *state.Room) string {
+	r := state.Selected(m)
+	n := &m.Peek.News
+	if state.ShowsRun(m) {
+		a := m.Automations.Current()
+		if a.Last == nil || n.Run != a.Last.ID || len(n.Text) == 0 {
+			return a.Shown + " has printed nothing"
+		}
+		return ""
+	}
+	switch {
+	case r == nil:
+		return "no agent is selected"
+	case n.Agent != r.Name || n.Screen == nil && len(n.Text) == 0:
+		return r.Shown + " has left no output"
+	}
+	return ""
+}
+
+func needLines(m *state.Room) string {
+	if m.Peek.Full() {
+		return "a full-screen program has no lines to wrap; press " + m.Keys.KeyOf("peek.fit") +
+			" to fit its screen into the pane"
+	}
+	return ""
+}
+
+func needSearch(m *state.Room) string {
+	if m.Peek.Seek.Re == nil {
+		return "no search is active; " + m.Keys.KeyOf("peek.search") + " searches"
+	}
+	return needOutput(m)
+}
+
+// showLogs shows all stored output of the agent on the whole screen, or switches back to the terminal.
+func showLogs(m *state.Room) []feed.Effect {
+	if m.Peek.Logs {
+		m.Peek.Logs = false
+		m.Peek.Follow()
+		return nil
+	}
+	if state.ShowsRun(m) {
+		m.Hidden = false
+		return zoomIn(m)
+	}
+	if r := meantAgent(m); r.Name != m.Agents.Chosen {
+		state.Choose(m, r.Name)
+	}
+	if m.Focus != panel.IDPeek || !m.Zoomed {
+		m.Before = m.Focus
+	}
+	m.Focus, m.Zoomed, m.Hidden, m.OnRuns = panel.IDPeek, true, false, false
+	m.Peek.Logs = true
+	m.Peek.Follow()
+	return nil
+}
+
+// askSearch searches while the user types. It selects the newest match, or the last match above the end of a frozen
+// view.
+func askSearch(m *state.Room) []feed.Effect {
+	p := &m.Peek
+	began := *p
+	all := p.All()
+	w, h := state.PaneRoom(m)
+	p.Seek = terminal.Lookup{}
+	apply := func(text string) {
+		p.Past, p.Top, p.X, p.Y, p.Pinned, p.FedAt = began.Past, began.Top, began.X, began.Y,
+			began.Pinned, began.FedAt
+		p.Seek = terminal.NewLookup(text)
+		if p.Seek.Find(all.Lines); len(p.Seek.Hits) == 0 {
+			return
+		}
+		line := len(all.Lines)
+		if p.Past != nil {
+			line = p.Bottom(w, h)
+		} else {
+			fed := p.Fed()
+			p.Past, p.FedAt = &all, fed
+			p.Top = p.LastTop(all.Lines, w, h)
+		}
+		p.Seek.Nearest(line)
+		p.Reveal(w, h)
+	}
+	m.Dialogs.Open(&state.Prompt{
+		Label: "search", Hint: fmt.Sprintf("%s keeps it, then %s and %s jump to "+
+			"matches  %s cancels",
+			m.Keys.KeyOf("prompt.done"), m.Keys.KeyOf("peek.search.next"),
+			m.Keys.KeyOf("peek.search.previous"), m.Keys.KeyOf("prompt.cancel")),
+		Edit: widget.NewEntry(""), Change: apply, About: state.PaneSearch{},
+
+		Cancel: func() {
+			apply("")
+			p.Seek = terminal.Lookup{}
+		},
+	})
+	return nil
+}
+
+func nextHit(m *state.Room, n int) {
+	p := &m.Peek
+	w, h := state.PaneRoom(m)
+	if p.Past == nil {
+		s := p.All()
+		p.Hold(s)
+		p.Top = p.LastTop(s.Lines, w, h)
+	} else {
+		p.Seek.Next(n)
+	}
+	if len(p.Seek.Hits) == 0 {
+		p.Follow()
+		state.Complain(m, "not found: "+p.Seek.Text)
+		return
+	}
+	p.Reveal(w, h)
+}
+
+func holdOrFollow(m *state.Room) []feed.Effect {
+	p := &m.Peek
+	if p.Frozen() || p.Pinned {
+		p.Follow()
+		return nil
+	}
+	w, h := state.PaneRoom(m)
+	s := p.All()
+	p.Hold(s)
+	p.Top = p.LastTop(s.Lines, w, h)
+	return nil
+}
+
+func markOutput(m *state.Room) []feed.Effect {
+	at := m.Now.Format("15:04:05")
+	if why := m.Peek.Bookmark("marked " + at); why != "" {
+		state.Complain(m, "cannot mark: "+why)
+		return nil
+	}
+	if m.Peek.Frozen() {
+		state.Say(m, "marked below the frozen view; "+m.Keys.KeyOf("peek.follow")+" follows")
+		m.Status.While = func(m *state.Room) bool { return m.Peek.Frozen() }
+	}
+	return nil
+}
+
+func pageOutput(m *state.Room) []feed.Effect {
+	return []feed.Effect{feed.ShowText{Text: m.Peek.All().Output(true)}}
+}
+
+// askSave asks for the name of the file to save the output in. The suggested file is in the working directory.
+func askSave(m *state.Room) []feed.Effect {
+	text, of := m.Peek.All().Output(false), m.Agents.Chosen
+	if state.ShowsRun(m) {
+		of = m.Automations.Current().Name
+	}
+	lines := strings.Count(text, "\n")
+	m.Dialogs.Open(&state.Prompt{
+		Label: "save " + widget.Count(lines, "line") + " to",
+		Hint:  m.Keys.Hint("  ", "prompt.done", "saves", "prompt.cancel", "cancels"),
+		Edit:  widget.NewEntry(fileName(of) + "-" + m.Now.Format("20060102-150405") + ".txt"),
+		Refuse: func(path string) string {
+			if strings.TrimSpace(path) == "" {
+				return "enter a file name"
+			}
+			return ""
+		},
+		Done: func(path string) state.Task {
+			return func(m *state.Room) []feed.Effect {
+				return []feed.Effect{feed.Save{ID: state.Begin(m, "saving "+path), Path: path,
+					Text:  text,
+					Lines: lines}}
+			}
+		},
+	})
+	return nil
+}
+
+// fileName makes a file name from the name of an agent.
+func fileName(agent string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._-", r) {
+			return r
+		}
+		return '-'
+	}, strings.TrimLeft(agent, "."))
+}

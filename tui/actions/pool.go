@@ -1,0 +1,284 @@
+package actions
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gcity/city"
+	"gcity/tui/details"
+	"gcity/tui/feed"
+	"gcity/tui/keymap"
+	"gcity/tui/palette"
+	"gcity/tui/panel"
+	"gcity/tui/state"
+	"gcity/tui/widget"
+)
+
+// poolActions returns the actions for the pool under the cursor.
+func poolActions() []state.Action {
+	here := []keymap.Zone{keymap.InPools}
+	return []state.Action{
+		{ID: "pool.member", Key: keymap.Bind("choose a member of the pool, and go to it", "enter"),
+			Short: "members", In: here, Why: needPool, Run: chooseMember},
+		{ID: "pool.details",
+			Key: keymap.Bind(
+				"show details of the pool: members, check and its output, last decisions"),
+			In: here, Why: needPool, Run: showPool},
+		{ID: "pool.scale",
+			Key:   keymap.Bind("set the pool's size by hand, or return it to its check", "S"),
+			Short: "size", In: here,
+			Risk: keymap.Confirmed, Why: needPoolVerb, Run: askScale},
+		{ID: "pool.less", Key: keymap.Bind("reduce the pool's size by one", "<"), Short: "one less",
+			In: here, Risk: keymap.Confirmed, Why: needLess,
+			Run: func(m *state.Room) []feed.Effect {
+				p := state.Pool(m)
+				return scale(m, p, state.Wanted(m, p)-1)
+			}},
+		{ID: "pool.more", Key: keymap.Bind("raise the pool's size by one", ">"), Short: "one more",
+			In: here, Why: needMore,
+			Run: func(m *state.Room) []feed.Effect {
+				p := state.Pool(m)
+				return scale(m, p, state.Wanted(m, p)+1)
+			}},
+		{ID: "pool.check", Key: keymap.Bind("run the pool's check now", "K"), In: here,
+			Why: needCheck,
+			Run: func(m *state.Room) []feed.Effect { return checkOf(m, state.Pool(m).Name) }},
+	}
+}
+
+// needRestart returns why the restart verb is refused, or "". In Pools the verb acts on pools, elsewhere on agents.
+func needRestart(m *state.Room) string {
+	if state.ActsOn(m, panel.KindPool) && len(m.Aim) == 0 {
+		return needPoolVerb(m)
+	}
+	return needVerb(m)
+}
+
+// askRestartOf asks whether the members of a pool restart one after the other or all at the same time.
+func askRestartOf(m *state.Room, p *panel.PoolRow) []feed.Effect {
+	answers := []state.Answer{
+		{Key: "y", Title: "yes, one member after the other", Do: restartOf(p.Name, true)},
+		{Key: "a", Title: "yes, all members at once", Do: restartOf(p.Name, false)},
+		{Key: "n", Title: "no, leave it", Safe: true},
+	}
+	if p.Size == 1 {
+		answers[1].Key, answers[1].Title = "y", "yes, restart it"
+		answers = answers[1:]
+	}
+	m.Dialogs.Open(&state.Choice{Title: fmt.Sprintf("Restart %s?", p.Shown), Body: p.RestartText(),
+		Since: m.Now, At: len(answers) - 1, Answers: answers})
+	return nil
+}
+
+// restartOf returns a task that restarts a pool.
+func restartOf(name string, rolling bool) state.Task {
+	return func(m *state.Room) []feed.Effect {
+		return state.Carry(m, "restarting", "pool "+widget.Plain(name),
+			[]city.Command{city.RestartPool{Pool: name, Rolling: rolling}})
+	}
+}
+
+// restartPoolToo returns an answer that restarts the whole pool of an agent, if it has other members.
+func restartPoolToo(m *state.Room, rows []*panel.AgentRow) []state.Answer {
+	p := m.Pools.Find(rows[0].Pool)
+	if len(rows) > 1 || p == nil || p.Size < 2 {
+		return nil
+	}
+	return []state.Answer{{Key: "p", Do: restartOf(p.Name, true),
+		Title: fmt.Sprintf("pool: restart "+
+			"all %d members of %s, one after the other", p.Size, p.Shown)}}
+}
+
+func needCheck(m *state.Room) string {
+	if why := needPoolVerb(m); why != "" {
+		return why
+	}
+	return palette.CannotCheck(state.Pool(m))
+}
+
+func checkOf(m *state.Room, name string) []feed.Effect {
+	return state.Carry(m, "checking", "pool "+widget.Plain(name),
+		[]city.Command{city.CheckPool{Pool: name}})
+}
+
+func needPool(m *state.Room) string {
+	if state.Pool(m) == nil {
+		return state.NoneIn(m, m.Pools)
+	}
+	return ""
+}
+
+func needPoolVerb(m *state.Room) string {
+	if m.Mode == state.ReadOnly {
+		return state.NeedWritable(m)
+	}
+	return needPool(m)
+}
+
+func needLess(m *state.Room) string {
+	why := needPoolVerb(m)
+	if p := state.Pool(m); why == "" && state.Wanted(m, p) <= p.Min {
+		return fmt.Sprintf("%s is at its minimum: %d (%s)", p.Shown, p.Min, p.Source)
+	}
+	return why
+}
+
+func needMore(m *state.Room) string {
+	why := needPoolVerb(m)
+	if p := state.Pool(m); why == "" && state.Wanted(m, p) >= p.Max {
+		return fmt.Sprintf("%s is at its maximum: %d (%s)", p.Shown, p.Max, p.Source)
+	}
+	return why
+}
+
+// askScale asks for a pool size and refuses invalid input.
+func askScale(m *state.Room) []feed.Effect {
+	p := *state.Pool(m)
+	m.Dialogs.Open(&state.Prompt{
+		Live: func() string {
+			known := &p
+			if now := m.Pools.Find(p.Name); now != nil {
+				known = now
+			}
+			return fmt.Sprintf("scale %s to (%s, or auto; %s)", p.Shown, known.Bounds(),
+				strings.TrimPrefix(known.CheckSays(), "the "))
+		},
+		Hint:   m.Keys.Hint("  ", "prompt.done", "sets", "prompt.cancel", "cancels"),
+		Edit:   widget.NewEntry(""),
+		Refuse: func(text string) string { _, _, why := p.SizeOf(text); return why },
+		Done: func(text string) state.Task {
+			return func(m *state.Room) []feed.Effect {
+				size, auto, why := p.SizeOf(text)
+				now := m.Pools.Find(p.Name)
+				switch {
+				case why != "" || text == "":
+					return nil
+				case now == nil:
+					state.Complain(m, "cannot scale "+p.Shown+": the pool is no longer part "+
+						"of the city")
+					return nil
+				case auto:
+					return autoScale(m, now)
+				}
+				return scale(m, now, size)
+			}
+		},
+	})
+	return nil
+}
+
+// scale sets a fixed pool size. If members would leave, it asks for confirmation first.
+func scale(m *state.Room, p *panel.PoolRow, size int) []feed.Effect {
+	name := p.Name
+	do := func(m *state.Room) []feed.Effect {
+		todo := state.Carry(m, fmt.Sprintf("scaling to %d", size), "pool "+widget.Plain(name),
+			[]city.Command{city.Scale{Pool: name, Size: size}})
+		m.Scaled = state.Scaling{Pool: name, Size: size, At: m.Now}
+		return todo
+	}
+	return askLeaving(m, question{title: fmt.Sprintf("Scale %s to %d?", p.Shown, size),
+		verb: "scale", do: do}, details.Leaving(m.Details(), p.Name, size))
+}
+
+// autoScale makes the size of a pool depend on its check again. If members would leave, it asks for confirmation first.
+func autoScale(m *state.Room, p *panel.PoolRow) []feed.Effect {
+	name, size := p.Name, p.Max
+	if p.Check.Good != nil {
+		size = min(max(p.Check.Value, p.Min), p.Max)
+	}
+	do := func(m *state.Room) []feed.Effect {
+		todo := state.Carry(m, "returning to its check", "pool "+widget.Plain(name),
+			[]city.Command{city.Scale{Pool: name, Auto: true}})
+		m.Scaled = state.Scaling{}
+		return todo
+	}
+	return askLeaving(m, question{title: "Return " + p.Shown + " to its check?",
+		verb: "return it", do: do}, details.Leaving(m.Details(), p.Name, size))
+}
+
+// askLeaving asks for confirmation if members would leave. Otherwise perhaps decides whether to ask.
+func askLeaving(m *state.Room, q question, leaving []*panel.AgentRow) []feed.Effect {
+	if len(leaving) == 0 {
+		return perhaps(m, q)
+	}
+	q.whom, q.count = []string{details.ListRows(leaving)}, len(leaving)
+	q.body = details.DrainMeans(m.Pools, leaving)[:1]
+	ask(m, q)
+	return nil
+}
+
+// MembersAt returns the running members of the pool under the cursor, the selected agent first.
+func MembersAt(m *state.Room) []*panel.AgentRow {
+	p := m.Pools.Current()
+	if p == nil {
+		return nil
+	}
+	var rows []*panel.AgentRow
+	for i := range m.Agents.Rows {
+		r := &m.Agents.Rows[i]
+		switch {
+		case r.Pool != p.Name || !r.Running:
+		case r.Name == m.Agents.Chosen:
+			rows = slices.Insert(rows, 0, r)
+		default:
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+func needMember(m *state.Room) string {
+	if why := needPool(m); why != "" {
+		return why
+	}
+	if len(MembersAt(m)) == 0 {
+		return "no member of the pool " + m.Pools.Current().Shown +
+			" is running, so none has a terminal"
+	}
+	return ""
+}
+
+// attachMember attaches to the pool's only member, or asks which member to attach to.
+func attachMember(m *state.Room) []feed.Effect {
+	to := func(name string) []feed.Effect {
+		state.Choose(m, name)
+		return []feed.Effect{feed.Attach{Agent: name}}
+	}
+	rows := MembersAt(m)
+	if len(rows) == 1 {
+		return to(rows[0].Name)
+	}
+	openFinderOf(m, &state.Finder{Title: "Attach to a member of " + m.Pools.Current().Shown,
+		None: "No member has this name.",
+		All: palette.Members(rows, func(r *panel.AgentRow) state.Task {
+			return func(m *state.Room) []feed.Effect {
+				if now := m.Agents.Find(r.Name); now == nil || !now.Running {
+					state.Complain(m, "cannot attach: "+r.Shown+" is no longer running")
+					return nil
+				}
+				return to(r.Name)
+			}
+		})})
+	return nil
+}
+
+// chooseMember lists the members of the pool that verbs act on. Choosing a member selects it in Agents, which then
+// lists only members of that pool.
+func chooseMember(m *state.Room) []feed.Effect {
+	p := state.Pool(m)
+	request := panel.Request{Go: panel.IDAgents, Filter: "pool:" + p.Name}
+	all := state.Item{Title: "all members", Tail: "in Agents",
+		Keys: m.Keys.KeysOf("pool.members")[:1],
+		Run:  func(m *state.Room) []feed.Effect { return grantOne(m, request) }}
+	openFinderOf(m, &state.Finder{Title: "Members of " + p.Shown, Verb: "goes to it",
+		None: "No member has this name.",
+		All: append([]state.Item{all}, palette.Members(m.Pools.Members(p.Name),
+			func(r *panel.AgentRow) state.Task {
+				return func(m *state.Room) []feed.Effect {
+					grantOne(m, request)
+					return chooseNamed(m, r.Name)
+				}
+			})...)})
+	return nil
+}

@@ -1,0 +1,22 @@
+// Package actions defines the actions of the control room: their keys, when they are possible, and what they do. It also
+// defines the verbs of the palette. An action changes the state of the room and returns effects; it does no I/O.
+package actions
+
+import (
+	"gcity/tui/panel"
+	"gcity/tui/state"
+	"slices"
+)
+
+func NewRegistry(all []panel.Panel) *state.Registry {
+	r := &state.Registry{}
+	r.Include(slices.Concat(
+		agentActions(), sendActions(), poolActions(), automationActions(), panelActions(all),
+		workActions(), mailActions(), rigActions(), configActions(), focusActions(all),
+		viewActions(all),
+		peekActions(), editActions(), inspectActions(), eventActions(), moveActions(all),
+		sortActions(all), markActions(all), messageActions(), menuActions(), mouseActions(),
+		leaveActions(), dialogActions(), fleetActions(),
+	))
+	return r
+}

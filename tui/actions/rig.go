@@ -1,0 +1,87 @@
+package actions
+
+import (
+	"fmt"
+
+	"gcity/city"
+	"gcity/tui/feed"
+	"gcity/tui/keymap"
+	"gcity/tui/panel"
+	"gcity/tui/state"
+	"gcity/tui/widget"
+)
+
+// rigActions returns the actions for the rig of the selected agent, pool or automation.
+func rigActions() []state.Action {
+	global := []keymap.Zone{keymap.Everywhere}
+	return []state.Action{
+		{ID: "rig.suspend", Key: keymap.Bind("suspend the agent's rig: everything in it stops"),
+			In: global, Risk: keymap.Confirmed,
+			Why: needRunningRig,
+			Run: func(m *state.Room) []feed.Effect { return askSuspendRigOf(m, *state.Rig(m)) }},
+		{ID: "rig.resume", Key: keymap.Bind("resume the agent's rig"), In: global,
+			Why: needSuspendedRig,
+			Run: func(m *state.Room) []feed.Effect { return resumeRigOf(m, state.Rig(m).Name) }},
+	}
+}
+
+func needRig(m *state.Room) string {
+	switch {
+	case m.Mode == state.ReadOnly:
+		return state.NeedWritable(m)
+	case state.Rig(m) != nil:
+		return ""
+	}
+	if why := needSubject(m); why != "" {
+		return why
+	}
+	if p := m.Worked().About(); p.Kind == panel.KindPool || p.Kind == panel.KindAutomation {
+		return widget.Plain(m.Subject().Name) + " belongs to no rig"
+	}
+	return state.SingleAgent(m).Shown + " belongs to no rig"
+}
+
+func needRunningRig(m *state.Room) string {
+	why := needRig(m)
+	if why == "" && state.Rig(m).Suspended {
+		return "rig " + widget.Plain(state.Rig(m).Name) + " is already suspended"
+	}
+	return why
+}
+
+func needSuspendedRig(m *state.Room) string {
+	why := needRig(m)
+	if why == "" && !state.Rig(m).Suspended {
+		return "rig " + widget.Plain(state.Rig(m).Name) + " is not suspended"
+	}
+	return why
+}
+
+func askSuspendRigOf(m *state.Room, r city.Rig) []feed.Effect {
+	shown := "rig " + widget.Plain(r.Name)
+	body := []string{
+		fmt.Sprintf("%s to it, %d running. The sessions stop, and none starts", belong(r.Agents),
+			r.Running),
+		"until the rig is resumed. This is stored in the configuration.",
+	}
+	ask(m, question{title: "Suspend " + shown + "?", body: body, verb: "suspend", count: r.Running,
+		do: func(m *state.Room) []feed.Effect {
+			return state.Carry(m, "suspending", shown, []city.Command{city.SuspendRig{Rig: r.Name}})
+		}})
+	return nil
+}
+
+func belong(agents int) string {
+	if agents == 1 {
+		return "1 agent belongs"
+	}
+	return fmt.Sprintf("%d agents belong", agents)
+}
+
+func resumeRigOf(m *state.Room, name string) []feed.Effect {
+	return perhaps(m, question{title: "Resume rig " + widget.Plain(name) + "?", verb: "resume",
+		do: func(m *state.Room) []feed.Effect {
+			return state.Carry(m, "resuming", "rig "+widget.Plain(name),
+				[]city.Command{city.ResumeRig{Rig: name}})
+		}})
+}

@@ -1,0 +1,341 @@
+package actions
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gcity/city"
+	"gcity/tui/details"
+	"gcity/tui/dialog"
+	"gcity/tui/feed"
+	"gcity/tui/keymap"
+	"gcity/tui/panel"
+	"gcity/tui/state"
+	"gcity/tui/widget"
+)
+
+// sendActions returns the actions for texts that wait to be typed into agents, and the keys of the text editor.
+func sendActions() []state.Action {
+	global, c := []keymap.Zone{keymap.Everywhere}, []keymap.Zone{keymap.InComposer}
+	return []state.Action{
+		{ID: state.UnsendID,
+			Key: keymap.Bind("cancel texts that are queued for the agent", "U"),
+			In:  global, Risk: keymap.Confirmed,
+			Why: needWaiting, Run: askUnsend},
+		{ID: state.SendNowID,
+			Key: keymap.Bind("send now: type the queued text even if the agent's line "+
+				"is not empty",
+				"I"), In: global, Risk: keymap.Confirmed,
+			Why: needKnownWaiting, Run: askSendNow},
+
+		{ID: "reader.unsend", Key: keymap.Bind("from an agent's details: cancel the queued texts",
+			"U"),
+			In:  []keymap.Zone{keymap.InReader},
+			Why: ofRead(needWaiting), Run: fromDetails(askUnsend)},
+		{ID: "reader.send.now",
+			Key: keymap.Bind("from an agent's details: send the queued text now", "I"),
+			In:  []keymap.Zone{keymap.InReader},
+			Why: ofRead(needKnownWaiting), Run: fromDetails(askSendNow)},
+
+		{ID: "composer.send", Key: keymap.Bind("send it", "enter"), In: c,
+			Run: sendComposed},
+		{ID: "composer.newline", Key: keymap.Bind("insert a new line", "alt+enter", "ctrl+j"),
+			In:  c,
+			Run: func(m *state.Room) []feed.Effect { m.Dialogs.Composer().Newline(); return nil }},
+		{ID: "composer.up",
+			Key: keymap.Bind("up one line; from the first line: earlier texts", "up",
+				"ctrl+p"), In: c,
+			Run: func(m *state.Room) []feed.Effect { m.Dialogs.Composer().Up(); return nil }},
+		{ID: "composer.down",
+			Key: keymap.Bind("down one line; from the last line: later texts", "down",
+				"ctrl+n"), In: c,
+			Run: func(m *state.Room) []feed.Effect { m.Dialogs.Composer().Down(); return nil }},
+		{ID: "composer.leave",
+			Key: keymap.Bind("close and keep the draft for these agents", "esc",
+				"ctrl+c"), In: c, Run: leaveComposer},
+	}
+}
+
+func needRunning(m *state.Room) string {
+	if why := needVerb(m); why != "" {
+		return why
+	}
+	if able, unable := textRecipients(m); len(able) == 0 {
+		return fmt.Sprintf("%s is %s: it cannot receive text", unable[0].Shown,
+			panel.InState(unable[0].State))
+	}
+	return ""
+}
+
+// textRecipients splits the targets into agents that can receive text and agents that cannot.
+func textRecipients(m *state.Room) (able, unable []*panel.AgentRow) {
+	for _, r := range state.Targets(m) {
+		if r.AcceptsText() {
+			able = append(able, r)
+		} else {
+			unable = append(unable, r)
+		}
+	}
+	return able, unable
+}
+
+// askSend opens the composer for the targets, with their draft if there is one.
+func askSend(m *state.Room) []feed.Effect {
+	rows, unable := textRecipients(m)
+	to := make([]string, len(rows))
+	for i, r := range rows {
+		to[i] = r.Name
+	}
+	var begun state.Unsent
+	if i := state.DraftOf(m, to); i >= 0 {
+		begun = m.Drafts[i].Unsent
+	}
+	c := write(m, &state.Composer{To: to, Label: sendLabel(to)}, begun)
+	if len(unable) > 0 {
+		c.Problem = fmt.Sprintf("left out because they cannot receive text: %s",
+			details.ListRows(unable))
+	}
+	return nil
+}
+
+// write opens a composer with a draft.
+func write(m *state.Room, c *state.Composer, begun state.Unsent) *state.Composer {
+	c.Sent = m.Sent
+	c = dialog.NewComposer(c, begun)
+	c.Fit(m.W, m.H)
+	m.Dialogs.Open(c)
+	return c
+}
+
+// sendLabel names the agents that receive a text.
+func sendLabel(to []string) string {
+	shown := make([]string, len(to))
+	for i, name := range to {
+		shown[i] = widget.Plain(name)
+	}
+	if len(shown) == 1 {
+		return "send to " + shown[0]
+	}
+	return fmt.Sprintf("send to %s: %s", widget.Count(len(shown), "agent"),
+		strings.Join(shown, ", "))
+}
+
+// sendComposed sends the text of the composer, or reports why it cannot. If a confirmation is needed, the draft is
+// kept until the user confirms.
+func sendComposed(m *state.Room) []feed.Effect {
+	c := m.Dialogs.Composer()
+	if _, ok := c.About.(*envelope); ok {
+		return mailComposed(m)
+	}
+	text := c.Text()
+	if strings.TrimSpace(text) == "" {
+		state.ForgetDraft(m, c.To)
+		m.Dialogs.Close(c)
+		return nil
+	}
+	if len(text) > city.MaxSend {
+		c.Problem = dialog.TooLong(len(text))
+		return nil
+	}
+	var rows []*panel.AgentRow
+	for _, name := range c.To {
+		if r := m.Agents.Find(name); r != nil {
+			rows = append(rows, r)
+		}
+	}
+	if len(rows) == 0 {
+		c.Problem = "none of the recipients exists in the city any more"
+		return nil
+	}
+	leaveComposer(m)
+	return deliver(m, rows, text, func(m *state.Room) { state.ForgetDraft(m, c.To) })
+}
+
+// deliver sends a text. If needed, it asks for confirmation first. It calls agreed before it sends.
+func deliver(m *state.Room, rows []*panel.AgentRow, text string,
+	agreed func(*state.Room)) []feed.Effect {
+	first, _, _ := strings.Cut(text, "\n")
+	q := question{title: "Send to " + details.TargetNames(rows) + "?", whom: names(m, rows),
+		verb:  "send",
+		count: len(rows), do: func(m *state.Room) []feed.Effect {
+			agreed(m)
+			state.RememberSent(m, text)
+			return state.Do(m, "sending to", rows, func(name string) city.Command {
+				return city.Nudge{Agent: name, Text: text}
+			})
+		}}
+	q.body = []string{fmt.Sprintf("%q", widget.Cut(widget.Plain(first), 60, m.Look.Glyphs.More)),
+		widget.Count(widget.LineCount(text), "line") + ", " + widget.Bytes(len(text))}
+	if len(rows) >= many {
+		ask(m, q)
+		return nil
+	}
+	return perhaps(m, q)
+}
+
+// leaveComposer closes the composer and keeps its text as a draft while the room is open.
+func leaveComposer(m *state.Room) []feed.Effect {
+	c := m.Dialogs.Composer()
+	m.Dialogs.Close(c)
+	state.ForgetDraft(m, c.To)
+	begun, subject := c.Left(), ""
+	if e, ok := c.About.(*envelope); ok && e.answers == nil {
+		subject = e.subject
+	}
+	if strings.TrimSpace(begun.Text+subject) != "" {
+		state.KeepDraft(m, state.DraftTo{To: c.To, Unsent: begun, Subject: subject})
+	}
+	return nil
+}
+
+// waitingRows returns the targets that have waiting texts. If no target has one, it returns all agents with waiting
+// texts from this room, because the cursor may have moved.
+func waitingRows(m *state.Room) []*panel.AgentRow {
+	var rows []*panel.AgentRow
+	for _, r := range state.Targets(m) {
+		if len(r.Waiting) > 0 {
+			rows = append(rows, r)
+		}
+	}
+	if len(rows) > 0 || len(m.Aim) > 0 || len(m.Agents.Marks) > 0 {
+		return rows
+	}
+	for i := range m.Following {
+		l := &m.Following[i]
+		r := m.Agents.Find(l.Agent)
+		if r != nil && !slices.Contains(rows, r) &&
+			slices.ContainsFunc(r.Waiting, func(s city.Send) bool { return s.ID == l.Send.ID }) {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+func needWaiting(m *state.Room) string {
+	if why := needVerb(m); why != "" {
+		return why
+	}
+	if len(waitingRows(m)) == 0 {
+		return "no text is queued for " + details.TargetNames(state.Targets(m))
+	}
+	return ""
+}
+
+// needKnownWaiting returns why waiting texts cannot be sent again, or "". Snapshots contain only the beginning of a
+// long text.
+func needKnownWaiting(m *state.Room) string {
+	if why := needWaiting(m); why != "" {
+		return why
+	}
+	for _, r := range waitingRows(m) {
+		if _, ok := state.WholeOf(m, r.Name, &r.Waiting[0]); !ok {
+			return "the text was sent by another client, and only its beginning is " +
+				"known here; " + m.Keys.KeyOf(state.UnsendID) + " cancels it"
+		}
+	}
+	return ""
+}
+
+// ofRead returns a condition that applies why to the agent of the open details, regardless of marks.
+func ofRead(why func(*state.Room) string) func(*state.Room) string {
+	return func(m *state.Room) string {
+		if no := needDossier(m); no != "" {
+			return no
+		}
+		_, no := aimed(m, []string{m.Dialogs.Dossier().Name},
+			func() ([]feed.Effect, string) { return nil, why(m) })
+		return no
+	}
+}
+
+// fromDetails returns an action that closes an agent's details and runs do on that agent.
+func fromDetails(do func(*state.Room) []feed.Effect) func(*state.Room) []feed.Effect {
+	return func(m *state.Room) []feed.Effect {
+		name := m.Dialogs.Dossier().Name
+		m.Dialogs.CloseIn(keymap.InReader)
+		todo, _ := aimed(m, []string{name}, func() ([]feed.Effect, string) { return do(m), "" })
+		return todo
+	}
+}
+
+func askUnsend(m *state.Room) []feed.Effect {
+	rows := waitingRows(m)
+	var commands []city.Command
+	var body []string
+	for _, r := range rows {
+		for i := range r.Waiting {
+			s := &r.Waiting[i]
+			commands = append(commands, city.Unsend{Agent: r.Name, ID: s.ID})
+			body = append(body, r.Shown+": "+panel.Quoted(s))
+		}
+	}
+	what := widget.Count(len(commands), "text") + " to " + details.TargetNames(rows)
+	ask(m, question{title: "Cancel " + what + "?", verb: "cancel", count: len(rows),
+		body: body,
+		do: func(m *state.Room) []feed.Effect {
+			state.Unmark(m, commands)
+			state.ExpectBack(m, commands)
+			return state.Carry(m, "canceling", what, commands)
+		}})
+	return nil
+}
+
+// askSendNow sends the next waiting text again without waiting for an empty line. It first takes back the queued
+// text, so that it is typed only once.
+func askSendNow(m *state.Room) []feed.Effect {
+	rows := waitingRows(m)
+	var first, commands []city.Command
+	body := []string{"The text is added to the content of the input line and submitted."}
+	for _, r := range rows {
+		s := &r.Waiting[0]
+		text, _ := state.WholeOf(m, r.Name, s)
+		first = append(first, city.Unsend{Agent: r.Name, ID: s.ID})
+		commands = append(commands, city.Nudge{Agent: r.Name, Text: text, Now: true})
+		body = append(body, r.Shown+": "+panel.Quoted(s))
+		if s.Why != "" {
+			body[len(body)-1] += " (" + widget.Plain(s.Why) + ")"
+		}
+	}
+	ask(m, question{title: "Send to " + details.TargetNames(rows) + " now?", verb: "send now",
+		count: len(rows),
+		body:  body,
+		do: func(m *state.Room) []feed.Effect {
+			for _, c := range commands {
+				// Store the text first: it is the only copy if sending fails.
+				state.RememberSent(m, c.(city.Nudge).Text)
+			}
+			state.Unmark(m, commands)
+			todo := state.Carry(m, "sending to", details.TargetNames(rows), commands)
+			for i, e := range todo {
+				if p, ok := e.(feed.Perform); ok {
+					p.First = first
+					todo[i] = p
+				}
+			}
+			state.ExpectBack(m, first)
+			return todo
+		}})
+	return nil
+}
+
+// sendLine sends the text in the palette to the selected or marked agents.
+func sendLine(m *state.Room, args []string) ([]feed.Effect, string) {
+	if why := needRunning(m); why != "" {
+		return nil, why
+	}
+	return deliver(m, state.Targets(m), args[0], func(*state.Room) {}), ""
+}
+
+// nudgeLine sends the text in the palette to the agent named before the text.
+func nudgeLine(m *state.Room, args []string) ([]feed.Effect, string) {
+	return aimed(m, args[:1], func() ([]feed.Effect, string) {
+		if len(args) < 2 {
+			return nil, "the text after the name is missing"
+		}
+		return sendLine(m, args[1:])
+	})
+}
+
+// noWords returns no completions, because the argument is free text.
+func noWords(*state.Room, []string) []state.Word { return nil }

@@ -1,0 +1,150 @@
+package actions
+
+import (
+	"fmt"
+	"strings"
+
+	"gcity/beads"
+	"gcity/city"
+	"gcity/mail"
+	"gcity/tui/feed"
+	"gcity/tui/panel"
+	"gcity/tui/state"
+	"gcity/tui/widget"
+)
+
+func needTaker(m *state.Room) string {
+	if why := needAddressees(m); why != "" {
+		return why
+	}
+	if all := addressees(m); len(all) != 1 {
+		return "a bead goes to one recipient, and " + widget.Count(len(all), "row") + " are marked"
+	}
+	return ""
+}
+
+// askSling offers ready work for the agent or the pool.
+func askSling(m *state.Room) []feed.Effect {
+	all := addressees(m)
+	if len(all) == 0 {
+		return nil
+	}
+	to := all[0]
+	f := &state.Finder{Title: "Work for " + widget.Plain(to), None: "loading " + m.Look.Glyphs.More,
+		Verb: "hands it over"}
+	openFinderOf(m, f)
+	m.Seeks++
+	m.Todo = append(m.Todo, feed.QueryBeads{ID: m.Seeks, Loose: true, Query: beads.Query{
+		Ready: true, NotType: city.NotWork(), Limit: panel.WorkPage}})
+	f.About = &ReadyList{takes: to, Asked: m.Seeks}
+	return nil
+}
+
+// ReadyList identifies the finder that offers ready work.
+type ReadyList struct {
+	takes string // the recipient
+	Asked int    // ID of the request in progress; 0 = none
+}
+
+// TakeReady handles the list of ready work.
+func TakeReady(m *state.Room, f *state.Finder, ready *ReadyList, a feed.FoundBeads) {
+	ready.Asked, f.None = 0, "No bead is ready; "+m.Keys.KeyOf("focus.work")+
+		" shows all beads and can add one."
+	if a.Problem != "" {
+		f.None = "Beads cannot be read: " + widget.Plain(a.Problem)
+	}
+	f.All = nil
+	for _, b := range panel.ReadyWork(a.Beads) {
+		own := b.Clone()
+		f.All = append(f.All, state.Item{Title: widget.Plain(b.ID) + " " + b.Priority.String() +
+			" " +
+			widget.Plain(b.Title), Line: b.ID, Words: b.Description, Tail: ownerOf(&own),
+			Run: func(m *state.Room) []feed.Effect { return slingTo(m, own, ready.takes) }})
+	}
+	f.Search()
+}
+
+// ownerOf returns the assignee or the pool of a bead.
+func ownerOf(b *beads.Bead) string {
+	if b.Assignee != "" {
+		return "assigned to " + widget.Plain(b.Assignee)
+	}
+	if pool := panel.PoolOf(b); pool != "" {
+		return "pool " + widget.Plain(pool)
+	}
+	return ""
+}
+
+// askTaker offers recipients for the work under the cursor.
+func askTaker(m *state.Room) []feed.Effect {
+	var all []beads.Bead
+	for _, r := range m.Work.Targets() {
+		all = append(all, r.Bead.Clone())
+	}
+	f := &state.Finder{Title: "Hand " + m.Work.Called() + " to",
+		None: "No agent and no pool has this name.", Verb: "takes it"}
+	for _, w := range takers(m) {
+		f.All = append(f.All, state.Item{Title: widget.Plain(w.Word), Line: w.Word,
+			Tail: widget.Plain(w.Note), Run: func(m *state.Room) []feed.Effect {
+				return slingAll(m, all, w.Word)
+			}})
+	}
+	openFinderOf(m, f)
+	return nil
+}
+
+// takers returns the possible recipients of work: pools, running agents, other agents.
+func takers(m *state.Room) []state.Word {
+	var all, rest []state.Word
+	for _, w := range poolNames(m) {
+		all = append(all, state.Word{Word: mail.PoolPrefix + w.Word, Note: w.Note})
+	}
+	for _, w := range agentNames(m, nil) {
+		if r := m.Agents.Find(w.Word); r != nil && r.Running {
+			all = append(all, w)
+		} else {
+			rest = append(rest, w)
+		}
+	}
+	return append(all, rest...)
+}
+
+// slingTo hands work over and notifies the recipient. If the work has another assignee, it asks for confirmation first.
+func slingTo(m *state.Room, b beads.Bead, to string) []feed.Effect {
+	r := city.SlingRequest{Target: to, Bead: b.ID, Nudge: true}
+	what := widget.Plain(b.ID) + " to " + widget.Plain(to)
+	q := question{title: "Hand " + what + "?", body: []string{widget.Plain(b.Title)},
+		verb: "hand it over", do: func(m *state.Room) []feed.Effect {
+			return state.Send(m, "handing", what, feed.Sling{Request: r})
+		}}
+	if b.Assignee == "" || b.Assignee == to {
+		return perhaps(m, q)
+	}
+	r.Force = true
+	q.verb, q.body = "reassign it", append(q.body,
+		fmt.Sprintf("It is assigned to %s (%s).", widget.Plain(b.Assignee),
+			strings.ReplaceAll(widget.Plain(string(b.Status)), "_", " ")))
+	ask(m, q)
+	return nil
+}
+
+// slingAll hands over several beads. For each bead that is assigned to another agent, it asks for confirmation.
+func slingAll(m *state.Room, all []beads.Bead, to string) (todo []feed.Effect) {
+	m.Work.Marks = map[string]bool{}
+	for _, b := range all {
+		todo = append(todo, slingTo(m, b, to)...)
+	}
+	return todo
+}
+
+// slingLine hands over the named work.
+func slingLine(m *state.Room, args []string) ([]feed.Effect, string) {
+	if m.Snap == nil {
+		return nil, needCity(m)
+	}
+	if len(args) != 2 {
+		return nil, "sling needs AGENT|POOL and the ID of the bead"
+	}
+	return state.Send(m, "handing", widget.Plain(args[1])+" to "+widget.Plain(args[0]),
+		feed.Sling{Request: city.SlingRequest{Target: args[0], Bead: args[1], Nudge: true}}), ""
+}

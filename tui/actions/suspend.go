@@ -1,0 +1,139 @@
+package actions
+
+import (
+	"fmt"
+
+	"gcity/city"
+	"gcity/describe"
+	"gcity/tui/details"
+	"gcity/tui/feed"
+	"gcity/tui/panel"
+	"gcity/tui/state"
+	"gcity/tui/widget"
+)
+
+func setFlag(m *state.Room, doing string, all []details.Suspendable,
+	command func(name string) city.Command) []feed.Effect {
+	commands := make([]city.Command, len(all))
+	for i, s := range all {
+		commands[i] = command(s.Name)
+	}
+	state.Unmark(m, commands)
+	return state.Carry(m, doing, details.NameAll(all), commands)
+}
+
+func suspend(name string) city.Command { return city.Suspend{Agent: name} }
+
+func resume(name string) city.Command { return city.Resume{Agent: name} }
+
+func resumeAll(m *state.Room, all []details.Suspendable) []feed.Effect {
+	return perhaps(m, question{title: "Resume " + details.NameAll(all) + "?", verb: "resume",
+		do: func(m *state.Room) []feed.Effect { return setFlag(m, "resuming", all, resume) }})
+}
+
+// needSuspend returns why the suspend verb is refused, or "". In Pools the verb acts on pools, elsewhere on agents.
+func needSuspend(m *state.Room) string {
+	switch {
+	case m.Mode == state.ReadOnly:
+		return state.NeedWritable(m)
+	case state.ActsOn(m, panel.KindPool):
+		return needPool(m)
+	}
+	return needVerb(m)
+}
+
+// FlagTargets returns the agents or pools that the suspend verb acts on.
+func FlagTargets(m *state.Room) []details.Suspendable {
+	if !state.ActsOn(m, panel.KindPool) || len(m.Aim) > 0 {
+		return details.Suspendables(&m.Lists, state.Targets(m))
+	}
+	var all []details.Suspendable
+	for _, p := range m.Pools.Targets() {
+		all = append(all, details.SuspendablePool(p))
+	}
+	return all
+}
+
+func askSuspend(m *state.Room) []feed.Effect {
+	if state.ActsOn(m, panel.KindPool) && len(m.Aim) == 0 {
+		return askSuspendPools(m, m.Pools.Targets())
+	}
+	rows := state.Targets(m)
+	all := details.Suspendables(&m.Lists, rows)
+	on, off := details.ByFlag(all)
+	switch {
+	case len(on) == 0 && len(off) > 0:
+		return resumeAll(m, off)
+	case len(on) == 0:
+		askAbove(m, all[0])
+		return nil
+	}
+	q := question{title: "Suspend " + details.NameAll(on) + "?", verb: "suspend",
+		count: max(len(on), details.Ending(&m.Lists, on)),
+		do:    func(m *state.Room) []feed.Effect { return setFlag(m, "suspending", on, suspend) }}
+	switch {
+	case len(on) > 1:
+		q.whom = []string{details.ListAll(on)}
+	case on[0].Pool && len(rows) == 1:
+		q.whom = []string{rows[0].Shown + " is one of several members: they are " +
+			"suspended together."}
+	case on[0].Pool:
+		q.whom = []string{"The members of a pool are suspended together."}
+	}
+	q.body = append([]string{fmt.Sprintf("The sessions stop, and none starts until you "+
+		"resume (%s).", m.Keys.KeyOf(state.SuspendID)), "This is stored in the configuration."},
+		details.Already(all, on)...)
+	ask(m, q)
+	return nil
+}
+
+// askSuspendPools suspends the pools that are not suspended. If all are suspended, it resumes them.
+func askSuspendPools(m *state.Room, rows []*panel.PoolRow) []feed.Effect {
+	all := make([]details.Suspendable, len(rows))
+	for i, p := range rows {
+		all[i] = details.SuspendablePool(p)
+	}
+	on, off := details.ByFlag(all)
+	switch {
+	case len(on) == 0 && len(off) > 0:
+		return resumeAll(m, off)
+	case len(on) == 0:
+		askAbove(m, all[0])
+		return nil
+	}
+	ending := details.Ending(&m.Lists, on)
+	body := []string{fmt.Sprintf("No member is running, and none starts until you resume (%s).",
+		m.Keys.KeyOf(state.SuspendID)), "This is stored in the configuration."}
+	if ending > 0 {
+		body[0] = fmt.Sprintf("%s, and none starts until you resume (%s).",
+			describe.SessionsStop(ending), m.Keys.KeyOf(state.SuspendID))
+	}
+	body = append(body, details.Already(all, on)...)
+	q := question{title: "Suspend " + details.NameAll(on) + "?", body: body,
+		verb: "suspend", count: max(len(on), ending),
+		do: func(m *state.Room) []feed.Effect { return setFlag(m, "suspending", on, suspend) }}
+	if len(on) > 1 {
+		q.whom = []string{details.ListAll(on)}
+	}
+	ask(m, q)
+	return nil
+}
+
+// askAbove offers to resume the rig or the city if its suspension includes a subject.
+func askAbove(m *state.Room, s details.Suspendable) {
+	shown := details.NameAll([]details.Suspendable{s})
+	q := question{verb: "resume", title: "Resume rig " + widget.Plain(s.Rig) + "?",
+		body: []string{shown + " is suspended with its rig and everything in it."},
+		do: func(m *state.Room) []feed.Effect {
+			return state.Carry(m, "resuming", "rig "+widget.Plain(s.Rig),
+				[]city.Command{city.ResumeRig{Rig: s.Rig}})
+		}}
+	if s.By == city.CityLevel {
+		q.title, q.body = "Resume "+state.CityName(m)+"?",
+			[]string{shown + " is suspended with the whole city."}
+		q.do = func(m *state.Room) []feed.Effect {
+			return state.Carry(m, "resuming", "the city", []city.Command{city.Resume{}})
+		}
+	}
+	ask(m, q)
+}

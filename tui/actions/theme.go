@@ -1,0 +1,47 @@
+package actions
+
+import (
+	"fmt"
+	"gcity/themes"
+	"gcity/tui/feed"
+	"gcity/tui/keymap"
+	"gcity/tui/state"
+	"gcity/tui/widget"
+)
+
+// ThemeActions returns the actions that choose a theme. The finder previews the theme under the cursor.
+func ThemeActions(all []themes.Theme) []state.Action {
+	choose := func(name, does string) state.Action {
+		return state.Action{ID: state.ThemeID + name, Key: keymap.Bind(does),
+			In: []keymap.Zone{keymap.Everywhere}, Why: needColours,
+			Run: func(m *state.Room) []feed.Effect { TryTheme(m, name); return nil }}
+	}
+	actions := []state.Action{choose(state.AutoTheme, "theme: dark or light, like the terminal")}
+	for i := range all {
+		does := "theme: " + widget.Plain(all[i].Name)
+		if d := widget.Plain(all[i].Description); d != "" {
+			does += ", " + d
+		}
+		actions = append(actions, choose(all[i].Name, does))
+	}
+	return actions
+}
+
+func needColours(m *state.Room) string {
+	if m.Around.NoColor {
+		return "NO_COLOR is set, so there are no colours"
+	}
+	return ""
+}
+
+// TryTheme applies a theme until the user leaves, and shows how to keep it.
+func TryTheme(m *state.Room, name string) {
+	m.Tried = name
+	state.Relook(m)
+	said := fmt.Sprintf("the theme is %s", widget.Plain(name))
+	if m.Person.File != "" { // The file comes first, because narrow screens cut the end.
+		said = fmt.Sprintf("theme = %q in %s keeps the theme; otherwise it is lost when you leave",
+			widget.Plain(name), widget.Plain(m.Person.File))
+	}
+	state.Say(m, said)
+}

@@ -1,0 +1,81 @@
+package actions
+
+import (
+	"gcity/tui/details"
+	"gcity/tui/feed"
+	"gcity/tui/keymap"
+	"gcity/tui/panel"
+	"gcity/tui/state"
+	"gcity/tui/widget"
+)
+
+func needUndo(m *state.Room) string {
+	switch {
+	case m.Mode == state.ReadOnly:
+		return state.NeedWritable(m)
+	case !state.CanUndo(m):
+		return "no verb in the last " + widget.Duration(state.UndoFor) + " can be undone"
+	}
+	return ""
+}
+
+func needUndoOrHeld(m *state.Room) string {
+	if state.Answerable(m) != nil && len(m.Aim) == 0 {
+		return ""
+	}
+	why := needUndo(m)
+	switch {
+	case state.Undoable(m) || m.Mode == state.ReadOnly:
+		return why
+	case len(m.Aim) == 0 && m.Focus == panel.IDRigs && m.Rigs.Resumable():
+		return why + "; " + m.Keys.KeyOf("rig.toggle") + " resumes " + m.Rigs.Called()
+	case len(m.Aim) == 0 && state.Apart(m):
+		return why + "; to release an agent press " + m.Keys.KeyOf("focus.agents") +
+			" for the agents"
+	}
+	return needHeld(m)
+}
+
+func undoOrRelease(m *state.Room) []feed.Effect {
+	if r := state.Answerable(m); r != nil && len(m.Aim) == 0 {
+		return answerCall(m, r)
+	}
+	if state.Undoable(m) {
+		return takeBack(m)
+	}
+	return release(m)
+}
+
+// takeBack undoes the last verb. Undo itself cannot be undone: a key pressed twice must not repeat the verb.
+func takeBack(m *state.Room) []feed.Effect {
+	u := m.Undo
+	m.Undo = state.Undo{}
+	if u.Restore != nil {
+		u.Restore(m)
+		return nil
+	}
+	m.Scaled = state.Scaling{}
+	todo := state.Carry(m, "undoing:", u.What, u.Possible(m))
+	m.Undo = state.Undo{}
+	return todo
+}
+
+// messageActions returns the actions about past messages.
+func messageActions() []state.Action {
+	return []state.Action{
+		{ID: "view.messages",
+			Key: keymap.Bind("messages: show past status lines, with the result of each target"),
+			In:  []keymap.Zone{keymap.Everywhere},
+			Run: showMessages},
+		{ID: "verb.undo", Key: keymap.Bind("undo the last verb, within 10 s"),
+			In: []keymap.Zone{keymap.Everywhere}, Why: needUndo, Run: takeBack},
+	}
+}
+
+// showMessages shows past messages, the newest at the end.
+func showMessages(m *state.Room) []feed.Effect {
+	openReader(m, &state.Reader{Title: "Messages", Offset: widget.Far, Lines: func(w int) []string {
+		return details.MessageLines(&m.Look, m.Messages, m.Now, w)
+	}})
+	return nil
+}

@@ -1,0 +1,214 @@
+package actions
+
+import (
+	"slices"
+	"strings"
+
+	"gcity/city"
+	"gcity/tui/feed"
+	"gcity/tui/palette"
+	"gcity/tui/panel"
+	"gcity/tui/state"
+	"gcity/tui/widget"
+)
+
+// named splits arguments into a noun such as agent or pool, if the user typed one, and a name.
+func named(args []string) (noun, name string) {
+	if len(args) > 1 {
+		return args[0], args[1]
+	}
+	return "", args[0]
+}
+
+// restartNames returns the completions of restart: the agents and, as the only argument, the pools.
+func restartNames(m *state.Room, before []string) []state.Word {
+	if len(before) > 0 {
+		return agentNames(m, before)
+	}
+	return flaggedNames(m, nil)
+}
+
+// restartedPool returns the pool that the arguments of restart name, or nil if they name agents.
+func restartedPool(m *state.Room, args []string) *panel.PoolRow {
+	switch {
+	case len(args) == 1:
+		return m.Pools.Find(args[0])
+	case len(args) == 2 && args[0] == palette.NounPool:
+		return m.Pools.Find(args[1])
+	}
+	return nil
+}
+
+// restartedAgents returns the agents that the arguments of restart name.
+func restartedAgents(args []string) []string {
+	if len(args) > 1 && (args[0] == palette.NounAgent || args[0] == palette.NounPool) {
+		return args[1:]
+	}
+	return args
+}
+
+func restartWhy(m *state.Room, args []string) string {
+	if restartedPool(m, args) != nil {
+		return ""
+	}
+	return agentsWhy("agent.restart", nil)(m, restartedAgents(args))
+}
+
+func restartLine(m *state.Room, args []string) ([]feed.Effect, string) {
+	if p := restartedPool(m, args); p != nil {
+		return askRestartOf(m, p), ""
+	}
+	return onAgents("agent.restart", nil)(m, restartedAgents(args))
+}
+
+// switchNames returns the names of everything that can be suspended: agents, pools, rigs and the city.
+func switchNames(m *state.Room, _ []string) []state.Word {
+	all := flaggedNames(m, nil)
+	if m.Snap != nil {
+		for i := range m.Snap.Rigs {
+			r := &m.Snap.Rigs[i]
+			all = append(all, state.Word{Word: r.Name, Line: palette.NounRig + " " + r.Name,
+				Noun: palette.NounRig,
+				Note: "rig, " + widget.Count(r.Agents, palette.NounAgent)})
+		}
+	}
+	return append(all, state.Word{Word: palette.NounCity, Note: "the whole city",
+		Noun: palette.NounCity})
+}
+
+// flaggingWhy returns why suspend or resume would change nothing, or "".
+func flaggingWhy(off bool) func(*state.Room, []string) string {
+	return func(m *state.Room, args []string) string {
+		noun, name := named(args)
+		if p := m.Pools.Find(name); p != nil && (noun == "" || noun == palette.NounPool) {
+			return palette.FlaggedAlready(p.Shown, p.Suspended != "", off)
+		}
+		if r := m.Agents.Find(name); r != nil && (noun == "" || noun == palette.NounAgent) {
+			return palette.FlaggedAlready(r.Shown, r.State == city.Suspended, off)
+		}
+		if r := state.RigCalled(m, name); r != nil && (noun == "" || noun == palette.NounRig) {
+			return palette.FlaggedAlready("rig "+widget.Plain(r.Name), r.Suspended, off)
+		}
+		if name == palette.NounCity && noun == "" && m.Snap != nil {
+			return palette.FlaggedAlready("the city", m.Snap.Suspended, off)
+		}
+		return palette.Unknown("agent, pool or rig", name, switchNames(m, nil))
+	}
+}
+
+// flagging returns the verb that suspends or resumes an agent, a pool, a rig or the city.
+func flagging(off bool) func(*state.Room, []string) ([]feed.Effect, string) {
+	return func(m *state.Room, args []string) ([]feed.Effect, string) {
+		if why := flaggingWhy(off)(m, args); why != "" {
+			return nil, why
+		}
+		noun, name := named(args)
+		p, r := m.Pools.Find(name), m.Agents.Find(name)
+		switch {
+		case p != nil && (noun == "" || noun == palette.NounPool):
+			return askSuspendPools(m, []*panel.PoolRow{p}), ""
+		case r != nil && (noun == "" || noun == palette.NounAgent):
+			return aimed(m, []string{name}, func() ([]feed.Effect, string) {
+				return askSuspend(m), ""
+			})
+		case noun == "" && state.RigCalled(m, name) == nil:
+			return askSuspendCity(m), ""
+		case off:
+			return askSuspendRigOf(m, *state.RigCalled(m, name)), ""
+		}
+		return resumeRigOf(m, name), ""
+	}
+}
+
+// automationWhy applies a condition to a named automation.
+func automationWhy(cond func([]*panel.AutomationRow) string) func(*state.Room, []string) string {
+	return func(m *state.Room, args []string) string {
+		r := m.Automations.Find(args[0])
+		if r == nil {
+			return palette.Unknown("automation", args[0], automationNames(m, nil))
+		}
+		return cond([]*panel.AutomationRow{r})
+	}
+}
+
+func fireLine(m *state.Room, args []string) ([]feed.Effect, string) {
+	if why := automationWhy(palette.CannotFire)(m, args); why != "" {
+		return nil, why
+	}
+	return fire(m, []*panel.AutomationRow{m.Automations.Find(args[0])}), ""
+}
+
+// stopNames returns the automations and the city.
+func stopNames(m *state.Room, _ []string) []state.Word {
+	return append(automationNames(m, nil), state.Word{Word: palette.NounCity,
+		Noun: palette.NounCity,
+		Note: "all agents and the controller"})
+}
+
+func stopWhy(m *state.Room, args []string) string {
+	switch {
+	case args[0] != palette.NounCity || m.Automations.Find(palette.NounCity) != nil:
+		return automationWhy(palette.CannotStop)(m, args)
+	case m.Home != "" || m.All:
+		return "this city is one of several; stop it in the list of all cities"
+	case m.Mode != state.Hosting && state.Lost(m):
+		return "the city does not answer"
+	}
+	return ""
+}
+
+func stopLine(m *state.Room, args []string) ([]feed.Effect, string) {
+	if why := stopWhy(m, args); why != "" {
+		return nil, why
+	}
+	if r := m.Automations.Find(args[0]); r != nil {
+		return endRuns(m, []*panel.AutomationRow{r}), ""
+	}
+	return askStopCity(m), ""
+}
+
+// checkedNames returns the names of all pools and watchdogs, which have checks.
+func checkedNames(m *state.Room, _ []string) []state.Word {
+	return append(poolNames(m), watchdogNames(m, nil)...)
+}
+
+func checkLine(m *state.Room, args []string) ([]feed.Effect, string) {
+	p, w := m.Pools.Find(args[0]), m.Watchdogs.Find(args[0])
+	switch {
+	case p == nil && w == nil:
+		return nil, palette.Unknown("pool or watchdog", args[0], checkedNames(m, nil))
+	case p == nil && w.CheckedNow(m.Now) != "":
+		return nil, w.CheckedNow(m.Now)
+	case p == nil:
+		return grantOne(m, panel.CheckNow(w)), ""
+	}
+	if why := palette.CannotCheck(p); why != "" {
+		return nil, why
+	}
+	return checkOf(m, p.Name), ""
+}
+
+// sortWords returns the columns by which the focused list can be sorted.
+func sortWords(m *state.Room, _ []string) []state.Word {
+	_, ways := m.Focused().Sorting(m.Now)
+	all := make([]state.Word, len(ways))
+	for i, name := range ways {
+		all[i] = state.Word{Word: name, Note: "a column of " + m.Focused().About().Title}
+	}
+	return all
+}
+
+func sortLine(m *state.Room, args []string) ([]feed.Effect, string) {
+	o, ways := m.Focused().Sorting(m.Now)
+	if o == nil {
+		return nil, needSorted(m)
+	}
+	name := strings.Join(args, " ")
+	at := slices.Index(ways, name)
+	if at < 0 {
+		return nil, palette.Unknown("column", name, sortWords(m, nil)) + ": " +
+			strings.Join(ways, ", ")
+	}
+	SortBy(m, at)
+	return nil, ""
+}

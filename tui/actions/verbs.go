@@ -1,0 +1,263 @@
+package actions
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"gcity/tui/feed"
+	"gcity/tui/palette"
+	"gcity/tui/panel"
+	"gcity/tui/state"
+	"gcity/tui/widget"
+)
+
+// verb is a command of the palette.
+type verb = palette.Verb[*state.Room, feed.Effect]
+
+// Verbs returns the palette's commands.
+func Verbs() []verb {
+	return append(agentVerbs(), []verb{
+		{Name: "suspend", Usage: "AGENT|POOL|RIG|city", ID: state.SuspendID, Noun: true,
+			Does: "suspend an agent, a pool, a rig or the city", Args: one(switchNames),
+			Why: flaggingWhy(true), Run: flagging(true)},
+		{Name: "resume", Usage: "AGENT|POOL|RIG|city", ID: state.SuspendID, Noun: true,
+			Does: "resume an agent, a pool, a rig or the city", Args: one(switchNames),
+			Why: flaggingWhy(false), Run: flagging(false)},
+		{Name: "scale", Usage: "POOL SIZE|auto", Does: "set a pool's size, or return it " +
+			"to its check", ID: "pool.scale", Args: scaleWords, Run: scaleLine},
+		{Name: "fire", Usage: "AUTOMATION", Does: "fire an automation now", ID: "automation.fire",
+			Args: one(automationNames), Why: automationWhy(palette.CannotFire), Run: fireLine},
+		{Name: "stop", Usage: "AUTOMATION|city", ID: "automation.stop",
+			Does: "stop an automation's current run, or the city", Args: one(stopNames),
+			Why: stopWhy, Run: stopLine},
+		{Name: "check", Usage: "POOL|WATCHDOG", Does: "run the check of a pool or a watchdog now",
+			ID: "pool.check", Args: one(checkedNames), Run: checkLine},
+		{Name: "sort", Usage: "COLUMN", Does: "sort the list; repeat to reverse it",
+			ID: "list.sort", Looks: true, Args: one(sortWords), Run: sortLine},
+		{Name: "acknowledge", Usage: "WATCHDOG", Does: "acknowledge a watchdog's call",
+			ID: state.ReleaseID, Args: one(watchdogNames), Run: heardLine},
+		{Name: "send", Usage: "TEXT…", Does: "send a text to the selected or marked agents",
+			ID: "agent.send", Text: 1, Args: noWords, Run: sendLine},
+		{Name: "nudge", Usage: "AGENT TEXT…", Does: "send a text to an agent", ID: "agent.send",
+			Text: 2, Args: one(agentNames), Run: nudgeLine},
+		{Name: "mail", Usage: "WHO SUBJECT…", Does: "write mail to an agent, a pool or a person",
+			ID: state.MailID, Text: 2, Args: one(mailNames), Run: writeLine},
+		{Name: "sling", Usage: "AGENT|POOL ID", Does: "hand a bead to an agent or a pool, " +
+			"and notify it", ID: state.SlingID, Args: one(flaggedNames), Run: slingLine},
+		{Name: "unsend", Usage: "AGENT…", Does: "cancel texts that are queued for agents",
+			ID: state.UnsendID, Args: agentNames,
+			Why: agentsWhy(state.UnsendID, palette.CannotUnsend),
+			Run: onAgents(state.UnsendID, palette.CannotUnsend)},
+		{Name: "city", Usage: "NAME", Does: "switch to another city", ID: "city.switch",
+			Looks: true,
+			Args:  one(cityNames), Run: cityLine},
+		{Name: "messages", Does: "show past status lines", ID: "view.messages", Looks: true,
+			Run: byHand("view.messages")},
+		{Name: "undo", Does: "undo the last verb", ID: state.ReleaseID, Run: byHand("verb.undo")},
+	}...)
+}
+
+// agentVerbs returns the commands that go to something or show its details, and the commands for agents.
+func agentVerbs() []verb {
+	return []verb{
+		{Name: "goto", Usage: "NAME", Does: "go to an agent, a pool, an automation or a watchdog",
+			Looks: true, Args: anyNames, Run: GoTo},
+		{Name: "attach", Usage: "AGENT", Does: "work in an agent's terminal", ID: "agent.attach",
+			Args: one(agentNames), Why: agentsWhy("", palette.CannotAttach),
+			Run: there("agent.attach")},
+		{Name: "details", Usage: "NAME", Does: "show details", ID: "agent.details",
+			Looks: true, Args: one(anyNames), Run: there("agent.details")},
+		{Name: "restart", Usage: "POOL|AGENT…", Does: "restart agents, or the members of a pool",
+			ID: "agent.restart", Args: restartNames, Noun: true, Why: restartWhy, Run: restartLine},
+		{Name: "drain", Usage: "AGENT…", Does: "drain agents: let them finish", ID: "agent.drain",
+			Args: agentNames, Why: agentsWhy("agent.drain", palette.CannotDrain),
+			Run: onAgents("agent.drain", palette.CannotDrain)},
+		{Name: "undrain", Usage: "AGENT…", Does: "cancel a drain", ID: "agent.drain",
+			Args: agentNames, Why: agentsWhy("agent.drain", palette.CannotUndrain),
+			Run: onAgents("agent.drain", palette.CannotUndrain)},
+		{Name: "release", Usage: "AGENT…", Does: "release agents from quarantine or backoff",
+			ID: state.ReleaseID, Args: agentNames, Why: agentsWhy("", palette.CannotRelease),
+			Run: onAgents("", palette.CannotRelease)},
+		{Name: "kill", Usage: "AGENT…", Does: "stop agents at once; they restart",
+			ID: "agent.end", Args: agentNames, Why: agentsWhy("agent.end", nil),
+			Run: onAgents("agent.end", nil)},
+	}
+}
+
+// Table returns the palette's commands for a room.
+func Table(m *state.Room) *palette.Table[*state.Room, feed.Effect] {
+	return &palette.Table[*state.Room, feed.Effect]{Verbs: Verbs(), KeysOf: m.Keys.KeysOf,
+		Refuse: func(v *verb) string {
+			if v.Looks {
+				return ""
+			}
+			return state.NeedWritable(m)
+		},
+		Hidden: func(v *verb) bool {
+			return m.Mode == state.ReadOnly && !v.Looks || v.Name == "city" && !m.Directory
+		},
+		Open: openPaletteAt, Fail: state.Complain}
+}
+
+// one limits completions to the first argument.
+func one(words func(*state.Room, []string) []state.Word) func(*state.Room, []string) []state.Word {
+	return func(m *state.Room, before []string) []state.Word {
+		if len(before) > 0 {
+			return nil
+		}
+		return words(m, before)
+	}
+}
+
+func agentNames(m *state.Room, before []string) []state.Word {
+	return palette.Agents(&m.Lists, before)
+}
+
+func poolNames(m *state.Room) []state.Word { return palette.Pools(&m.Lists) }
+
+func automationNames(m *state.Room, _ []string) []state.Word {
+	return palette.Automations(&m.Lists)
+}
+
+func watchdogNames(m *state.Room, _ []string) []state.Word { return palette.Watchdogs(&m.Lists) }
+
+func flaggedNames(m *state.Room, _ []string) []state.Word {
+	return append(agentNames(m, nil), poolNames(m)...)
+}
+
+func anyNames(m *state.Room, before []string) []state.Word {
+	if len(before) > 0 {
+		return nil
+	}
+	return slices.Concat(flaggedNames(m, nil), automationNames(m, nil), watchdogNames(m, nil))
+}
+
+// scaleWords returns the pools, then valid sizes.
+func scaleWords(m *state.Room, before []string) []state.Word {
+	const most = 100
+	switch len(before) {
+	case 0:
+		return poolNames(m)
+	case 1:
+		p := m.Pools.Find(before[0])
+		if p == nil {
+			return nil
+		}
+		all := []state.Word{{Word: "auto", Note: p.CheckSays()}}
+		for n := p.Min; n <= min(p.Max, p.Min+most); n++ {
+			all = append(all, state.Word{Word: strconv.Itoa(n)})
+		}
+		return all
+	}
+	return nil
+}
+
+// aimed runs a verb on named agents, regardless of marks, selection and focus.
+func aimed(m *state.Room, names []string, do func() ([]feed.Effect, string)) ([]feed.Effect,
+	string) {
+	for _, name := range names {
+		if m.Agents.Find(name) == nil {
+			return nil, palette.Unknown("agent", name, agentNames(m, nil))
+		}
+	}
+	m.Aim = names
+	defer func() { m.Aim = nil }()
+	return do()
+}
+
+// agentsWhy returns why an action cannot run on the named agents: the reason from against, or the action's own reason.
+func agentsWhy(id string, against func(r *panel.AgentRow) string) func(*state.Room,
+	[]string) string {
+	return func(m *state.Room, names []string) string {
+		_, why := aimed(m, names, func() ([]feed.Effect, string) {
+			for _, r := range state.Targets(m) {
+				if against != nil && against(r) != "" {
+					return nil, r.Shown + " is " + string(r.State) + ": " + against(r)
+				}
+			}
+			if id == "" {
+				return nil, ""
+			}
+			return nil, m.Keys.ByID(id).Refused(m)
+		})
+		return why
+	}
+}
+
+// onAgents returns a verb that runs an action on named agents unless agentsWhy refuses it; the ID "" means release.
+func onAgents(id string, against func(r *panel.AgentRow) string) func(*state.Room,
+	[]string) ([]feed.Effect,
+	string) {
+	return func(m *state.Room, names []string) ([]feed.Effect, string) {
+		if why := agentsWhy(id, against)(m, names); why != "" {
+			return nil, why
+		}
+		return aimed(m, names, func() ([]feed.Effect, string) {
+			if id == "" {
+				return release(m), ""
+			}
+			return m.Keys.ByID(id).Run(m), ""
+		})
+	}
+}
+
+func scaleLine(m *state.Room, args []string) ([]feed.Effect, string) {
+	p := m.Pools.Find(args[0])
+	if p == nil {
+		return nil, palette.Unknown("pool", args[0], poolNames(m))
+	}
+	if len(args) != 2 {
+		return nil, fmt.Sprintf("the size is missing: %s, or auto", p.Bounds())
+	}
+	size, auto, why := p.SizeOf(args[1])
+	switch {
+	case why != "":
+		return nil, why
+	case auto:
+		return autoScale(m, p), ""
+	}
+	return scale(m, p, size), ""
+}
+
+// GoTo moves focus and cursor to a name, and clears the panel's filter and the attention filter.
+func GoTo(m *state.Room, args []string) ([]feed.Effect, string) {
+	name := args[0]
+	for _, p := range m.Panels {
+		if !p.Has(name) {
+			continue
+		}
+		state.FocusOn(m, p.About().ID)
+		*p.Query(), m.Attention = widget.Filter{}, false
+		m.Refill()
+		if p.About().Kind == panel.KindAgent {
+			state.Choose(m, name)
+		} else {
+			p.Select(name)
+			m.FollowSubject()
+		}
+		return nil, ""
+	}
+	return nil, palette.Unknown("agent, pool, automation or watchdog", name, anyNames(m, nil))
+}
+
+// there returns a verb that goes to a name and runs an action there.
+func there(id string) func(*state.Room, []string) ([]feed.Effect, string) {
+	return func(m *state.Room, args []string) ([]feed.Effect, string) {
+		if _, why := GoTo(m, args); why != "" {
+			return nil, why
+		}
+		return byHand(id)(m, nil)
+	}
+}
+
+// byHand returns a verb that runs an action as its key does.
+func byHand(id string) func(*state.Room, []string) ([]feed.Effect, string) {
+	return func(m *state.Room, _ []string) ([]feed.Effect, string) {
+		a := m.Keys.ByID(id)
+		if why := a.Refused(m); why != "" {
+			return nil, why
+		}
+		return a.Run(m), ""
+	}
+}

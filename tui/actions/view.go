@@ -1,0 +1,264 @@
+package actions
+
+import (
+	"slices"
+
+	"gcity/city"
+	"gcity/tui/feed"
+	"gcity/tui/keymap"
+	"gcity/tui/panel"
+	"gcity/tui/state"
+	"gcity/tui/widget"
+)
+
+// focusActions returns the actions that move the focus from panel to panel.
+func focusActions(all []panel.Panel) []state.Action {
+	global := []keymap.Zone{keymap.Everywhere}
+	focusOn := func(p panel.ID) func(*state.Room) []feed.Effect {
+		return func(m *state.Room) []feed.Effect { state.FocusOn(m, p); return nil }
+	}
+	var to []state.Action
+	for _, p := range all {
+		a := p.About()
+		keys := []string{a.Hotkey, a.Letter}
+		if a.Letter == "" {
+			keys = keys[:1]
+		}
+		to = append(to, state.Action{ID: "focus." + string(a.ID), Short: a.Short,
+			Key: keymap.Bind("go to "+a.Title, keys...),
+			In:  global, Run: focusOn(a.ID)})
+	}
+	return append(to, []state.Action{
+		{ID: "focus.peek",
+			Key: keymap.Bind("go to the pane: the agent's terminal, or the automation's output",
+				"0"), In: global, Run: focusOn(panel.IDPeek)},
+		{ID: "focus.next", Key: keymap.Bind("go to the next panel", "tab"), In: global,
+			Run: func(m *state.Room) []feed.Effect { cycle(m, 1); return nil }},
+		{ID: "focus.previous", Key: keymap.Bind("go to the previous panel", "shift+tab"),
+			In:  global,
+			Run: func(m *state.Room) []feed.Effect { cycle(m, -1); return nil }},
+	}...)
+}
+
+// viewActions returns the actions that change the view, and the action that suspends the city.
+func viewActions(all []panel.Panel) []state.Action {
+	global := []keymap.Zone{keymap.Everywhere}
+	return []state.Action{
+		{ID: "view.zoom", Key: keymap.Bind("zoom the panel, or back", "f"), In: global,
+			Run: func(m *state.Room) []feed.Effect {
+				m.Zoomed = !m.Zoomed
+				m.Before = m.Focus
+				return nil
+			}},
+		{ID: "view.event", Key: keymap.Bind("show the whole event", "enter"), Short: "detail",
+			In:  []keymap.Zone{keymap.InEvents},
+			Why: needEvent, Run: showEvent},
+		{ID: "view.filter",
+			Key: keymap.Bind("filter: all words must match; !not ~fuzzy state: pool: rig:",
+				"/"), Short: "filter",
+			In: panel.ZonesOf(all, func(*panel.About) bool {
+				return true
+			}), Run: askFilter},
+		{ID: "view.attention", Key: keymap.Bind("show only what needs attention, or all", "!"),
+			Short: "attention", In: panel.ZonesOf(all, func(a *panel.About) bool {
+				return !a.Always
+			}),
+			Run: toggleAttention},
+		{ID: "view.pane", Key: keymap.Bind("show or hide the agent's terminal", "p"), In: global,
+			Run: togglePane},
+		{ID: "view.pane.place",
+			Key: keymap.Bind("put the agent's terminal at the side or below (wide screens)", "P"),
+			In:  global,
+			Run: func(m *state.Room) []feed.Effect {
+				m.Below, m.Hidden = !m.Below, false
+				return nil
+			}},
+		{ID: "view.redraw", Key: keymap.Bind("redraw the screen", "ctrl+l"), In: global,
+			Run: func(m *state.Room) []feed.Effect { return []feed.Effect{feed.Redraw{}} }},
+		{ID: "city.details",
+			Key: keymap.Bind("show details of the city: problems, configuration, controller", "c"),
+			In:  global,
+			Why: needCity, Run: showCity},
+		{ID: "city.suspend", Key: keymap.Bind("suspend the whole city, or resume it"), In: global,
+			Risk: keymap.Confirmed, Why: state.NeedWritable,
+			Run: askSuspendCity},
+		{ID: "view.palette", Key: keymap.Bind("palette: find an action and run it", ":", "ctrl+p"),
+			Short: "palette", In: global,
+			Run: func(m *state.Room) []feed.Effect { openFinder(m, true); return nil }},
+		{ID: "view.help", Key: keymap.Bind("help: all keys; / searches, enter runs", "?"),
+			Short: "help", In: global,
+			Run: func(m *state.Room) []feed.Effect { openFinder(m, false); return nil }},
+		{ID: state.BackID, Key: keymap.Bind("go back one step; never leaves the room", "esc"),
+			Short: "back", In: global, Run: back},
+	}
+}
+
+func needEvent(m *state.Room) string {
+	if m.Events.Selected() == nil {
+		return "there are no events yet"
+	}
+	return ""
+}
+
+func needCity(m *state.Room) string {
+	if m.Snap == nil {
+		return "no data from the city yet"
+	}
+	return ""
+}
+
+func askSuspendCity(m *state.Room) []feed.Effect {
+	if m.Snap != nil && m.Snap.Suspended {
+		return perhaps(m, question{title: "Resume " + state.CityName(m) + "?", verb: "resume",
+			do: func(m *state.Room) []feed.Effect {
+				return state.Carry(m, "resuming", "the city", []city.Command{city.Resume{}})
+			}})
+	}
+	ask(m, question{title: "Suspend " + state.CityName(m) + "?", verb: "suspend",
+		count: RunningAgents(m),
+		body:  []string{"All sessions stop, and none starts until the city is resumed."},
+		do: func(m *state.Room) []feed.Effect {
+			return state.Carry(m, "suspending", "the city", []city.Command{city.Suspend{}})
+		}})
+	return nil
+}
+
+func cycle(m *state.Room, n int) {
+	var ring []panel.ID
+	for _, p := range m.Panels {
+		if m.Present(p) {
+			ring = append(ring, p.About().ID)
+		}
+	}
+	if !m.Hidden {
+		ring = append(ring, panel.IDPeek)
+	}
+	at := max(0, slices.Index(ring, m.Focus))
+	state.FocusOn(m, ring[(at+n+len(ring))%len(ring)])
+}
+
+func togglePane(m *state.Room) []feed.Effect {
+	m.Hidden = !m.Hidden
+	if m.Hidden && m.Focus == panel.IDPeek {
+		m.Focus, m.Zoomed = panel.IDAgents, false
+	}
+	return nil
+}
+
+func toggleAttention(m *state.Room) []feed.Effect {
+	m.Attention = !m.Attention
+	m.Refill()
+	if !m.Attention || m.Focus == panel.IDPeek {
+		return nil
+	}
+	// If the focused list has no problems, the focus moves to a list that has some.
+	for _, p := range []panel.Panel{m.Focused(), m.Agents, m.Watchdogs, m.Automations, m.Pools} {
+		if _, _, shown, _ := p.Cursor(); shown > 0 && !p.About().Always {
+			state.FocusOn(m, p.About().ID)
+			break
+		}
+	}
+	return nil
+}
+
+// askFilter edits the focused panel's filter and previews it at every key.
+func askFilter(m *state.Room) []feed.Effect {
+	f, p := state.Filter(m), &state.Prompt{}
+	apply := func(text string) {
+		*f = widget.ParseFilter(text)
+		m.Refill()
+	}
+	hint := "!not  ~fuzzy  state: pool: rig:"
+	if m.Focus == panel.IDEvents {
+		hint = "!not  ~fuzzy  type: subject: by: since:10m"
+	}
+	hint += "  " + m.Keys.KeyOf("prompt.done") + " keeps  " + m.Keys.KeyOf("prompt.cancel") +
+		" clears"
+	*p = state.Prompt{
+		Edit:  widget.NewReplacedEntry(f.Text),
+		Label: "filter", Hint: hint,
+		Change: func(text string) {
+			apply(text)
+			p.Hint = hint
+			if _, _, shown, _ := m.Focused().Cursor(); shown == 1 {
+				p.Hint = m.Keys.KeyOf("prompt.done") + " selects " +
+					widget.Plain(m.Focused().Key())
+			}
+		},
+		Done: func(text string) state.Task {
+			return func(m *state.Room) []feed.Effect { apply(text); return nil }
+		},
+		Cancel: func() { apply("") },
+	}
+	m.Dialogs.Open(p)
+	return nil
+}
+
+// back goes back one step. It may dismiss a failure, cancel a departure, end a zoom, or clear marks or a filter.
+func back(m *state.Room) []feed.Effect {
+	failed := m.Status.Failed
+	if !m.Status.Pending {
+		m.Status = state.Status{}
+	}
+	switch {
+	case failed:
+	case m.Departure.Waits():
+		return state.StayHere(m)
+	case m.Focus == panel.IDPeek && m.Peek.Back():
+	case m.Focus == panel.IDEvents && m.Events.Frozen:
+		state.ToEnd(m)
+	case m.Focus == panel.IDEvents && m.Events.Only && !m.Events.Filter.Active():
+		return toggleOnly(m)
+	case m.Zoomed:
+		m.Zoomed = false
+		m.Focus = m.Before
+	case len(*state.Marking(m).Marks) > 0:
+		state.UnmarkAll(m, state.Marking(m))
+	case len(m.Agents.Marks) > 0:
+		state.UnmarkAll(m, panel.Marking{Marks: &m.Agents.Marks})
+	case state.Filter(m).Active() || m.Trail != "":
+		*state.Filter(m) = widget.Filter{}
+		m.Refill()
+		if m.Trail != "" {
+			state.FocusOn(m, m.Trail)
+		}
+	case m.Agents.Filter.Active():
+		m.Agents.Filter = widget.Filter{}
+		m.Refill()
+	case m.Attention:
+		m.Attention = false
+		m.Refill()
+	case m.Focus != panel.IDAgents:
+		state.FocusOn(m, panel.IDAgents)
+	case m.All:
+		return leaveFor(m, feed.SwitchCity{})
+	}
+	return nil
+}
+
+// mouseActions returns the actions that capture and release the mouse.
+func mouseActions() []state.Action {
+	return []state.Action{
+		{ID: "view.mouse",
+			Key: keymap.Bind("mouse: use it for clicks and scrolling, or return it to the terminal",
+				"M"), In: []keymap.Zone{keymap.Everywhere},
+			Run: toggleMouse},
+	}
+}
+
+// UsesMouse reports whether the room, and not the terminal, handles clicks and scrolling.
+func UsesMouse(m *state.Room) bool {
+	return m.Mouse == "on" || m.Mouse == "" && !m.Person.MouseOff
+}
+
+func toggleMouse(m *state.Room) []feed.Effect {
+	if UsesMouse(m) {
+		m.Mouse = "off"
+		state.Say(m, "the terminal uses the mouse again, also at the next start")
+		return nil
+	}
+	m.Mouse = "on"
+	state.Say(m, "the mouse clicks and scrolls here; hold shift to "+
+		"select text, "+m.Keys.KeyNow("view.mouse")+" releases it")
+	return nil
+}

@@ -1,0 +1,27 @@
+package actions
+
+import (
+	"gcity/city"
+	"gcity/tui/feed"
+	"gcity/tui/palette"
+	"gcity/tui/panel"
+	"gcity/tui/state"
+)
+
+// answerCall acknowledges a watchdog's call for attention.
+func answerCall(m *state.Room, r *panel.WatchdogRow) []feed.Effect {
+	return state.Carry(m, "acknowledging", r.Shown,
+		[]city.Command{city.Acknowledge{Watchdog: r.Name,
+			By: "operator"}})
+}
+
+func heardLine(m *state.Room, args []string) ([]feed.Effect, string) {
+	r := m.Watchdogs.Find(args[0])
+	switch {
+	case r == nil:
+		return nil, palette.Unknown("watchdog", args[0], watchdogNames(m, nil))
+	case !r.Dog.Calls():
+		return nil, r.Shown + " does not call for attention"
+	}
+	return answerCall(m, r), ""
+}

@@ -1,0 +1,161 @@
+package actions
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"gcity/beads"
+	"gcity/city"
+	"gcity/tui/feed"
+	"gcity/tui/keymap"
+	"gcity/tui/panel"
+	"gcity/tui/state"
+	"gcity/tui/widget"
+)
+
+// workActions returns the actions for the city's work.
+func workActions() []state.Action {
+	w := []keymap.Zone{keymap.InWork}
+	return []state.Action{
+		{ID: "work.details", Key: keymap.Bind("show the whole bead", "enter"), Short: "details",
+			In: w, Why: needBead, Run: showBead},
+		{ID: "work.create", Key: keymap.Bind("add a bead", "n"), Short: "new", In: w,
+			Why: state.NeedWritable, Run: askCreate},
+		{ID: "work.sling", Short: "assign", In: w, Why: needOpenBead, Run: askTaker,
+			Key: keymap.Bind("hand the bead to an agent or a pool, and notify it", "B")},
+		{ID: "work.finish", Key: keymap.Bind("close the bead", "X"), Short: "close", In: w,
+			Risk: keymap.Confirmed, Why: needOpenBead, Run: askClose},
+		{ID: "work.agent", Key: keymap.Bind("go to the assigned agent", "."), In: w,
+			Why: needAssignee, Run: func(m *state.Room) []feed.Effect {
+				return grantOne(m, panel.Request{Visit: m.Work.Agent()})
+			}},
+		{ID: "work.refresh", Key: keymap.Bind("refresh", "ctrl+r"), In: w, Run: refreshWork},
+	}
+}
+
+// bead returns the bead under the cursor in Work, or nil.
+func bead(m *state.Room) *panel.WorkRow {
+	if m.Focus != panel.IDWork {
+		return nil
+	}
+	return m.Work.Pointed()
+}
+
+func needBead(m *state.Room) string {
+	if bead(m) == nil {
+		return state.NoneIn(m, m.Work)
+	}
+	return ""
+}
+
+// needOpenBead returns why verbs for beads are not possible, or "".
+func needOpenBead(m *state.Room) string {
+	if why := cmp.Or(state.NeedWritable(m), needBead(m)); why != "" {
+		return why
+	}
+	for _, r := range m.Work.Targets() {
+		if r.Bead.Status == beads.StatusClosed {
+			return widget.Plain(r.Bead.ID) + " is already closed"
+		}
+	}
+	return ""
+}
+
+func needAssignee(m *state.Room) string {
+	why := needBead(m)
+	if why == "" && m.Work.Agent() == "" {
+		return "the bead is not assigned to an agent"
+	}
+	return why
+}
+
+func refreshWork(m *state.Room) []feed.Effect {
+	m.Work.Outdated()
+	return nil
+}
+
+// askCreate asks for the title of a new bead. The word pool:NAME in it sets the pool.
+func askCreate(m *state.Room) []feed.Effect {
+	m.Dialogs.Open(&state.Prompt{
+		Label: "new bead", Hint: "pool:NAME assigns it to a pool  " +
+			m.Keys.Hint("  ", "prompt.done", "adds it", "prompt.cancel", "cancels"),
+		Edit:   widget.NewEntry(""),
+		Refuse: func(text string) string { _, why := newBead(m, text); return why },
+		Done: func(text string) state.Task {
+			return func(m *state.Room) []feed.Effect {
+				b, why := newBead(m, text)
+				if why != "" || b.Title == "" {
+					return nil
+				}
+				return state.Carry(m, "adding", widget.Plain(b.Title),
+					[]city.Command{city.CreateBead{Bead: b}})
+			}
+		},
+	})
+	return nil
+}
+
+// newBead parses a bead from typed text, or returns why the text is invalid. Empty text is not an error.
+func newBead(m *state.Room, text string) (b beads.Bead, why string) {
+	var title []string
+	for _, word := range strings.Fields(text) {
+		name, ok := strings.CutPrefix(word, "pool:")
+		switch {
+		case !ok:
+			title = append(title, word)
+		case m.Pools.Find(name) == nil:
+			return b, fmt.Sprintf("no pool is called %q", name)
+		default:
+			b.Labels = append(b.Labels, city.PoolLabel+name)
+		}
+	}
+	b.Title = strings.Join(title, " ")
+	switch {
+	case len(b.Title) > beads.MaxTitle:
+		return b, fmt.Sprintf("too long: at most %d bytes", beads.MaxTitle)
+	case b.Title == "" && len(b.Labels) > 0:
+		return b, "a title is missing"
+	}
+	return b, ""
+}
+
+func askClose(m *state.Room) []feed.Effect {
+	rows := m.Work.Targets()
+	parts := 0
+	commands := make([]city.Command, len(rows))
+	var titles []string
+	for i, r := range rows {
+		parts += r.Parts
+		commands[i] = city.UpdateBead{ID: r.Bead.ID, Patch: beads.Closing(), Force: r.Parts > 0}
+		titles = append(titles, r.Shown)
+	}
+	what := m.Work.Called()
+	body := []string{strings.Join(titles, "; ")}
+	switch {
+	case parts == 1:
+		body = append(body, "1 part is not closed and stays open.")
+	case parts > 1:
+		body = append(body, widget.Count(parts, "part")+" are not closed and stay open.")
+	}
+	ask(m, question{title: "Close " + what + "?", body: body, verb: "close it", plan: parts > 0,
+		count: len(rows), do: func(m *state.Room) []feed.Effect {
+			m.Work.Marks = map[string]bool{}
+			return state.Carry(m, "closing", what, commands)
+		}})
+	return nil
+}
+
+func showBead(m *state.Room) []feed.Effect {
+	if bead(m) == nil {
+		return nil
+	}
+	r := *bead(m)
+	openReader(m, &state.Reader{Title: widget.Plain(r.Bead.ID), Lines: func(w int) []string {
+		if now := m.Work.Find(r.Bead.ID); now != nil {
+			r = *now
+		}
+		return widget.WrapAll(r.Details(m.Env()), w)
+	}})
+	return nil
+}
