@@ -10,6 +10,7 @@ import (
 	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/state"
+	"gcity/tui/view"
 )
 
 // Alerts are ordered by severity, and each shows its key.
@@ -72,7 +73,7 @@ func TestNoZeroIsRed(t *testing.T) {
 		s := demo(t, 120, 40)
 		lead(s)
 		red := s.m.Look.Paint(themes.Bad, " 0")
-		for _, line := range draw(s.m).lines[:min(8, len(draw(s.m).lines))] {
+		for _, line := range view.Draw(s.m).Lines[:min(8, len(view.Draw(s.m).Lines))] {
 			if strings.Contains(line, red) {
 				t.Errorf("%s: %q", name, line)
 			}

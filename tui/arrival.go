@@ -2,13 +2,14 @@ package tui
 
 import (
 	"cmp"
+	"time"
+
 	"gcity/tui/actions"
 	"gcity/tui/feed"
 	"gcity/tui/fleet"
 	"gcity/tui/keymap"
 	"gcity/tui/state"
 	"gcity/tui/widget"
-	"time"
 )
 
 // receiveFleet handles a new list of cities.

@@ -23,6 +23,7 @@ import (
 	"gcity/tui/fleet"
 	"gcity/tui/state"
 	"gcity/tui/terminal"
+	"gcity/tui/view"
 )
 
 // inHouse runs the control room in this process on a terminal of its own, until the test ends.
@@ -312,7 +313,7 @@ func BenchmarkFrameFleet(b *testing.B) {
 	for b.Loop() {
 		next := *f
 		s.hear(feed.News{Fleet: &next})
-		draw(s.m)
+		view.Draw(s.m)
 	}
 }
 

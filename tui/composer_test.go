@@ -16,6 +16,7 @@ import (
 	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/state"
+	"gcity/tui/view"
 	"gcity/tui/widget"
 )
 
@@ -308,7 +309,7 @@ func TestComposerWithoutColour(t *testing.T) {
 		s.hear(feed.News{Snap: demoSnapshot(epoch), Events: demoEvents(epoch)})
 		scenes()[name](s)
 		golden(t, "testdata/"+name+"-120x40.txt", s.text())
-		for _, code := range strings.Split(strings.Join(draw(s.m).lines, "\n"), "\x1b[")[1:] {
+		for _, code := range strings.Split(strings.Join(view.Draw(s.m).Lines, "\n"), "\x1b[")[1:] {
 			if code, _, _ = strings.Cut(code, "m"); strings.Trim(code, "0127;") != "" {
 				t.Errorf("%s: a colour is painted: %q", name, code)
 			}
@@ -338,14 +339,14 @@ func TestComposerSheet(t *testing.T) {
 		s.choose("idle")
 		s.press("i")
 		s.paste(strings.Repeat("line\n", 40) + "日本")
-		d := draw(s.m)
+		d := view.Draw(s.m)
 		rows := strings.Split(s.text(), "\n")
 		top := slices.IndexFunc(rows, func(row string) bool { return strings.Contains(row, "send to idle") })
 		if used := size[1] - top; top < 0 || used > max(3, size[1]/3) {
 			t.Errorf("%v: the sheet takes %d rows", size, used)
 		}
-		if d.y <= top || d.x != 5 || !strings.Contains(rows[d.y], "日本") {
-			t.Errorf("%v: the cursor is at %d, %d:\n%s", size, d.x, d.y, s.text())
+		if d.Y <= top || d.X != 5 || !strings.Contains(rows[d.Y], "日本") {
+			t.Errorf("%v: the cursor is at %d, %d:\n%s", size, d.X, d.Y, s.text())
 		}
 	}
 	s := demo(t, 30, 4)
@@ -376,11 +377,11 @@ func FuzzComposer(f *testing.F) {
 			if s.m.Dialogs.Composer() == nil {
 				t.Fatal("it has closed")
 			}
-			d := draw(s.m)
-			if len(d.lines) != int(h) || d.x >= int(w) || d.y >= int(h) {
-				t.Fatalf("%dx%d: %d lines, cursor at %d, %d", w, h, len(d.lines), d.x, d.y)
+			d := view.Draw(s.m)
+			if len(d.Lines) != int(h) || d.X >= int(w) || d.Y >= int(h) {
+				t.Fatalf("%dx%d: %d lines, cursor at %d, %d", w, h, len(d.Lines), d.X, d.Y)
 			}
-			for _, l := range d.lines {
+			for _, l := range d.Lines {
 				if widget.Width(l) != int(w) {
 					t.Fatalf("a line of %d columns: %q", widget.Width(l), l)
 				}

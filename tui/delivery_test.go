@@ -1,12 +1,13 @@
 package tui
 
 import (
-	"gcity/tui/feed"
 	"io"
 	"sync"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+
+	"gcity/tui/feed"
 )
 
 // once is a program that quits at its first delivery.

@@ -4,12 +4,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"gcity/city"
 	"gcity/tui/actions"
 	"gcity/tui/feed"
+	"gcity/tui/view"
 	"gcity/tui/widget"
-
-	"github.com/charmbracelet/x/ansi"
 )
 
 // With Pools in focus, verbs for agents are refused, because their agent is not visible.
@@ -75,7 +76,7 @@ func TestActiveFilterIsShown(t *testing.T) {
 
 // activeTab returns the title in reverse video on a line with a heavy rule, or "".
 func (s *stage) activeTab() string {
-	for _, line := range draw(s.m).lines {
+	for _, line := range view.Draw(s.m).Lines {
 		if !strings.Contains(line, s.m.Look.Glyphs.Heavy) {
 			continue
 		}
@@ -126,7 +127,7 @@ func TestSelectionIsPainted(t *testing.T) {
 				t.Errorf("%s: the active title is %q", look, got)
 			}
 			painted := 0
-			for _, line := range draw(s.m).lines[2:] {
+			for _, line := range view.Draw(s.m).Lines[2:] {
 				if !strings.HasPrefix(ansi.Strip(line), ">") {
 					continue
 				}

@@ -1,11 +1,13 @@
 package tui
 
 import (
-	"github.com/charmbracelet/x/ansi"
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"gcity/city"
+	"gcity/tui/view"
 )
 
 // Small screens also show the keys for the filter, the help and leaving.
@@ -63,11 +65,11 @@ func TestFooterKeepsTheVerbs(t *testing.T) {
 func TestZoomedFooterWithoutATerminal(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("scout")
-	if s.press("0"); !strings.Contains(ansi.Strip(footer(s.m, 120)), "enter zoom") {
-		t.Errorf("before: %s", ansi.Strip(footer(s.m, 120)))
+	if s.press("0"); !strings.Contains(ansi.Strip(view.Footer(s.m, 120)), "enter zoom") {
+		t.Errorf("before: %s", ansi.Strip(view.Footer(s.m, 120)))
 	}
-	if s.press("enter"); strings.Contains(ansi.Strip(footer(s.m, 120)), "enter ") {
-		t.Errorf("zoomed: %s", ansi.Strip(footer(s.m, 120)))
+	if s.press("enter"); strings.Contains(ansi.Strip(view.Footer(s.m, 120)), "enter ") {
+		t.Errorf("zoomed: %s", ansi.Strip(view.Footer(s.m, 120)))
 	}
 	s.press("enter")
 	s.shows("cannot zoom or attach: scout is quarantined: it has no terminal to attach to")

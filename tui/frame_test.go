@@ -14,27 +14,28 @@ import (
 	"gcity/tui/feed"
 	"gcity/tui/terminal"
 	"gcity/tui/tuitest"
+	"gcity/tui/view"
 	"gcity/tui/widget"
 )
 
 // frame checks the invariants of any screen: exactly h lines, each at most w wide, with only text and SGR (L12).
 func (s *stage) frame(what string) {
 	s.t.Helper()
-	f := draw(s.m)
+	f := view.Draw(s.m)
 	if s.m.W == 0 || s.m.H == 0 {
 		return // nothing is drawn
 	}
-	if len(f.lines) != s.m.H {
-		s.t.Fatalf("%s: %d lines at %dx%d", what, len(f.lines), s.m.W, s.m.H)
+	if len(f.Lines) != s.m.H {
+		s.t.Fatalf("%s: %d lines at %dx%d", what, len(f.Lines), s.m.W, s.m.H)
 	}
-	for y, l := range f.lines {
+	for y, l := range f.Lines {
 		if w := ansi.StringWidth(l); w > s.m.W {
 			s.t.Fatalf("%s: line %d has %d columns at %dx%d: %q", what, y, w, s.m.W, s.m.H, ansi.Strip(l))
 		}
 		tuitest.OnlyText(s.t, l)
 	}
-	if f.x >= s.m.W || f.y >= s.m.H {
-		s.t.Fatalf("%s: the cursor is at %d,%d of %dx%d", what, f.x, f.y, s.m.W, s.m.H)
+	if f.X >= s.m.W || f.Y >= s.m.H {
+		s.t.Fatalf("%s: the cursor is at %d,%d of %dx%d", what, f.X, f.Y, s.m.W, s.m.H)
 	}
 }
 
@@ -161,7 +162,7 @@ func BenchmarkFrameCold(b *testing.B) {
 				s.m.Peek.Version++
 				s.m.Events.Version++
 				s.hear(feed.News{Snap: &next})
-				draw(s.m)
+				view.Draw(s.m)
 			}
 		})
 	}
@@ -173,7 +174,7 @@ func BenchmarkFrameCached(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			s := benchStage(b, n)
 			for b.Loop() {
-				draw(s.m)
+				view.Draw(s.m)
 			}
 		})
 	}
@@ -187,7 +188,7 @@ func BenchmarkFrameKey(b *testing.B) {
 			keys := []any{tuitest.KeyPress("j"), tuitest.KeyPress("k")}
 			for i := 0; b.Loop(); i++ {
 				s.send(keys[i%2])
-				draw(s.m)
+				view.Draw(s.m)
 			}
 		})
 	}
@@ -198,6 +199,6 @@ func BenchmarkFrameDialog(b *testing.B) {
 	s := benchStage(b, 200)
 	s.press("q")
 	for b.Loop() {
-		draw(s.m)
+		view.Draw(s.m)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"gcity/tui/feed"
 	"gcity/tui/state"
 	"gcity/tui/terminal"
+	"gcity/tui/view"
 )
 
 var update = flag.Bool("update", false, "write what is drawn into testdata and docs/keys.md")
@@ -170,7 +171,7 @@ func scenes() map[string]func(s *stage) {
 			s.choose("scout")
 			s.press("d")
 			s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, About: scoutSaid()}}})
-			draw(s.m) // computes the length of the details
+			view.Draw(s.m) // computes the length of the details
 			s.press("pgdown", "pgdown")
 		},
 		"told": func(s *stage) {
@@ -183,7 +184,7 @@ func scenes() map[string]func(s *stage) {
 			s.choose("builder")
 			s.press("d")
 			s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, About: builderTold()}}})
-			draw(s.m)
+			view.Draw(s.m)
 			s.press("G")
 		},
 		"crashes": func(s *stage) {
@@ -365,15 +366,15 @@ func TestGoldenNoColour(t *testing.T) {
 	s := newStage(t, Options{NoColor: true})
 	s.size(120, 40)
 	s.hear(feed.News{Snap: demoSnapshot(epoch), Events: demoEvents(epoch)})
-	raw := strings.Join(draw(s.m).lines, "\n")
+	raw := strings.Join(view.Draw(s.m).Lines, "\n")
 	golden(t, "testdata/start-120x40.txt", s.text())
 	s.change(withPools)
 	s.press("2")
-	raw += strings.Join(draw(s.m).lines, "\n")
+	raw += strings.Join(view.Draw(s.m).Lines, "\n")
 	golden(t, "testdata/pools-120x40.txt", s.text())
 	s.change(withAutomations)
 	s.press("4")
-	raw += strings.Join(draw(s.m).lines, "\n")
+	raw += strings.Join(view.Draw(s.m).Lines, "\n")
 	for _, code := range strings.Split(raw, "\x1b[")[1:] {
 		code, _, _ = strings.Cut(code, "m")
 		for _, code := range strings.Split(code, ";") {

@@ -15,6 +15,7 @@ import (
 	"gcity/tui/state"
 	"gcity/tui/terminal"
 	"gcity/tui/tuitest"
+	"gcity/tui/view"
 )
 
 // stage is a model of the control room with a clock that the test sets.
@@ -118,7 +119,7 @@ func actionOf(m *state.Room, id string) *state.Action {
 
 // text returns the screen without styles and trailing blanks.
 func (s *stage) text() string {
-	lines := draw(s.m).lines
+	lines := view.Draw(s.m).Lines
 	for i := range lines {
 		lines[i] = strings.TrimRight(ansi.Strip(lines[i]), " ")
 	}

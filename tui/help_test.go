@@ -1,9 +1,10 @@
 package tui
 
 import (
-	"gcity/tui/feed"
 	"strings"
 	"testing"
+
+	"gcity/tui/feed"
 )
 
 // The help scrolls by pages and to its ends, shows its length, and shows the full text of a shortened row under the

@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"gcity/tui/actions"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/state"
-
-	tea "charm.land/bubbletea/v2"
 )
 
 // A room opens in the state in which the user left it.

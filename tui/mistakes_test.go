@@ -11,6 +11,7 @@ import (
 	"gcity/tui/feed"
 	"gcity/tui/state"
 	"gcity/tui/tuitest"
+	"gcity/tui/view"
 )
 
 // mistakes returns the error of a configuration with n mistakes.
@@ -92,7 +93,7 @@ func TestALongFailureIsReadable(t *testing.T) {
 	}
 	s := demo(t, 80, 24)
 	state.Complain(s.m, "short")
-	if rows := statusRows(s.m, 80); len(rows) != 1 {
+	if rows := view.StatusRows(s.m, 80); len(rows) != 1 {
 		t.Errorf("%d rows for one word", len(rows))
 	}
 }

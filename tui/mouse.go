@@ -9,6 +9,7 @@ import (
 	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/state"
+	"gcity/tui/view"
 	"gcity/tui/widget"
 )
 
@@ -62,7 +63,7 @@ func click(m *state.Room, c tea.MouseClickMsg) []feed.Effect {
 		return nil
 	}
 	if c.Y == a.Y {
-		if p := widget.TabAt(tabsFor(m, a.Place, a.W), c.X-a.X); p != "" {
+		if p := widget.TabAt(view.TabsFor(m, a.Place, a.W), c.X-a.X); p != "" {
 			state.FocusOn(m, panel.ID(p))
 			if double {
 				return perform(m, m.Keys.ByID("view.zoom"))
@@ -89,8 +90,8 @@ func click(m *state.Room, c tea.MouseClickMsg) []feed.Effect {
 // clickSheet chooses the clicked answer, or moves the cursor to a row of a list. A double click runs the row. Other
 // clicks do nothing, so that no question closes by accident.
 func clickSheet(m *state.Room, x, y int, double bool) []feed.Effect {
-	_, lines, w, _, _ := sheetContent(m)
-	left, top, h := sheetPlace(m, len(lines), w)
+	_, lines, w, _, _ := view.SheetContent(m)
+	left, top, h := view.SheetPlace(m, len(lines), w)
 	row := y - top - 1
 	if x <= left || x >= left+w-1 || row < 0 || row >= h-2 {
 		return nil
@@ -208,13 +209,13 @@ func (r *room) mouse(msg tea.Msg) (cmd tea.Cmd, ok bool) {
 
 // clickFleet moves the cursor to the clicked row; a double click opens it.
 func clickFleet(m *state.Room, c tea.MouseClickMsg, double bool) []feed.Effect {
-	at := planFleet(m)
-	row := c.Y - at.head - 1
+	at := view.PlanFleet(m)
+	row := c.Y - at.Head - 1
 	switch {
 	case c.Button != tea.MouseLeft || state.Covered(m):
 		return nil
-	case row >= 0 && row < at.cities-1:
-		if fleetHeaded(m, m.W, at.cities) {
+	case row >= 0 && row < at.Cities-1:
+		if view.FleetHeaded(m, m.W, at.Cities) {
 			row--
 		}
 		if row < 0 || row+m.Cities.List.Offset >= len(m.Cities.List.Shown) {
@@ -224,8 +225,8 @@ func clickFleet(m *state.Room, c tea.MouseClickMsg, double bool) []feed.Effect {
 		m.OnNeeds = false
 		m.Cities.Move(row - m.Cities.List.Cursor)
 	default:
-		row -= at.cities
-		if row < 0 || row >= at.needs-1 || row+m.NeedOffset >= len(state.AllNeeds(m)) {
+		row -= at.Cities
+		if row < 0 || row >= at.Needs-1 || row+m.NeedOffset >= len(state.AllNeeds(m)) {
 			return nil
 		}
 		row += m.NeedOffset

@@ -14,6 +14,7 @@ import (
 	"gcity/tui/panel"
 	"gcity/tui/terminal"
 	"gcity/tui/tuitest"
+	"gcity/tui/view"
 	"gcity/tui/widget"
 )
 
@@ -284,7 +285,7 @@ func TestTheListStaysWithThePane(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.press("5", "0")
 	s.shows("start_failed", "0 prober")
-	if list, pane := reversed(draw(s.m).lines[2]), s.activeTab(); list != "5 Events" || pane != "0 prober" {
+	if list, pane := reversed(view.Draw(s.m).Lines[2]), s.activeTab(); list != "5 Events" || pane != "0 prober" {
 		t.Errorf("the titles are %q and %q", list, pane)
 	}
 }
@@ -346,7 +347,7 @@ func TestHostileTextStaysText(t *testing.T) {
 		s.press(keys...)
 		s.find(work, evil)
 		s.find(work, "")
-		for _, l := range draw(s.m).lines {
+		for _, l := range view.Draw(s.m).Lines {
 			tuitest.OnlyText(t, l)
 		}
 	}

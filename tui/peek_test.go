@@ -10,6 +10,7 @@ import (
 	"gcity/city"
 	"gcity/tui/feed"
 	"gcity/tui/terminal"
+	"gcity/tui/view"
 )
 
 // watchingBuilder returns a stage whose pane has the focus and shows builder's terminal, and that terminal.
@@ -276,7 +277,7 @@ func TestFullScreenProgramInASmallPane(t *testing.T) {
 	s.hides("edge")
 	s.press("z")
 	s.shows("fit", "now 05", "row 39", "edge 39", "edge 40")
-	if line := draw(s.m).lines; !strings.Contains(strings.Join(line, "\n"), terminal.Inverse) {
+	if line := view.Draw(s.m).Lines; !strings.Contains(strings.Join(line, "\n"), terminal.Inverse) {
 		t.Error("the cursor is not seen")
 	}
 }
@@ -308,7 +309,7 @@ func TestProgramThatDrawsOnTheUsualScreen(t *testing.T) {
 
 func TestTheCursorIsSeenOnAWideCharacter(t *testing.T) {
 	s, _ := watchingBuilder(t, 120, 40, "\x1b[?1049h\x1b[H世界\x1b[1;2H")
-	if all := strings.Join(draw(s.m).lines, "\n"); !strings.Contains(all, terminal.Inverse+"世") {
+	if all := strings.Join(view.Draw(s.m).Lines, "\n"); !strings.Contains(all, terminal.Inverse+"世") {
 		t.Error("it is not")
 	}
 }
@@ -320,7 +321,7 @@ func TestWideCharactersAtTheBorder(t *testing.T) {
 			s.press(k)
 			s.frame(fmt.Sprint(k, " at ", w))
 		}
-		all := strings.Join(draw(s.m).lines, "\n")
+		all := strings.Join(view.Draw(s.m).Lines, "\n")
 		for _, want := range []string{"\x1b[7mrev", "faint", "38;5;208", "48;2;1;2;3", "a       b"} {
 			if !strings.Contains(all, want) {
 				t.Errorf("%q is lost at %d", want, w)

@@ -15,6 +15,7 @@ import (
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/state"
+	"gcity/tui/view"
 	"gcity/tui/widget"
 )
 
@@ -148,21 +149,21 @@ func TestPreferencesAreReloadedInAnOpenRoom(t *testing.T) {
 // A city's colour is the background of its name. It does not change the width of the line.
 func TestCityBadge(t *testing.T) {
 	s := demo(t, 120, 40)
-	before := draw(s.m).lines[0]
+	before := view.Draw(s.m).Lines[0]
 	s.change(func(n *city.Snapshot) { n.Console.Colour = "5" })
-	after := draw(s.m).lines[0]
+	after := view.Draw(s.m).Lines[0]
 	if before == after || !strings.Contains(after, "35") || widget.Width(after) != 120 {
 		t.Errorf("the header with a colour, %d columns: %q", widget.Width(after), after)
 	}
 	s.change(func(n *city.Snapshot) { n.Console.Colour = "\x1b[2J" })
-	if got := draw(s.m).lines[0]; strings.Contains(got, "2J") {
+	if got := view.Draw(s.m).Lines[0]; strings.Contains(got, "2J") {
 		t.Errorf("a colour that is none is painted: %q", got)
 	}
 	plainly := newStage(t, Options{NoColor: true})
 	plainly.size(120, 40)
 	plainly.hear(feed.News{Snap: demoSnapshot(epoch)})
 	plainly.change(func(n *city.Snapshot) { n.Console.Colour = "5" })
-	if got := draw(plainly.m).lines[0]; strings.Contains(got, "35") {
+	if got := view.Draw(plainly.m).Lines[0]; strings.Contains(got, "35") {
 		t.Errorf("NO_COLOR and a colour: %q", got)
 	}
 }

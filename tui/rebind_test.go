@@ -11,6 +11,7 @@ import (
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/state"
+	"gcity/tui/view"
 	"gcity/tui/widget"
 )
 
@@ -155,7 +156,7 @@ func FuzzRebind(f *testing.F) {
 				}
 			}
 		}
-		draw(s.m)
+		view.Draw(s.m)
 	})
 }
 

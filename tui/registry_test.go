@@ -13,6 +13,7 @@ import (
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/state"
+	"gcity/tui/view"
 	"gcity/tui/widget"
 )
 
@@ -83,7 +84,7 @@ func TestEveryBindingIsHandled(t *testing.T) {
 					}
 				}
 				s.press(k)
-				draw(s.m)
+				view.Draw(s.m)
 				if !ran {
 					t.Errorf("%s in %q does not reach %s", k, c, a.ID)
 				}

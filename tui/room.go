@@ -1,12 +1,14 @@
 package tui
 
 import (
-	"gcity/tui/actions"
-	"gcity/tui/feed"
-	"gcity/tui/state"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"gcity/tui/actions"
+	"gcity/tui/feed"
+	"gcity/tui/state"
+	"gcity/tui/view"
 )
 
 // room is the Bubble Tea program: it stamps messages with the time and hands effects to the runner.
@@ -113,11 +115,11 @@ func (r *room) View() (v tea.View) {
 			v = tea.NewView("the control room has failed")
 		}
 	}()
-	s := draw(r.m)
-	for i, l := range s.lines { // trailing blanks cost time and are not needed
-		s.lines[i] = strings.TrimRight(l, " ")
+	s := view.Draw(r.m)
+	for i, l := range s.Lines { // trailing blanks cost time and are not needed
+		s.Lines[i] = strings.TrimRight(l, " ")
 	}
-	v = tea.NewView(strings.Join(s.lines, "\n"))
+	v = tea.NewView(strings.Join(s.Lines, "\n"))
 	v.AltScreen = true
 	if actions.UsesMouse(r.m) {
 		v.MouseMode = tea.MouseModeCellMotion
@@ -126,8 +128,8 @@ func (r *room) View() (v tea.View) {
 	if r.m.FleetRoom {
 		v.WindowTitle = "all cities - gcity"
 	}
-	if s.x >= 0 {
-		v.Cursor = tea.NewCursor(s.x, s.y)
+	if s.X >= 0 {
+		v.Cursor = tea.NewCursor(s.X, s.Y)
 	}
 	return v
 }

@@ -1,7 +1,12 @@
 package tui
 
 import (
+	"slices"
+	"strings"
+	"time"
+
 	tea "charm.land/bubbletea/v2"
+
 	"gcity/city"
 	"gcity/events"
 	"gcity/themes"
@@ -13,9 +18,6 @@ import (
 	"gcity/tui/panel"
 	"gcity/tui/state"
 	"gcity/tui/widget"
-	"slices"
-	"strings"
-	"time"
 )
 
 // takeFound handles an answer with beads. It ignores answers to outdated requests.
@@ -31,7 +33,8 @@ func takeFound(m *state.Room, f feed.FoundBeads) {
 		state.RunsChanged(m)
 	}
 	if list := m.Dialogs.Finder(); list != nil {
-		if ready, ok := list.About.(*actions.ReadyList); ok && ready.Asked != 0 && ready.Asked == f.ID {
+		if ready, ok := list.About.(*actions.ReadyList); ok && ready.Asked != 0 &&
+			ready.Asked == f.ID {
 			actions.TakeReady(m, list, ready, f)
 		}
 	}

@@ -7,13 +7,13 @@ import (
 	"sync"
 	"time"
 
-	"gcity/tui/feed"
-	"gcity/tui/state"
-	"gcity/tui/terminal"
-
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/term"
+
+	"gcity/tui/feed"
+	"gcity/tui/state"
+	"gcity/tui/terminal"
 )
 
 // Run shows the control room until the user leaves, ctx ends or the terminal is gone. Options.In and Out must be a

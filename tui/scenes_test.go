@@ -9,6 +9,7 @@ import (
 	"gcity/themes"
 	"gcity/tui/feed"
 	"gcity/tui/state"
+	"gcity/tui/view"
 )
 
 // allScenes returns functions that lead to the screens of an operator, by the name of the screen.
@@ -106,7 +107,7 @@ func looks() map[string]Options {
 
 // painted returns the screen with its styles written out: «bold», «31», and «» for the end.
 func (s *stage) painted() string {
-	lines := draw(s.m).lines
+	lines := view.Draw(s.m).Lines
 	for i, l := range lines {
 		var out strings.Builder
 		for l != "" {

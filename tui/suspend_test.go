@@ -1,10 +1,10 @@
 package tui
 
 import (
-	"gcity/describe"
 	"testing"
 
 	"gcity/city"
+	"gcity/describe"
 )
 
 func TestSuspendAPool(t *testing.T) {

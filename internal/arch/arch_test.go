@@ -31,7 +31,8 @@ var doors = map[string][]string{
 	"config/edit": {"config", "config/files", "internal"},
 	"migrate":     {"config", "config/files", "config/keys", "config/packmodel", "config/placeholder", "formula", "automation", "internal"},
 
-	"tui":          {"tui/details", "tui/dialog", "tui/feed", "tui/fleet", "tui/keymap", "tui/palette", "tui/panel", "tui/state", "tui/terminal", "tui/widget", "city", "describe", "mail", "events", "beads", "themes", "internal"},
+	"tui":          {"tui/actions", "tui/feed", "tui/fleet", "tui/keymap", "tui/panel", "tui/state", "tui/details", "tui/terminal", "tui/view", "tui/widget", "city", "events", "themes", "internal"},
+	"tui/actions":  {"tui/details", "tui/dialog", "tui/feed", "tui/fleet", "tui/keymap", "tui/palette", "tui/panel", "tui/state", "tui/terminal", "tui/widget", "city", "describe", "mail", "events", "beads", "themes", "internal"},
 	"tui/details":  {"tui/panel", "tui/terminal", "tui/widget", "city", "describe", "themes", "internal"},
 	"tui/dialog":   {"tui/keymap", "tui/widget", "city", "mail", "beads", "themes", "internal"},
 	"tui/feed":     {"tui/fleet", "tui/keymap", "tui/panel", "tui/terminal", "tui/widget", "city", "describe", "mail", "events", "beads", "themes", "internal"},
@@ -42,6 +43,7 @@ var doors = map[string][]string{
 	"tui/state":    {"tui/details", "tui/dialog", "tui/feed", "tui/fleet", "tui/keymap", "tui/palette", "tui/panel", "tui/terminal", "tui/widget", "city", "mail", "beads", "themes"},
 	"tui/terminal": {"tui/widget", "city", "internal"},
 	"tui/tuitest":  nil,
+	"tui/view":     {"tui/actions", "tui/details", "tui/fleet", "tui/keymap", "tui/panel", "tui/state", "tui/terminal", "tui/widget", "city", "themes", "internal"},
 	"tui/widget":   {"city", "describe", "themes", "internal"},
 
 	"config/files": {"internal"},

@@ -292,11 +292,12 @@ func backInFleet(m *state.Room) []feed.Effect {
 func showOtherCity(m *state.Room) []feed.Effect {
 	c := *state.ChosenCity(m)
 	openReader(m, &state.Reader{Title: c.Shown,
-		Lines: func(w int) []string { return widget.WrapAll(SisterLines(m, &c), w) }})
+		Lines: func(w int) []string { return widget.WrapAll(OtherCityLines(m, &c), w) }})
 	return nil
 }
 
-func SisterLines(m *state.Room, of *fleet.City) []string {
+// OtherCityLines returns the details of a city of the list: its health, its numbers and its problems.
+func OtherCityLines(m *state.Room, of *fleet.City) []string {
 	c := m.Fleet.Find(of.Info.Name)
 	if of.Opened {
 		c = of

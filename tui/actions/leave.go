@@ -83,6 +83,7 @@ func AskLost(m *state.Room) {
 	c.At, c.Since, c.Asked = min(c.At, 1), m.Now, false
 }
 
+// RunningAgents returns how many agents of the city are running.
 func RunningAgents(m *state.Room) int {
 	n := 0
 	for i := range m.Agents.Rows {

@@ -1,13 +1,16 @@
-// Package actions defines the actions of the control room: their keys, when they are possible, and what they do. It also
-// defines the verbs of the palette. An action changes the state of the room and returns effects; it does no I/O.
+// Package actions defines the actions of the control room: their keys, when they are possible, and what they do. It
+// also defines the verbs of the palette. An action changes the state of the room and returns effects; it does no
+// I/O.
 package actions
 
 import (
+	"slices"
+
 	"gcity/tui/panel"
 	"gcity/tui/state"
-	"slices"
 )
 
+// NewRegistry returns all actions, with those that the panels define.
 func NewRegistry(all []panel.Panel) *state.Registry {
 	r := &state.Registry{}
 	r.Include(slices.Concat(

@@ -2,6 +2,7 @@ package actions
 
 import (
 	"fmt"
+
 	"gcity/themes"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"

@@ -2,11 +2,12 @@ package state
 
 import (
 	"fmt"
+	"time"
+
 	"gcity/tui/feed"
 	"gcity/tui/fleet"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
-	"time"
 )
 
 // Unread returns the number of unread messages for people.

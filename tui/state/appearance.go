@@ -1,12 +1,13 @@
 package state
 
 import (
-	"gcity/themes"
-	"gcity/tui/feed"
-	"gcity/tui/widget"
 	"slices"
 	"strconv"
 	"strings"
+
+	"gcity/themes"
+	"gcity/tui/feed"
+	"gcity/tui/widget"
 )
 
 // Surroundings are the known properties of the terminal, apart from preferences.

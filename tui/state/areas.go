@@ -1,9 +1,10 @@
 package state
 
 import (
+	"strings"
+
 	"gcity/tui/panel"
 	"gcity/tui/widget"
-	"strings"
 )
 
 // Area is the position of a panel on the screen.

@@ -1,12 +1,13 @@
 package state
 
 import (
+	"time"
+
 	"gcity/city"
 	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
-	"time"
 )
 
 // Do sends one command per target.

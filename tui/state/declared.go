@@ -1,11 +1,12 @@
 package state
 
 import (
-	"gcity/tui/feed"
-	"gcity/tui/widget"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"gcity/tui/feed"
+	"gcity/tui/widget"
 )
 
 // PlaceOf parses the position of a declaration, such as "teams/one.toml:12:3". It returns false for a text without

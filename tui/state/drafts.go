@@ -1,9 +1,10 @@
 package state
 
 import (
+	"slices"
+
 	"gcity/tui/feed"
 	"gcity/tui/widget"
-	"slices"
 )
 
 // DraftTo is an unsent text for some agents.

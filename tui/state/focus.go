@@ -2,6 +2,7 @@ package state
 
 import (
 	"cmp"
+
 	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/widget"

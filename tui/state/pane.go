@@ -1,11 +1,12 @@
 package state
 
 import (
+	"strings"
+
 	"gcity/city"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
-	"strings"
 )
 
 // PaneSearch identifies the prompt of a search in the pane.

@@ -1,13 +1,14 @@
 package state
 
 import (
+	"strings"
+
 	"gcity/beads"
 	"gcity/city"
 	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
-	"strings"
 )
 
 // AskLists requests the beads that visible panels need.

@@ -1,10 +1,11 @@
 package state
 
 import (
+	"maps"
+
 	"gcity/city"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
-	"maps"
 )
 
 // NoneIn returns why nothing is selected in a panel, with the key that helps.

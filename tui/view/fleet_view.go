@@ -1,4 +1,4 @@
-package tui
+package view
 
 import (
 	"fmt"
@@ -14,23 +14,24 @@ import (
 	"gcity/tui/widget"
 )
 
-// fleetPlan is the layout of the room of all cities: the number of rows of each part with its title; 0 = hidden.
-type fleetPlan struct {
-	head, cities, needs int // head is the number of rows above the lists
+// FleetPlan is the layout of the room of all cities: the number of rows of each part with its title; 0 = hidden.
+type FleetPlan struct {
+	Head, Cities, Needs int // head is the number of rows above the lists
 	detail              int // details of the city under the cursor
 	tabs                bool
 }
 
-func planFleet(m *state.Room) fleetPlan {
-	p := fleetPlan{head: 1}
+// PlanFleet computes the layout of the room of all cities.
+func PlanFleet(m *state.Room) FleetPlan {
+	p := FleetPlan{Head: 1}
 	if fleetProblem(m) != "" {
-		p.head++
+		p.Head++
 	}
 	foot := 2
 	if state.TierOf(m.W, m.H) == state.Single {
 		foot = 1
 	}
-	body := max(0, m.H-p.head-foot-max(0, len(state.FailureParts(m, m.W))-1))
+	body := max(0, m.H-p.Head-foot-max(0, len(state.FailureParts(m, m.W))-1))
 	n := len(state.AllNeeds(m))
 	const strip, roomy = 6, 26
 	if body >= roomy && len(m.Cities.Rows) > 0 {
@@ -39,39 +40,39 @@ func planFleet(m *state.Room) fleetPlan {
 	}
 	switch {
 	case body < 12 && n > 0 && m.OnNeeds:
-		p.needs, p.tabs = body, true
+		p.Needs, p.tabs = body, true
 	case body < 12 || n == 0 && body < 20:
-		p.cities, p.tabs = body, n > 0
+		p.Cities, p.tabs = body, n > 0
 	default:
 		list := len(m.Cities.List.Shown) + 2
-		p.cities = max(6, min(list, body-min(n+1, body*2/5)))
-		p.needs = body - p.cities
+		p.Cities = max(6, min(list, body-min(n+1, body*2/5)))
+		p.Needs = body - p.Cities
 	}
 	return p
 }
 
-func fleetScreen(m *state.Room, s screenful) screenful {
-	at := planFleet(m)
-	s.lines = append(make([]string, 0, m.H), fleetHeader(m, m.W))
+func fleetScreen(m *state.Room, s Screen) Screen {
+	at := PlanFleet(m)
+	s.Lines = append(make([]string, 0, m.H), fleetHeader(m, m.W))
 	if text := fleetProblem(m); text != "" {
 		l := widget.Line{Styles: &m.Look}
 		l.Add(themes.Bad, " "+m.Look.Glyphs.Alert+" ")
 		l.Add(themes.Warn, widget.Cut(text, m.W-l.Width-1, m.Look.Glyphs.More))
-		s.lines = append(s.lines, widget.Crop(l.Fill(m.W), m.W))
+		s.Lines = append(s.Lines, widget.Crop(l.Fill(m.W), m.W))
 	}
 	focus := !m.Dialogs.Covers()
-	if at.cities > 0 {
-		s.lines = append(s.lines, citiesPanel(m, m.W, at.cities, focus && !m.OnNeeds, at.tabs)...)
+	if at.Cities > 0 {
+		s.Lines = append(s.Lines, citiesPanel(m, m.W, at.Cities, focus && !m.OnNeeds, at.tabs)...)
 	}
-	if at.needs > 0 {
-		s.lines = append(s.lines, needsPanel(m, m.W, at.needs, focus && m.OnNeeds, at.tabs)...)
+	if at.Needs > 0 {
+		s.Lines = append(s.Lines, needsPanel(m, m.W, at.Needs, focus && m.OnNeeds, at.tabs)...)
 	}
 	if at.detail > 0 {
-		s.lines = append(s.lines, cityStrip(m, m.W, at.detail)...)
+		s.Lines = append(s.Lines, cityStrip(m, m.W, at.detail)...)
 	}
 	p := state.Plan{Tier: state.TierOf(m.W, m.H), StatusRow: state.TierOf(m.W, m.H) != state.Single}
 	s = foot(m, s, &p)
-	s.lines = widget.FillRows(s.lines, m.W, m.H)
+	s.Lines = widget.FillRows(s.Lines, m.W, m.H)
 	return s
 }
 
@@ -219,7 +220,7 @@ func cityStrip(m *state.Room, w, h int) []string {
 	}
 	lines := []string{m.Look.Title(w, false, []widget.Tab{{Name: c.Shown, Active: true}},
 		widget.Plain(c.Info.Path))}
-	all := widget.WrapAll(actions.SisterLines(m, c), w-4)
+	all := widget.WrapAll(actions.OtherCityLines(m, c), w-4)
 	if len(all) > h-1 {
 		all = append(all[:h-2], m.Look.Paint(themes.Dim, m.Keys.KeyOf("fleet.details")+
 			" shows all"))

@@ -1,4 +1,6 @@
-package tui
+// Package view draws the control room from its state: header, panels, dialogs, footer, and the room of all cities. It
+// changes nothing but cached lines and the offsets of lists.
+package view
 
 import (
 	"fmt"
@@ -11,15 +13,16 @@ import (
 	"gcity/tui/widget"
 )
 
-// screenful is a drawn screen: exactly h lines of exactly w columns, and the position of the cursor (-1: hidden).
-type screenful struct {
-	lines []string
-	x, y  int
+// Screen is a drawn screen: exactly h lines of exactly w columns, and the position of the cursor (-1: hidden).
+type Screen struct {
+	Lines []string
+	X, Y  int
 }
 
-func draw(m *state.Room) screenful {
+// Draw draws the whole screen: the panels of a city or the list of all cities, and the open dialogs.
+func Draw(m *state.Room) Screen {
 	p := m.Plan()
-	s := screenful{x: -1, y: -1}
+	s := Screen{X: -1, Y: -1}
 	if m.W <= 0 || m.H <= 0 {
 		return s
 	}
@@ -28,23 +31,23 @@ func draw(m *state.Room) screenful {
 	} else if m.FleetRoom {
 		s = fleetScreen(m, s)
 	} else {
-		s.lines = append(make([]string, 0, m.H), header(m, m.W))
-		s.lines = append(s.lines, state.AlertLines(m, p.Problems)...)
-		s.lines = append(s.lines, asHeard(m, &p)...)
-		s.lines = append(s.lines, m.Hint()...)
+		s.Lines = append(make([]string, 0, m.H), header(m, m.W))
+		s.Lines = append(s.Lines, state.AlertLines(m, p.Problems)...)
+		s.Lines = append(s.Lines, asHeard(m, &p)...)
+		s.Lines = append(s.Lines, m.Hint()...)
 		s = foot(m, s, &p)
-		s.lines = widget.FillRows(s.lines, m.W, m.H)
+		s.Lines = widget.FillRows(s.Lines, m.W, m.H)
 		if c := m.Dialogs.Composer(); c != nil && c.Many() {
 			f := c.Draw(m.Canvas())
-			top := max(0, len(s.lines)-len(f.Lines))
-			copy(s.lines[top:], f.Lines)
-			s.x, s.y = f.X, min(top+f.Y, len(s.lines)-1)
+			top := max(0, len(s.Lines)-len(f.Lines))
+			copy(s.Lines[top:], f.Lines)
+			s.X, s.Y = f.X, min(top+f.Y, len(s.Lines)-1)
 		}
 	}
 	s = drawSheet(m, s)
 	if m.ASCII {
-		for i, l := range s.lines {
-			s.lines[i] = widget.ToASCII(l)
+		for i, l := range s.Lines {
+			s.Lines[i] = widget.ToASCII(l)
 		}
 	}
 	return s
@@ -60,7 +63,7 @@ func asHeard(m *state.Room, p *state.Plan) []string {
 }
 
 // drawTiny draws a screen that is too small for a list: the typed line, or otherwise the state of the city.
-func drawTiny(m *state.Room, s screenful) screenful {
+func drawTiny(m *state.Room, s Screen) Screen {
 	first := summary(m, m.W)
 	switch {
 	case m.FleetRoom && !m.Typing():
@@ -69,10 +72,10 @@ func drawTiny(m *state.Room, s screenful) screenful {
 		c := m.Canvas()
 		c.Line = true
 		f := m.Dialogs.Foot().Draw(c)
-		first, s.x = f.Lines[0], f.X
+		first, s.X = f.Lines[0], f.X
 	}
 	if m.Typing() {
-		s.x, s.y = min(s.x, m.W-1), 0
+		s.X, s.Y = min(s.X, m.W-1), 0
 	}
 	lines := []string{widget.Crop(first, m.W)}
 	if m.H > 1 && !m.Typing() {
@@ -83,7 +86,7 @@ func drawTiny(m *state.Room, s screenful) screenful {
 		lines = append(lines,
 			widget.Crop(m.Look.Paint(themes.Dim, widget.Cut(needs, m.W, m.Look.Glyphs.More)), m.W))
 	}
-	s.lines = widget.FillRows(lines, m.W, m.H)
+	s.Lines = widget.FillRows(lines, m.W, m.H)
 	return s
 }
 
@@ -152,10 +155,10 @@ func drawPanel(m *state.Room, at state.Place, w int, focus bool) []string {
 	case panel.IDDetail:
 		return detailStrip(m, w, at.H)
 	case panel.IDPeek:
-		return peekPanel(m, w, at.H, focus, tabsFor(m, at, w))
+		return peekPanel(m, w, at.H, focus, TabsFor(m, at, w))
 	}
 	return m.PanelOf(at.Panel).Draw(m.Env(), panel.Box{W: w, H: at.H, Focus: focus,
-		Tabs: tabsFor(m, at, w)})
+		Tabs: TabsFor(m, at, w)})
 }
 
 // detailStrip shows a few lines about the object that verbs act on, or otherwise about the selected agent.
@@ -170,8 +173,8 @@ func detailStrip(m *state.Room, w, h int) []string {
 	return m.Look.FillDetails(lines, w, h)
 }
 
-// tabsFor returns the titles in the rule of a panel of w columns.
-func tabsFor(m *state.Room, at state.Place, w int) []widget.Tab {
+// TabsFor returns the titles in the rule of a panel of w columns.
+func TabsFor(m *state.Room, at state.Place, w int) []widget.Tab {
 	e := m.Env()
 	own := tabFor(m, e, at, w)
 	switch {

@@ -1,14 +1,15 @@
-package tui
+package view
 
 import (
+	"time"
+
 	"gcity/themes"
 	"gcity/tui/state"
 	"gcity/tui/widget"
-	"time"
 )
 
-// statusRows returns the rows above the footer: one, or more for a long failure if there is enough room.
-func statusRows(m *state.Room, w int) []string {
+// StatusRows returns the rows above the footer: one, or more for a long failure if there is enough room.
+func StatusRows(m *state.Room, w int) []string {
 	parts := state.FailureParts(m, w)
 	if len(parts) <= 1 {
 		return []string{statusLine(m, w)}

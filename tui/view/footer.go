@@ -1,4 +1,4 @@
-package tui
+package view
 
 import (
 	"slices"
@@ -14,25 +14,25 @@ import (
 )
 
 // foot adds the status line or the typed line, and the keys that currently work.
-func foot(m *state.Room, s screenful, p *state.Plan) screenful {
-	status := statusRows(m, m.W)
+func foot(m *state.Room, s Screen, p *state.Plan) Screen {
+	status := StatusRows(m, m.W)
 	if d := m.Dialogs.Foot(); d != nil {
 		if f := d.Draw(m.Canvas()); len(f.Lines) == 1 {
 			status = f.Lines
-			s.x, s.y = f.X, len(s.lines)
+			s.X, s.Y = f.X, len(s.Lines)
 		}
 	}
-	footer := footer(m, m.W)
+	footer := Footer(m, m.W)
 	if p.StatusRow {
-		s.lines = append(append(s.lines, status...), footer)
+		s.Lines = append(append(s.Lines, status...), footer)
 		return s
 	}
 	if m.Typing() || m.Departure.Waits() || m.Status.Failed || m.Status.Pending ||
 		m.Status.Text != "" && m.Now.Sub(m.Status.Since) < state.Fade/4 {
-		s.lines = append(s.lines, status...)
+		s.Lines = append(s.Lines, status...)
 		return s
 	}
-	s.lines = append(s.lines, footer)
+	s.Lines = append(s.Lines, footer)
 	return s
 }
 
@@ -80,7 +80,8 @@ func footActions(m *state.Room) (keys, tail []*state.Action) {
 	for i := range m.Keys.Actions {
 		a := &m.Keys.Actions[i]
 		switch {
-		case a.Short == "" || len(a.Key.Keys()) == 0 || !actions.KeyWorks(m, a) || actions.Elsewhere(m, a) ||
+		case a.Short == "" || len(a.Key.Keys()) == 0 || !actions.KeyWorks(m, a) ||
+			actions.Elsewhere(m, a) ||
 			a.Refused(m) != "" || lost && changes(m, a):
 		case a.ID == state.BackID && !m.Zoomed, a.ID == state.ReleaseID && undrainsOnly(m):
 		case a.ID == "focus.mail" && state.Unread(m) == 0 ||
@@ -102,8 +103,8 @@ func footActions(m *state.Room) (keys, tail []*state.Action) {
 	return keys, tail
 }
 
-// footer lists the keys that work with the current focus, as many as fit. Keys that satisfy stays always remain.
-func footer(m *state.Room, w int) string {
+// Footer lists the keys that work with the current focus, as many as fit. Keys that satisfy stays always remain.
+func Footer(m *state.Room, w int) string {
 	if m.FleetRoom {
 		return fleetFooter(m, w)
 	}

@@ -1,4 +1,4 @@
-package tui
+package view
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ import (
 func citiesPanel(m *state.Room, w, h int, focus, shared bool) []string {
 	t := &m.Cities
 	room := h - 1
-	if fleetHeaded(m, w, h) {
+	if FleetHeaded(m, w, h) {
 		room--
 	}
 	tabs := fleetTabs(m, false, shared)
@@ -38,7 +38,7 @@ func citiesPanel(m *state.Room, w, h int, focus, shared bool) []string {
 				m.CityFilter.Text)+m.Env().Clears())...), w, h)
 	}
 	c := fleet.ColumnsFor(m.Cities.Rows, w)
-	if fleetHeaded(m, w, h) {
+	if FleetHeaded(m, w, h) {
 		lines = append(lines, c.Heads(&m.Look, w))
 	}
 	from, to := t.List.Window(room)
@@ -48,7 +48,8 @@ func citiesPanel(m *state.Room, w, h int, focus, shared bool) []string {
 	return widget.FillRows(lines, w, h)
 }
 
-func fleetHeaded(m *state.Room, w, h int) bool { return h >= 6 && w >= 60 && m.H >= 20 }
+// FleetHeaded reports whether the list of cities has a row of column headings.
+func FleetHeaded(m *state.Room, w, h int) bool { return h >= 6 && w >= 60 && m.H >= 20 }
 
 // cityRow draws the row of a city: its health, its numbers, and the reason for its health.
 func cityRow(m *state.Room, c *fleet.City, cols fleet.Columns, w int, focus bool) string {
