@@ -34,10 +34,13 @@ var validName = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // CheckName returns why a name is not valid for a city, or "".
-func CheckName(name string) string {
+func CheckName(name string) string { return checkName("city", name) }
+
+// checkName returns why a name is not valid for a city or a tenant, or "".
+func checkName(kind, name string) string {
 	if len(name) > 200 || !validName().MatchString(name) {
-		return fmt.Sprintf("invalid city name %q: use letters, digits, and . _ -, starting with "+
-			"a letter or digit", name)
+		return fmt.Sprintf("invalid %s name %q: use letters, digits, and . _ -, starting with "+
+			"a letter or digit", kind, name)
 	}
 	return ""
 }

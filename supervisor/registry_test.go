@@ -231,6 +231,7 @@ max_cities = 5
 		"[supervisor]\npatrol_interval = \"10\"\n":          ":2:19: supervisor.patrol_interval: ",
 		"[supervisor]\npatrol_interval = \"10ms\"\n":        ":2:19: supervisor.patrol_interval: is 10ms; it must be at least 1s",
 		"[tenants.a]\ncities = [\"x\"]\n":                   ":1:1: tenants.a: token_file and token are both missing",
+		"[tenants.\"a b\"]\ntoken_file = \"t\"\n":           `:1:1: tenants.a b: invalid tenant name "a b"`,
 		"[tenants.a]\ntoken_file = \"t\"\nagents = 1\n":     ":3:1: tenants.a.agents: unknown key",
 		"[tenants.a]\ntoken_file = \"t\"\ncities = [\"x\"]\n[tenants.b]\ntoken_file = \"u\"\ncities = [\"x\"]\n": `:6:11: tenants.b.cities: the city "x" already belongs to a`,
 	} {

@@ -131,8 +131,8 @@ func (h Home) tokens(t toml.Table, s *Settings) {
 func (h Home) tenant(name string, t toml.Table) Tenant {
 	t.Only("cities", "token", "token_file", "socket", "max_agents", "max_cities", "max_cpus",
 		"max_memory", "resource_limit")
-	if wrong := CheckName(name); wrong != "" {
-		t.Wrong("", "%s", strings.Replace(wrong, "of a city", "of a tenant", 1))
+	if wrong := checkName("tenant", name); wrong != "" {
+		t.Wrong("", "%s", wrong)
 	}
 	one := Tenant{Name: name, Cities: t.Texts("cities"), TokenFile: h.file(t.Text("token_file")),
 		Socket: h.file(t.Text("socket"))}
