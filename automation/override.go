@@ -43,25 +43,36 @@ func (c *Catalog) assign(all map[string]found, o Options) map[string][]Override 
 			out[target] = append(out[target], over)
 		} else {
 			c.Problems = append(c.Problems, toml.At(over.place("name"), overridesKey+".name", "%s",
-				unknown(over.Name, over.Rig, all)))
+				unknown(over.Name, over.Rig, all, rigKey)))
 		}
 	}
 	return out
 }
 
-// unknown returns the error for an automation that does not exist, with a suggestion.
-func unknown(name, rig string, all map[string]found) string {
+// rigKey returns how to refer to an automation of a rig where the rig has a key of its own.
+func rigKey(_, rig string) string {
+	if rig == "" {
+		return "remove the key rig"
+	}
+	return fmt.Sprintf("add rig = %q", rig)
+}
+
+// scopedName returns how to refer to an automation of a rig where its name includes the rig.
+func scopedName(name, rig string) string { return fmt.Sprintf("write %q", Scoped(name, rig)) }
+
+// unknown returns the error for an automation that does not exist, with a suggestion. advice returns how to refer to
+// an automation that exists.
+func unknown(name, rig string, all map[string]found, advice func(name, rig string) string) string {
 	var names []string
 	for _, scoped := range slices.Sorted(maps.Keys(all)) {
 		f := all[scoped]
 		if f.name == name && rig == "" {
-			return fmt.Sprintf("the city has no automation %q, but rig %s has one: add rig = %q",
-				name, f.layer.Rig, f.layer.Rig)
+			return fmt.Sprintf("the city has no automation %q, but rig %s has one: %s",
+				name, f.layer.Rig, advice(name, f.layer.Rig))
 		}
 		if f.name == name && f.layer.Rig == "" {
-			return fmt.Sprintf("rig %s has no automation %q, but the city has one: remove "+
-				"the key rig", rig,
-				name)
+			return fmt.Sprintf("rig %s has no automation %q, but the city has one: %s", rig,
+				name, advice(name, ""))
 		}
 		if f.layer.Rig == rig {
 			names = append(names, f.name)
@@ -88,7 +99,7 @@ func (c *Catalog) skipped(all map[string]found, o Options) map[string]bool {
 		if !some {
 			plain, rig, _ := strings.Cut(name, ":rig:")
 			c.Warnings = append(c.Warnings, toml.At(o.SkipAt, "automations.skip", "%s",
-				unknown(plain, rig, all)))
+				unknown(plain, rig, all, scopedName)))
 		}
 	}
 	return out
@@ -155,7 +166,7 @@ func (c *Catalog) resolveOnFailure(all map[string]found) {
 		j, usable := at[target]
 		if _, there := all[target]; !there {
 			wrong[d.Scoped()] = toml.Problems{all[d.Scoped()].spec.problem("on_failure", "%s",
-				unknown(name, rig, all))}
+				unknown(name, rig, all, scopedName))}
 			continue
 		}
 		d.OnFailure = target

@@ -211,6 +211,9 @@ func TestOnFailure(t *testing.T) {
 	w.write("city", "f", byHand("f", "on_failure = 'd'"))
 	w.write("city", "g", byHand("g", "on_failure = 'd'"))
 	w.write("city", "h", byHand("h", "on_failure = 'alarm:rig:demo'"))
+	w.write("city", "i", byHand("i", "on_failure = 'b'"))
+	w.write("city", "j", byHand("j", "on_failure = 'off:rig:demo'"))
+	w.o.Skip = []string{"off:rig:demo"}
 	w.want(w.scan(), `a manual "a" then alarm
 a:rig:demo manual "a" then alarm:rig:demo
 alarm manual "alarm"
@@ -228,6 +231,11 @@ e broken
   city/automations/e/automation.toml:4:14: automation.on_failure: leads back to itself: e → f → d → e
 f broken
   city/automations/f/automation.toml:4:14: automation.on_failure: leads back to itself: f → d → e → f
+i broken
+  city/automations/i/automation.toml:4:14: automation.on_failure: the city has no automation "b", but rig demo has one: write "b:rig:demo"
+j broken
+  city/automations/j/automation.toml:4:14: automation.on_failure: rig demo has no automation "off", but the city has one: write "off"
+warning: automations.skip: rig demo has no automation "off", but the city has one: write "off"
 `)
 }
 
