@@ -14,6 +14,7 @@ import (
 	"gcity/city"
 	"gcity/cli/env"
 	"gcity/cli/output"
+	"gcity/internal/eventually"
 )
 
 // shellCity creates the files of a city without a controller. It has one agent, pool, rig and automation.
@@ -151,6 +152,35 @@ func TestCompletionDoesNotWait(t *testing.T) {
 	}
 	if got := env.NamesFor(context.Background(), a, time.Millisecond, []env.Kind{env.KindAgent}); got != nil {
 		t.Errorf("%q", got)
+	}
+}
+
+// Without a controller, completions include all kinds of objects in the configuration.
+func TestCompletionWithoutAController(t *testing.T) {
+	dir := shellCity(t)
+	f, err := os.OpenFile(filepath.Join(dir, "city.toml"), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString("[[watchdogs]]\nname = \"guard\"\nwatches = \"builder\"\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	a := &env.Env{
+		Printer: output.Printer{
+			Now:    time.Now,
+			Getenv: func(string) string { return "" },
+		},
+		Dir:  dir,
+		Dial: func(string) (city.Control, func(), error) { return nil, nil, os.ErrNotExist },
+	}
+	for kind, want := range map[env.Kind]string{env.KindAgent: "builder", env.KindPool: "worker", env.KindRig: "demo",
+		env.KindAutomation: "digest", env.KindWatchdog: "guard"} {
+		if got := env.NamesFor(t.Context(), a, eventually.Timeout, []env.Kind{kind}); !slices.Contains(got, want) {
+			t.Errorf("%s: %q", kind, got)
+		}
 	}
 }
 

@@ -92,6 +92,7 @@ func completionSnapshot(ctx context.Context, e *Env) *city.Snapshot {
 	for _, r := range folder.RigPlan(c) {
 		s.Rigs = append(s.Rigs, city.Rig{Name: r.Name})
 	}
+	s.Watchdogs = folder.WatchdogsOf(c)
 	found, _ := folder.ScanFor(&automation.Scanner{}, c, e.Now())
 	for _, d := range found.Automations {
 		s.Automations = append(s.Automations, city.Automation{Name: d.Scoped()})
