@@ -65,10 +65,13 @@ func WriteNew(file, text string) error {
 			Err: fmt.Errorf("%s was not changed: %w", file, fs.ErrExist)}
 	}
 	if err != nil {
-		return fmt.Errorf("cannot write the configuration: %w", err)
+		return fmt.Errorf("cannot create %s: %w", file, err)
 	}
 	_, err = f.WriteString(text)
-	return errors.Join(err, f.Close())
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("cannot write %s: %w", file, err)
+	}
+	return nil
 }
 
 // LogPath returns the path of the controller's log.

@@ -1,0 +1,17 @@
+package folder
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The error names the file that cannot be created, whatever the file contains.
+func TestFileThatCannotBeCreated(t *testing.T) {
+	state := filepath.Join(t.TempDir(), "missing", ".gc")
+	err := HideFromGit(state)
+	if err == nil || !strings.Contains(err.Error(), filepath.Join(state, ".gitignore")) ||
+		strings.Contains(err.Error(), "configuration") {
+		t.Errorf("%v", err)
+	}
+}
