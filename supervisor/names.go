@@ -25,8 +25,8 @@ func (e *takenError) Error() string {
 		e.name, e.path, e.next)
 }
 
-// takeName gives a city that is not running its next name. While another running or stopping city uses that name, the
-// city keeps its current name, and takeName returns an error. The caller holds mu.
+// takeName gives a city that is neither running nor being opened its next name. While another running or stopping
+// city uses that name, the city keeps its current name, and takeName returns an error. The caller holds mu.
 func (w *worker) takeName() error {
 	taken := map[string]bool{}
 	var by, idle *worker
@@ -34,7 +34,7 @@ func (w *worker) takeName() error {
 		switch {
 		case o == w:
 			continue
-		case o.name == w.next && (o.running != nil || o.dismissed()):
+		case o.name == w.next && (o.inUse() || o.dismissed()):
 			by = o
 		case o.name == w.next:
 			idle = o
@@ -61,6 +61,10 @@ func (w *worker) takeName() error {
 	return e
 }
 
+// inUse reports whether the city runs or is being opened. It then keeps its name, because it was opened with it. The
+// caller holds mu.
+func (w *worker) inUse() bool { return w.running != nil || w.opens }
+
 // retryNames retries the cities that wait for a name. The caller holds mu.
 func (s *Supervisor) retryNames() {
 	for _, w := range s.workers {
@@ -75,7 +79,7 @@ func (w *worker) rename(name string) {
 	if w.next == name {
 		return
 	}
-	if w.next = name; w.running == nil {
+	if w.next = name; !w.inUse() {
 		_ = w.takeName() // an error is reported when the city starts
 		w.s.change()
 		w.poke(false)

@@ -14,7 +14,7 @@ func (w *worker) open() (City, error) {
 		}
 		defer func() { <-w.s.slots }()
 		w.opening = make(chan opened, 1)
-		go w.tryOpen(w.opening, w.entry()) // not in a WaitGroup, because it may never return
+		go w.tryOpen(w.opening, w.startOpening()) // not in a WaitGroup, because it may never return
 	}
 	late := time.NewTimer(w.s.o.OpenTimeout)
 	defer late.Stop()
@@ -23,14 +23,27 @@ func (w *worker) open() (City, error) {
 		w.opening = nil
 		if o.err == nil && w.leaves() {
 			o.city.Close()
-			return nil, errGone
+			o.err = errGone
 		}
-		return o.city, o.err
+		if o.err != nil {
+			w.set(func() { w.opens = false })
+			return nil, o.err
+		}
+		return o.city, nil
 	case <-late.C:
 		return nil, errUnresponsive
 	case <-w.left:
 		return nil, errGone
 	}
+}
+
+// startOpening records that the city is being opened, and returns its path and the name that it keeps from then on.
+func (w *worker) startOpening() (e Entry) {
+	w.set(func() {
+		w.opens = true
+		e = Entry{Path: w.path, Name: w.name}
+	})
+	return e
 }
 
 // slot waits until the city may be opened. It waits only briefly for a city that is to stop.
@@ -79,4 +92,5 @@ func (w *worker) discardOpening() {
 	case <-late.C:
 	}
 	w.opening = nil
+	w.set(func() { w.opens = false })
 }

@@ -540,6 +540,35 @@ func TestNamesAreUnique(t *testing.T) {
 	})
 }
 
+// A city that is being opened keeps the name with which it is opened until its next start, even if opening takes long.
+func TestRenameOfACityThatIsBeingOpened(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand(t)
+		opening := make(chan struct{})
+		l.hangs["/c/a"] = opening
+		l.begin("/c/a")
+		tick()
+		write(t, l.h.Registry(), "[[cities]]\npath = \"/c/a\"\nname = \"n\"\n[[cities]]\npath = \"/d/a\"\nname = \"a\"\n")
+		time.Sleep(10*time.Second + 2*quietPeriod)
+		l.want("a starting, a-2 refused 10s")
+		time.Sleep(10 * time.Second) // longer than OpenTimeout: the city is retried, and is still being opened
+		l.want("a refused 5s, a-2 refused 10s")
+		close(opening)
+		tick()
+		l.want("a running, a-2 refused 10s")
+		if c := must(l.s.City("a")); must(c.Snapshot(t.Context())).Path != "/c/a" {
+			t.Error("a is another city")
+		}
+		l.town("/c/a").fails <- errors.New("once")
+		time.Sleep(20 * time.Second)
+		l.want("a running, n running")
+		if c := must(l.s.City("n")); must(c.Snapshot(t.Context())).Name != "n" {
+			t.Error("the city was opened with another name")
+		}
+		l.over("")
+	})
+}
+
 // A stop stops all cities at the same time, waits for each, and names the cities with agents that may be left. A
 // second stop request kills the agents immediately.
 func TestStop(t *testing.T) {

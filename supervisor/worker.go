@@ -52,6 +52,7 @@ type worker struct {
 	lives   int  // number of sessions of an earlier run, if the city could not be opened
 	ended   int  // number of sessions of an earlier run that were stopped when the worker ended
 	running City // nil = the city is not running
+	opens   bool // the city is being opened with its current name
 	how     ending
 	again   *Entry // the city was registered again before it had stopped
 	err     error  // the error with which the city ended
@@ -126,7 +127,7 @@ func (w *worker) keep(c City) error {
 			stop()
 		}
 	}()
-	w.set(func() { w.running = c })
+	w.set(func() { w.running, w.opens = c, false })
 	ended := make(chan error, 1)
 	// the code below limits the wait for this goroutine
 	go func() { ended <- guarded(func() error { return c.Run(ctx, func() { w.ready() }) }) }()
@@ -217,7 +218,7 @@ func (w *worker) startWatching() bool {
 // begin records that the city is being opened. The last error stays visible.
 func (w *worker) begin() (err error) {
 	w.set(func() {
-		if !w.dismissed() {
+		if !w.dismissed() && !w.opens {
 			err = w.takeName()
 		}
 		select {
