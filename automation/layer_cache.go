@@ -12,8 +12,8 @@ import (
 	"gcity/internal/toml"
 )
 
-// patience is the default time limit for reading a layer.
-const patience = 5 * time.Second
+// patience is the default time limit for a scan.
+const patience = 10 * time.Second
 
 // maxReading is the maximum number of layers that are being read. While that many reads block, the scanner starts
 // no further ones.

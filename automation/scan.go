@@ -28,7 +28,7 @@ type Options struct {
 	// qualified names of all pools; nil = unknown, so pools are not checked
 	Pools    []string
 	Local    *time.Location // time zone of schedules without timezone; nil = UTC
-	Patience time.Duration  // time limit for reading a layer; 0 = 5 s
+	Patience time.Duration  // time limit for a scan; 0 = 10 s
 }
 
 // Catalog is the result of a scan, sorted by scoped name. It belongs to the caller.
@@ -75,9 +75,10 @@ type found struct {
 func (f found) scoped() string { return Scoped(f.name, f.layer.Rig) }
 
 // Scan reads layers, ordered from lowest to highest. In the city, and in each rig, an automation of a higher layer
-// replaces an automation with the same name in a lower layer. Scan waits at most o.Patience for the layers, and
-// then at most o.Patience for their formulas. It does not wait again for a layer that has not answered yet.
+// replaces an automation with the same name in a lower layer. Scan waits at most half of o.Patience for the layers,
+// and then for the rest of o.Patience for their formulas. It does not wait again for a layer that has not answered yet.
 func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog {
+	began, limit := time.Now(), cmp.Or(o.Patience, patience)
 	if o.Local == nil {
 		o.Local = time.UTC
 	}
@@ -89,7 +90,7 @@ func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog
 	}
 	var c Catalog
 	all, mute := map[string]found{}, map[string]bool{}
-	for i, saw := range s.read(layers, cmp.Or(o.Patience, patience), now) {
+	for i, saw := range s.read(layers, limit/2, now) {
 		l := layers[i]
 		dir := filepath.Join(l.Dir, Folder)
 		if saw.err != nil {
@@ -113,7 +114,7 @@ func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog
 	s.resolve(&c, resolveInput{automations: slices.Clone(c.Automations), written: written,
 		layers: layers,
 		mute:   mute, pools: o.Pools, now: now},
-		cmp.Or(o.Patience, patience))
+		max(limit-time.Since(began), time.Millisecond)) // 0 would be no limit
 	c.resolveOnFailure(all)
 	c.computeHashes()
 	return c
