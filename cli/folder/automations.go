@@ -18,10 +18,13 @@ import (
 func ScanFor(s *automation.Scanner, c *config.City, now time.Time) (automation.Catalog, []string) {
 	var troubles []string
 	o := c.AutomationOptions()
-	o.Patience = ReadTimeout / 3 // leaves time to read the run records within ReadTimeout
+	limit := ReadTimeout * 2 / 3 // leaves time to read the run records within ReadTimeout
+	began := time.Now()
+	o.Patience = limit / 2
 	found := s.Scan(c.Layers(), o, now)
 	if len(found.Broken) > 0 {
 		if layers, err := LayersOf(c); err == nil {
+			o.Patience = max(limit-time.Since(began), time.Millisecond) // 0 would be the default
 			found = s.Scan(layers, o, now)
 		} else {
 			troubles = append(troubles, err.Error())
