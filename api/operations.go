@@ -113,7 +113,7 @@ func workReads() []openapi.Operation {
 			Answer: beads.Bead{}, List: true},
 		{Method: get, Path: "/v0/bead/{bead}", Summary: "One piece of work", Query: news,
 			Answer: beads.Bead{}},
-		{Method: get, Path: "/v0/mail", Summary: "Messages to an address, or to all",
+		{Method: get, Path: "/v0/mail", Summary: "Messages to one address, or to all addresses",
 			Query: paged + "to agent all status rig", Answer: mail.Message{}, List: true},
 		{Method: get, Path: "/v0/mail/{message}", Summary: "One message", Query: news,
 			Answer: mail.Message{}},

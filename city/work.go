@@ -96,7 +96,7 @@ type Run struct {
 	TimedOut bool   `json:"timed_out,omitempty"`
 }
 
-// RunVoid is the outcome of a run that never started. Its record was written after the run had been cancelled.
+// RunVoid is the outcome of a run that never started. Its record was written after the run had been canceled.
 const RunVoid = "void"
 
 // RunLabel is the prefix of the label on an automation's runs and on the beads that these create. The automation's name

@@ -231,8 +231,8 @@ This creates the agents ` + "`shop/db`" + `, ` + "`shop/worker-1` to `shop/worke
 
 const referenceHead = `# city.toml
 
-A folder with a ` + "`city.toml`" + ` is a city. This page is made from the same table that reads the file; do not edit it, run
-` + "`go test ./config -update`" + `.
+A folder with a ` + "`city.toml`" + ` is a city. This page is generated from the table of keys with which gcity reads the file. Do not edit it: change the
+table and run ` + "`go test ./config -update`" + `.
 
 - If a file is invalid, all its errors are reported together, each with file, line and column, and a running city keeps
   its last valid configuration.
@@ -260,9 +260,9 @@ const referenceTail = `## Templates
 | ` + "`{{.Dir}}`" + ` | the working folder as written in ` + "`dir`" + ` | ` + "`session_template`, `dir`" + ` |
 | ` + "`{{.WorkDir}}`" + ` | the working folder, absolute | ` + "`session_template`, `dir`" + ` |
 
-Templates use a part of Go's text/template: fields, ` + "`if`, `with`, `else`, `and`, `or`, `not`, `eq`, `ne`, `lt`, `le`, `gt`, `ge`, `len`, `index`, `slice`, `print`, " +
+Templates support a subset of Go's text/template: fields, ` + "`if`, `with`, `else`, `and`, `or`, `not`, `eq`, `ne`, `lt`, `le`, `gt`, `ge`, `len`, `index`, `slice`, `print`, " +
 	"`html`, `js`, `urlquery`" + `. Loops, variables and definitions
-are refused, and an expansion has at most 64 KiB. In a shell line put fields in quotes, because the name of a folder may contain spaces. In
+are refused, and an expansion may have at most 64 KiB. In a shell command, put fields in quotes, because the name of a folder may contain spaces. In
 ` + "`session_template`" + ` values are escaped for file names: ` + "`_` as `__`, `/` as `_s`, `.` as `_d`" + `.
 
 ## Command and environment of an agent

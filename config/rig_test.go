@@ -82,7 +82,7 @@ func TestRigsFolder(t *testing.T) {
 			"another path",
 		"file":      filepath.Join(dir, "file") + " is not a folder; write another path",
 		"file/more": "stat " + filepath.Join(dir, "file/more") + ": not a directory",
-		"locked": locked + " may not be entered by you; change its permissions, or write " +
+		"locked": locked + " cannot be entered (permission denied); change its permissions, or write " +
 			"another path",
 		"/usr": "",
 	} {

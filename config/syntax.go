@@ -38,7 +38,7 @@ func parseTOML(data []byte, needs string) (*toml.Node, []*toml.Fault) {
 	return root, nil
 }
 
-// blank returns the message for a file without keys and tables.
+// blank returns the message for a file without keys or tables.
 func blank(data []byte, needs string) string {
 	comments := false
 	for line := range bytes.Lines(data) {

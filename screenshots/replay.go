@@ -24,7 +24,7 @@ func project(ctx context.Context, file string, options string) error {
 	}
 	orders := os.NewFile(3, "orders")
 	if orders == nil {
-		return errors.New("descriptor 3 is not open; it has the times to show")
+		return errors.New("file descriptor 3 is not open; the times to show are read from it")
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -184,7 +184,7 @@ func (r *room) turned(e tea.MouseWheelMsg) bool {
 	return first
 }
 
-// gathered is sent when the timer for wheel events has ended.
+// gathered is sent when the timer for wheel events expires.
 type gathered struct{}
 
 // mouse handles mouse messages; ok is false for any other message.

@@ -107,9 +107,9 @@ func keysDoc(r *state.Registry) string {
 		"An action applies to the marked rows, or to the selected row if none is marked. Actions on agents work in most panels:\n\n" +
 		"- In Pools `s`, `r`, `D`, `d`, `W` and `B` apply to the pool, and `a` attaches to a member. Other actions on agents are\n" +
 		"  refused; `1` goes to Agents.\n" +
-		"- In Watchdogs they apply to the watched agent, and `u` acknowledges a call.\n" +
-		"- In Rigs, Work and Mail the keys of the panel take precedence, and actions of agents are refused.\n" +
-		"- Elsewhere they apply to agents, even while another panel has the focus. `s` also applies to marked pools, and `t` to\n" +
+		"- In Watchdogs the keys for agents apply to the watched agent, and `u` acknowledges a call.\n" +
+		"- In Rigs, Work and Mail the keys of the panel take precedence, and other actions on agents are refused.\n" +
+		"- Elsewhere the keys for agents apply, even while another panel has the focus. `s` also applies to marked pools, and `t` to\n" +
 		"  marked automations.\n")
 	for _, c := range r.Zones() {
 		fmt.Fprintf(&b, "\n## %s\n\n| key | does | asks | id |\n|---|---|---|---|\n", c)

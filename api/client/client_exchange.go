@@ -85,7 +85,7 @@ func (c *Client) awaitAnswer(ctx context.Context, conn net.Conn, in *bufio.Reade
 		if err := conn.SetReadDeadline(time.Now().Add(pingAfter)); err != nil {
 			return err
 		}
-		// if ctx has ended, the deadline that its end set was just overwritten
+		// if ctx has already ended, the call above overwrote the deadline that its end had set
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

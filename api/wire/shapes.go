@@ -129,7 +129,7 @@ const (
 	EventError = "!error" // the end with a reason, which is a city.Error
 )
 
-// MaxLines is the maximum number of items on a page and of lines of an output.
+// MaxLines is the maximum number of items per page, and of lines of output per response.
 const MaxLines = 10000
 
 // Everything is the value of the parameter limit for an unlimited list.

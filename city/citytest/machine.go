@@ -31,7 +31,7 @@ var (
 	_ city.Surveyor  = (*Machine)(nil)
 )
 
-// resident is a city of a Machine, across several runs.
+// resident is a city of a Machine that persists across several runs.
 type resident struct {
 	info  city.Info
 	city  city.Control

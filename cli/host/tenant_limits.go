@@ -32,8 +32,8 @@ func (l *limiter) group(tenant string) string {
 	return l.groups[tenant]
 }
 
-// keep creates the configured groups until ctx ends. If the limits have no effect, it calls report with the reason,
-// otherwise with "".
+// keep creates the configured groups, and keeps them up to date until ctx ends. If the limits have no effect, it calls
+// report with the reason, otherwise with "".
 func (l *limiter) keep(ctx context.Context, report func(problem string)) {
 	var tree *cgroup.Tree
 	last := ""

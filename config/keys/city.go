@@ -64,9 +64,10 @@ func daemonKeys() []Key {
 			Doc: "Interval between two searches for wisps (work created by automations) that are " +
 				"closed and older than `wisp_ttl`; at least 100ms."},
 		{Path: "daemon.wisp_ttl", Kind: Duration, Check: checkWisp,
-			Doc: "How long a closed wisp is kept before it is deleted. Without this key and " +
-				"`wisp_gc_interval` all wisps are kept. If only one of the two is set, the other " +
-				"is \"24h\" or \"5m\", with a warning. Records of automation runs are also " +
+			Doc: "How long a closed wisp is kept before it is deleted. If neither this key " +
+				"nor `wisp_gc_interval` is set, all wisps are kept. If only one is set, gcity " +
+				"warns and uses a default for the other: \"24h\" for this key, \"5m\" for " +
+				"`wisp_gc_interval`. Records of automation runs are also " +
 				"deleted after this time, or after 14 days if it is not set; the newest 100 of " +
 				"each automation are kept."},
 	}

@@ -27,9 +27,10 @@ func ProgramKeys() []Key {
 			Doc: "Names that the program's process may have, for a script that runs its session " +
 				"(`session = \"exec:…\"`). Other session providers do not need them." + over},
 		{Path: "agents.emits_permission_warning", Kind: Bool,
-			Doc: "Known questions that the program asks at its start (whether the folder is " +
-				"trusted, whether it may work without asking for permission) are answered with " +
-				"yes, and an event records each answer. Without this key they are not answered, " +
+			Doc: "Known questions that the program asks on startup (whether the folder is " +
+				"trusted, whether it may work without asking for permission) are answered " +
+				"\"yes\", and an event records each answer. Without this key they are " +
+				"not answered, " +
 				"and the agent is not ready until a user answers them in the terminal." + over},
 	}
 }

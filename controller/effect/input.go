@@ -171,7 +171,7 @@ type (
 		Follow uint64 // ID of the Follow effect
 		Events []events.Event
 	}
-	// FollowEnded reports that a subscription has ended without a request.
+	// FollowEnded reports that a subscription has ended although the controller did not cancel it.
 	FollowEnded struct {
 		Follow uint64
 		Err    error
@@ -234,7 +234,7 @@ type (
 	}
 	// WorkReturned is the result of ReturnWork. With an error, a part of the work may have been returned.
 	WorkReturned struct {
-		Done []Returned // in the order in which it was returned
+		Done []Returned // in the order in which the work was returned
 		Err  error
 	}
 	// StoresReported contains the problems of all stores.

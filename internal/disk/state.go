@@ -100,8 +100,8 @@ func replace(path string, data []byte, perm fs.FileMode, durable bool) error {
 	return nil
 }
 
-// MkdirAll creates a folder and its parents below .gc or .beads. It creates a .gc or .beads only if path ends with
-// it, and no folder above: a city that was moved or removed is not created again at its old path. An existing
+// MkdirAll creates a folder and its parents below .gc or .beads. It creates .gc or .beads only if path ends
+// there, and never the folders above, so that a moved or removed city is not created again at its old path. An existing
 // folder keeps its permissions; a link is refused. For a path with neither name in it, all parents are created, as
 // os.MkdirAll does.
 func MkdirAll(path string, perm fs.FileMode) error { return mkdirAll(path, perm, false) }

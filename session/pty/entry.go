@@ -45,7 +45,7 @@ func (e *entry) take(ctx context.Context) (release func(), err error) {
 	case <-e.turn:
 		return func() { e.turn <- struct{}{} }, nil
 	case <-ctx.Done():
-		return nil, fmt.Errorf("session %q is still busy with a start: %w", e.name,
+		return nil, fmt.Errorf("session %q is still starting: %w", e.name,
 			context.Cause(ctx))
 	}
 }

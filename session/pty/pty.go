@@ -212,7 +212,7 @@ func (p *Provider) entries() []*entry {
 	return list
 }
 
-// find returns the entry of a name, or nil.
+// find returns the entry with this name, or nil.
 func (p *Provider) find(name string) *entry {
 	p.mu.Lock()
 	defer p.mu.Unlock()

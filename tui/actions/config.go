@@ -67,8 +67,8 @@ func askConfirm(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// HeldLines describes the effects of a held configuration, the most severe first. At most the given number of stopping
-// agents is named.
+// HeldLines describes the effects of a held configuration, the most severe first. It names at
+// most the given number of stopping agents.
 func HeldLines(m *state.Room, h *city.Held, most int) []string {
 	who := ByPool(m, h.Removes)
 	if n := len(who) - most; n > 0 {

@@ -364,7 +364,7 @@ func (t *Table[R, P]) Headed(e *Env, w, h int) bool {
 	return !t.Def.Plain && h-1 >= 3 && w >= 60
 }
 
-// Hidden returns how many rows are outside a place of w by h cells.
+// Hidden returns how many rows are do not fit into an area of w by h cells.
 func (t *Table[R, P]) Hidden(e *Env, w, h int) (above, below int) {
 	room := h - 1
 	if t.Headed(e, w, h) {

@@ -14,7 +14,7 @@ type Stay struct {
 	Until          time.Time
 }
 
-// Staying returns the visit to an agent that begins now.
+// Staying returns a visit to the agent, beginning now.
 func Staying(m *Room, agent string) Stay {
 	s := Stay{Agent: agent}
 	if r := m.Agents.Find(agent); r != nil && r.Session != nil {

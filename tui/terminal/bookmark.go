@@ -31,7 +31,7 @@ func (p *Pane) Bookmark(rule string) string {
 	n := &p.News
 	switch {
 	case n.Screen == nil || n.Ended:
-		return "no more output follows here"
+		return "no output follows this point"
 	case p.Full():
 		return "a full-screen program has no lines to mark"
 	}

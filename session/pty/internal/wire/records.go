@@ -18,10 +18,10 @@ const (
 	OpSend      Op = "send"      // Text, Wait, Quiet
 	OpKeys      Op = "keys"      // Keys, Wait
 	OpOutput    Op = "output"    // Tail; answers a Screen, then Output
-	OpCapture   Op = "capture"   // ID; answers the bytes
+	OpCapture   Op = "capture"   // ID; the response has the bytes
 	OpClear     Op = "clear"     // no fields
 	OpSetMeta   Op = "set-meta"  // Key, Value
-	OpMeta      Op = "meta"      // Key; answers the value
+	OpMeta      Op = "meta"      // Key; the response has the value
 	OpAck       Op = "ack"       // ID; answers whether the holder exits
 	OpAttach    Op = "attach"    // Cols, Rows; Reset, Output, Live, Output …
 	OpWatch     Op = "watch"     // like OpAttach, without input
