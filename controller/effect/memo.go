@@ -24,7 +24,11 @@ type Memo struct {
 	Because string     `json:"because,omitempty"` // reason for the next start
 	End     string     `json:"end,omitempty"`     // ID of the newest session with a counted exit
 
+	Restarts int        `json:"restarts,omitempty"` // number of restarts after an exit
+	Last     *city.Exit `json:"last_exit,omitempty"`
+
 	// these fields are set only if the agents keep running for the next controller
+	Session string       `json:"session,omitempty"` // ID of the running session that Because is about
 	Exited  *ExitedMemo  `json:"exited,omitempty"`
 	Drain   *DrainMemo   `json:"drain,omitempty"`
 	Missing *MissingMemo `json:"missing,omitempty"`

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -133,7 +134,7 @@ func (a *record) memo() *effect.Memo {
 		return nil
 	}
 	r := &effect.Memo{Fingerprint: a.want.Spec.Fingerprint.Sum, History: a.rest.history,
-		End: a.sess.lastEnd}
+		End: a.sess.lastEnd, Restarts: a.rest.restarts, Last: a.newestExit()}
 	r.Crashes = slices.Clone(a.rest.history.Crashes)
 	if r.State = a.rest.pause(); r.State != "" {
 		r.Until, r.Why, r.Because = a.rest.notBefore, a.rest.holdWhy, a.act.because
@@ -152,10 +153,14 @@ func (a *record) memo() *effect.Memo {
 func (a *record) parting() *effect.Memo {
 	r, d := a.memo(), a.finish.drain
 	switch {
-	case a.want == nil || r == nil && d == nil && !a.rest.staysDown:
+	case a.want == nil || r == nil && d == nil && !a.rest.staysDown && !a.phase.Alive():
 		return r
 	case r == nil:
-		r = &effect.Memo{Fingerprint: a.want.Spec.Fingerprint.Sum, End: a.sess.lastEnd}
+		r = &effect.Memo{Fingerprint: a.want.Spec.Fingerprint.Sum, End: a.sess.lastEnd,
+			Restarts: a.rest.restarts, Last: a.newestExit()}
+	}
+	if r.State == "" && a.phase.Alive() {
+		r.Session, r.Because = a.sess.life.ID, a.act.because
 	}
 	if a.rest.missing.Tries > 0 {
 		r.Missing = &a.rest.missing
@@ -170,6 +175,9 @@ func (a *record) parting() *effect.Memo {
 	}
 	return r
 }
+
+// newestExit returns the newest exit of the agent, which a previous controller may have seen.
+func (a *record) newestExit() *city.Exit { return cmp.Or(a.sess.exit, a.rest.earlierExit) }
 
 // recall restores the saved histories to the agents of the first configuration. It skips agents with a changed
 // declaration.
@@ -199,6 +207,12 @@ func (kp *keeper) recall(now time.Time) {
 func (kp *keeper) restore(now time.Time, a *record, r effect.Memo) {
 	a.rest.history = r.Recent(now, a.want.Policy)
 	a.sess.lastEnd, a.rest.kept, a.finish.handed = r.End, &r, r.Drain
+	a.rest.restarts, a.rest.handed = max(0, r.Restarts), r
+	if r.Last != nil {
+		earlier := *r.Last
+		earlier.At = effect.Past(now, earlier.At)
+		a.rest.earlierExit = &earlier
+	}
 	var what []string
 	if n := len(a.rest.history.Crashes); n > 0 {
 		what = append(what, fmt.Sprintf("crashed %d× within %s", n, a.want.Policy.Window))

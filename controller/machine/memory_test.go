@@ -2,6 +2,7 @@ package machine
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -71,4 +72,42 @@ func FuzzMemory(f *testing.F) {
 			}
 		}
 	})
+}
+
+// The number of restarts, the newest exit and the reason of a session survive a hand-over. After a crash of the
+// controller, restarts and exits of agents with a saved crash history survive.
+func TestRestartsAndExitsOutliveTheController(t *testing.T) {
+	for _, handOver := range []bool{true, false} {
+		w := newWorld()
+		w.onDisk = !handOver
+		tell := func(line string) {
+			t.Helper()
+			if err := w.tell(strings.Fields(line)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		tell("declare a b")
+		tell("advance 10s")
+		tell("exit a 3")
+		tell("advance 10s")
+		before := w.m.Snapshot(w.now)
+		if handOver {
+			tell("shutdown leave")
+		}
+		tell("successor")
+		tell("advance 1s")
+		was, _ := before.Agent("a")
+		is, _ := w.m.Snapshot(w.now).Agent("a")
+		if was.Restarts != 1 || is.Restarts != 1 || is.Exit == nil || is.Exit.Code != 3 || !is.Exit.At.Equal(was.Exit.At) {
+			t.Errorf("hand-over %v: before %d restarts, then %d, exit %+v", handOver, was.Restarts, is.Restarts, is.Exit)
+		}
+		if handOver && is.Reason != was.Reason {
+			t.Errorf("the reason was %q, and is %q", was.Reason, is.Reason)
+		}
+		tell("exit a 4")
+		tell("advance 10s")
+		if is, _ = w.m.Snapshot(w.now).Agent("a"); is.Restarts != 2 || is.Exit.Code != 4 {
+			t.Errorf("after another exit: %d restarts, exit %+v", is.Restarts, is.Exit)
+		}
+	}
 }

@@ -318,6 +318,9 @@ func (lk *looks) seeAlive(now time.Time, a *record, s *session.Status) {
 		// a running agent does not wait for a start
 		a.rest.endWait()
 		a.act.because = "adopted: it was running when this controller started"
+		if h := &a.rest.handed; h.Because != "" && h.Session == s.ID {
+			a.act.because = h.Because // the session's reason outlives the controller
+		}
 		if s.Ready {
 			lk.m.set(now, a, city.Running, a.act.because, time.Time{})
 			a.since = s.Started

@@ -186,6 +186,8 @@ type rest struct {
 	staysDown         bool // the agent has exited, and its policy does not restart it
 	final             bool // the user requested no restart
 	restarts          int
+	earlierExit       *city.Exit  // the newest exit that a previous controller has saved
+	handed            effect.Memo // state from the previous controller
 	// since the last start, the agent has exited on its own or was stopped because it was silent
 	diedOnItsOwn bool
 }

@@ -130,7 +130,8 @@ func (m *Machine) window() time.Duration {
 func (a *record) draw() city.Agent {
 	v := city.Agent{
 		Name: a.name, State: a.state, Reason: a.reason, Since: a.since,
-		Running: a.phase.Alive(), Restarts: a.rest.restarts, Exit: a.sess.exit, Drift: a.sess.drift,
+		Running: a.phase.Alive(), Restarts: a.rest.restarts, Exit: a.newestExit(),
+		Drift:     a.sess.drift,
 		Decisions: slices.Clone(a.decisions),
 	}
 	if !a.until.IsZero() {
