@@ -148,7 +148,8 @@ type Agent struct {
 	Session *Session `json:"session,omitempty"`
 	PID     int      `json:"pid,omitempty"`
 	Frozen  bool     `json:"frozen,omitempty"` // stopped by SIGSTOP
-	// number of automatic restarts since this controller first knew the agent
+	// number of automatic restarts; a new controller continues it after a hand-over, and after a crash if the crash
+	// history is saved on disk
 	Restarts int `json:"restarts"`
 	// number of crashes within the restart window; in quarantine, the number that led to it
 	Crashes int   `json:"crashes"`

@@ -72,7 +72,7 @@ func child(mode string) int {
 			o.Folder = "/alpha"
 		case "all":
 			o.City, o.Folder, o.Mode = nil, "", state.Joined
-		case "crowd-200", "crowd-1000":
+		case "crowd-100", "crowd-200", "crowd-1000":
 			var n int
 			if _, err := fmt.Sscanf(word, "crowd-%d", &n); err != nil {
 				panic(err)

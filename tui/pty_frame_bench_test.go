@@ -47,3 +47,40 @@ func BenchmarkKeyToFrame(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkBytes measures the bytes that a room of 120x40 with 100 agents sends to the terminal: each second without a
+// key, and for each key that moves the cursor.
+func BenchmarkBytes(b *testing.B) {
+	open := func(b *testing.B) *console {
+		c := open(b, "hosting crowd-100", 120, 40)
+		c.sees("agent-")
+		c.keys("g")
+		c.sees("enter zoom")
+		return c
+	}
+	b.Run("idle", func(b *testing.B) {
+		c := open(b)
+		const stretch = 20 * time.Second
+		time.Sleep(5 * time.Second) // the pane of the selected agent appears
+		for b.Loop() {
+			sent, _ := c.cost()
+			time.Sleep(stretch) // the length of the measurement, not a wait
+			more, _ := c.cost()
+			b.ReportMetric(float64(more-sent)/stretch.Seconds(), "B/s")
+		}
+	})
+	b.Run("key", func(b *testing.B) {
+		c := open(b)
+		const keys, pause = 60, 200 * time.Millisecond
+		time.Sleep(5 * time.Second) // the pane of the selected agent appears
+		for b.Loop() {
+			sent, _ := c.cost()
+			for i := range keys {
+				c.keys(map[bool]string{true: "j", false: "k"}[i%30 < 15])
+				time.Sleep(pause) // one frame for each key
+			}
+			more, _ := c.cost()
+			b.ReportMetric(float64(more-sent)/keys, "B/key")
+		}
+	})
+}
