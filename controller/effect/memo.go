@@ -28,7 +28,8 @@ type Memo struct {
 	Last     *city.Exit `json:"last_exit,omitempty"`
 
 	// these fields are set only if the agents keep running for the next controller
-	Session string       `json:"session,omitempty"` // ID of the running session that Because is about
+	// ID of the running session that Because is about
+	Session string       `json:"session,omitempty"`
 	Exited  *ExitedMemo  `json:"exited,omitempty"`
 	Drain   *DrainMemo   `json:"drain,omitempty"`
 	Missing *MissingMemo `json:"missing,omitempty"`
