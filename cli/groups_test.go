@@ -57,7 +57,7 @@ func groupedCity() *fakeCity {
 			Draining: []string{"demo/worker-10"}, Timeout: 5 * time.Minute, Source: "city.toml:9:1",
 			Check:     city.Check{Command: "wc -l < queue", At: at(-12 * time.Second), Good: at(-12 * time.Second), Took: 40 * time.Millisecond, Value: 3},
 			Decisions: []city.Decision{{At: noon.Add(-4 * time.Minute), What: "scale", Why: "4 → 3: check returned 3"}},
-			Next:      &city.Next{At: at(18 * time.Second), What: "its check is run"},
+			Next:      &city.Next{At: at(18 * time.Second), What: "the check runs"},
 		},
 		{Name: "off", Reason: "off: max = 0", Since: noon, Source: "city.toml:30:1"},
 		{

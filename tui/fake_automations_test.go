@@ -19,7 +19,7 @@ func withAutomations(s *city.Snapshot) {
 	code := func(n int) *int { return &n }
 	file := func(name string) string { return "formulas/automations/" + name + "/automation.toml" }
 	run := func(id, outcome string, opened, took time.Duration) *city.Run {
-		r := &city.Run{ID: id, Reason: "cooldown: 5m over", Opened: *ago(opened), Outcome: outcome}
+		r := &city.Run{ID: id, Reason: "cooldown: 5m elapsed", Opened: *ago(opened), Outcome: outcome}
 		if outcome != "" {
 			end := r.Opened.Add(took)
 			r.Ended = &end
@@ -61,7 +61,7 @@ func someWork() []beads.Bead {
 		end := at(opened - took)
 		return beads.Bead{ID: id, Title: name, Type: "run", Status: beads.StatusClosed, Labels: []string{city.RunLabel + name, "exec"},
 			CreatedAt: at(opened), UpdatedAt: end, ClosedAt: &end,
-			Metadata: map[string]string{city.RunReason: "cooldown: 5m over", city.RunOutcome: outcome, city.RunCode: code}}
+			Metadata: map[string]string{city.RunReason: "cooldown: 5m elapsed", city.RunOutcome: outcome, city.RunCode: code}}
 	}
 	hand := run("gc-208", "db-health", "failed", "3", 8*time.Minute, 900*time.Millisecond)
 	hand.Metadata[city.RunReason], hand.Metadata[city.RunBy] = "manual", "operator"
@@ -86,7 +86,7 @@ func someWork() []beads.Bead {
 func automationEvents() []events.Event {
 	var es []events.Event
 	for i, e := range []events.Event{
-		{Type: events.AutomationFired, Subject: "db-health", Message: "cooldown: 5m over"},
+		{Type: events.AutomationFired, Subject: "db-health", Message: "cooldown: 5m elapsed"},
 		{Type: events.AutomationCompleted, Subject: "db-health", Message: "ok in 1.2s"},
 		{Type: events.AutomationFailed, Subject: "prune-branches", Message: "exit 128: not a git repository"},
 		{Type: events.AutomationSkipped, Subject: "digest", Message: "it still ran"},

@@ -165,5 +165,5 @@ func TestALongQuestionKeepsItsAnswers(t *testing.T) {
 	s.press("esc", "q")
 	s.shows("stay")
 	s.size(120, 40)
-	s.shows("tab other answer")
+	s.shows("tab next answer")
 }

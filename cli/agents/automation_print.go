@@ -184,7 +184,7 @@ func outcomeText(r *city.Run) string {
 
 // automationStanding returns an automation's state as a sentence.
 func automationStanding(e *env.Env, i *city.Automation) string {
-	text := fmt.Sprintf("%s is %s", e.Paint(output.Bold, output.SafeLine(i.Name)),
+	text := fmt.Sprintf("%s: %s", e.Paint(output.Bold, output.SafeLine(i.Name)),
 		e.Paint(automationColour(i), i.Word()))
 	if i.Since != nil {
 		text += fmt.Sprintf(" since %s (%s)", e.Clock(*i.Since), e.Age(*i.Since))

@@ -155,7 +155,11 @@ func sendText(e *env.Env, d *city.Send) string {
 	if d.Lines == 1 {
 		size = describe.Count(d.Bytes, "byte")
 	}
-	line := fmt.Sprintf("%s since %s, %s: %s", d.Stage, e.Clock(d.Since), size, d.Text)
+	when := "since"
+	if d.Stage.Over() {
+		when = "at"
+	}
+	line := fmt.Sprintf("%s %s %s, %s: %s", d.Stage, when, e.Clock(d.Since), size, d.Text)
 	if d.Why != "" {
 		line += " (" + d.Why + ")"
 	}

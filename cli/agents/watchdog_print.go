@@ -113,10 +113,10 @@ func watchdogStanding(e *env.Env, w *city.Watchdog) string {
 	word := e.Paint(watchdogColour(w), output.SafeLine(w.Word()))
 	switch {
 	case w.Calls():
-		return fmt.Sprintf("%s %s for %s since %s (%s)", name, word,
+		return fmt.Sprintf("%s: %s %s since %s (%s)", name, word,
 			output.SafeLine(w.Escalated.To), e.Clock(w.Escalated.At), e.Age(w.Escalated.At))
 	case w.Suspended:
-		return fmt.Sprintf("%s is %s", name, word)
+		return fmt.Sprintf("%s: %s", name, word)
 	}
 	if w.Freshness == "" {
 		return fmt.Sprintf("%s watches %s when a controller is running", name,

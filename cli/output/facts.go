@@ -40,7 +40,7 @@ func (p *Printer) Next(n *city.Next) string {
 	case n.At == nil:
 		return n.What
 	}
-	return fmt.Sprintf("in %s, at %s: %s", Span(n.At.Sub(p.Now())), p.Clock(*n.At), n.What)
+	return fmt.Sprintf("%s (in %s, at %s)", n.What, Span(n.At.Sub(p.Now())), p.Clock(*n.At))
 }
 
 func (p *Printer) Ending(e *city.Exit) string {

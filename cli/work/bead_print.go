@@ -53,7 +53,7 @@ func tellBead(ctx context.Context, e *env.Env, d *depot.Depot, b beads.Bead) err
 		return err
 	}
 	slices.Reverse(steps) // oldest first
-	e.Sayf("%s is %s since %s (%s)", e.Paint(output.Bold, output.SafeLine(b.ID)),
+	e.Sayf("%s: %s since %s (%s)", e.Paint(output.Bold, output.SafeLine(b.ID)),
 		e.Paint(beadColour(b.Status), string(b.Status)),
 		e.Clock(b.UpdatedAt), e.Age(b.UpdatedAt))
 	e.Sayf("  %s", output.SafeLine(b.Title))

@@ -408,8 +408,11 @@ func (m *Machine) follow(now time.Time, a *record, v restart.Verdict, what, why 
 	case restart.Restart:
 		a.rest.wait(city.Backoff, v.Reason, v.At)
 		if v.At.After(now) {
-			m.decided(now, a, "backoff", fmt.Sprintf("%s; restarts in %s", v.Reason,
-				v.At.Sub(now).Round(time.Millisecond)))
+			wait := v.At.Sub(now).Round(time.Millisecond)
+			if wait > time.Second {
+				wait = wait.Round(100 * time.Millisecond)
+			}
+			m.decided(now, a, "backoff", fmt.Sprintf("%s; restarts in %s", v.Reason, wait))
 		}
 	}
 }

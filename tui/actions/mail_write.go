@@ -171,7 +171,7 @@ func mailComposed(m *state.Room) []feed.Effect {
 func askRecipient(m *state.Room) []feed.Effect {
 	f := &state.Finder{Title: "Mail to",
 		None: "No recipient has this name; in the palette `mail NAME` accepts any name.",
-		Verb: "takes it"}
+		Verb: "chooses it"}
 	for _, w := range mailNames(m, nil) {
 		f.All = append(f.All, state.Item{Title: widget.Plain(w.Word), Line: w.Word,
 			Tail: widget.Plain(w.Note), Run: func(m *state.Room) []feed.Effect {

@@ -82,7 +82,7 @@ func askTaker(m *state.Room) []feed.Effect {
 		all = append(all, r.Bead.Clone())
 	}
 	f := &state.Finder{Title: "Hand " + m.Work.Called() + " to",
-		None: "No agent and no pool has this name.", Verb: "takes it"}
+		None: "No agent and no pool has this name.", Verb: "chooses it"}
 	for _, w := range takers(m) {
 		f.All = append(f.All, state.Item{Title: widget.Plain(w.Word), Line: w.Word,
 			Tail: widget.Plain(w.Note), Run: func(m *state.Room) []feed.Effect {

@@ -214,7 +214,7 @@ func shorten(on Canvas, lines []string, n int) []string {
 }
 
 func (c *Confirm[T]) hints(on Canvas) []string {
-	next, take := on.Keys.KeyOf("choice.next")+" other answer", on.Keys.KeyOf("choice.take")
+	next, take := on.Keys.KeyOf("choice.next")+" next answer", on.Keys.KeyOf("choice.take")
 	cancel := on.Keys.KeyOf("choice.cancel") + " cancels"
 	switch {
 	case len(c.Answers) == 1:
@@ -222,7 +222,7 @@ func (c *Confirm[T]) hints(on Canvas) []string {
 	case c.Must != "":
 		return []string{next, take + " does it", cancel}
 	}
-	return []string{next, take + " takes it", cancel}
+	return []string{next, take + " chooses it", cancel}
 }
 
 const (
