@@ -127,7 +127,7 @@ func (d composer) stamp(entries []entry, r *Rig) []formula.Layer {
 		}
 		if took == 0 && hasAgents(all) {
 			d.city.Warnings = append(d.city.Warnings,
-				Problem{Origin: e.at, Key: e.key, Message: visible(nobodyFor(e.text, r))})
+				Problem{Origin: e.at, Key: e.key, Message: visible(noAgentsFor(e.text, r))})
 		}
 	}
 	return layers
@@ -137,7 +137,7 @@ func hasAgents(packs []*pack) bool {
 	return slices.ContainsFunc(packs, func(p *pack) bool { return len(p.agents) > 0 })
 }
 
-func nobodyFor(topology string, r *Rig) string {
+func noAgentsFor(topology string, r *Rig) string {
 	if r == nil {
 		return fmt.Sprintf(
 			`the topology %q has no agents for the city: none has scope = "city" or `+

@@ -71,11 +71,11 @@ func (d dependencies) needed(a *Agent, name string) (*Agent, string) {
 	if self {
 		return nil, "is this agent itself; remove it"
 	}
-	return nil, "is neither an agent nor a pool" + d.meant(name, a)
+	return nil, "is neither an agent nor a pool" + d.suggestion(name, a)
 }
 
-// meant suggests an existing name: one with a similar spelling, or the same name in a rig.
-func (d dependencies) meant(name string, asker *Agent) string {
+// suggestion returns an existing name: one with a similar spelling, or the same name in a rig.
+func (d dependencies) suggestion(name string, asker *Agent) string {
 	_, bare := cutRig(name)
 	var same, spelled []string
 	for _, q := range slices.Sorted(maps.Keys(d.named)) {

@@ -65,7 +65,7 @@ func Canonical(dir string) (string, error) {
 	return links, nil
 }
 
-func whole(dir, msg string) *Error {
+func cityError(dir, msg string) *Error {
 	return &Error{Path: dir, Problems: []Problem{{Origin: Origin{File: FileName}, Message: msg}}}
 }
 

@@ -52,7 +52,7 @@ type outfitter struct{ *loading }
 func (d outfitter) answers(folder string) error {
 	mute, known := d.outfits.mute[folder]
 	if !known {
-		_, ok := files.LookAt(folder, time.Now())
+		_, ok := files.CheckFolder(folder, time.Now())
 		mute = !ok
 		d.outfits.mute[folder] = mute
 	}

@@ -69,8 +69,8 @@ func (d *loading) duplicateOf(p Problem, same string) int {
 	return -1
 }
 
-// sameness returns a message without the name of the current rig, to recognise the same error in another rig.
-func (d *loading) sameness(msg string) string {
+// withoutRig returns a message without the name of the current rig, to recognise the same error in another rig.
+func (d *loading) withoutRig(msg string) string {
 	if d.rigChecked == nil || *d.rigChecked == "" {
 		return msg
 	}
@@ -124,7 +124,7 @@ func (d *loading) problem(at int, key, format string, args ...any) {
 // several rigs use is reported only once.
 func (d *loading) say(o Origin, key, msg string) {
 	p := Problem{Origin: o, Key: visible(key), Message: visible(msg)}
-	same := d.sameness(p.Message)
+	same := d.withoutRig(p.Message)
 	if i := d.duplicateOf(p, same); i >= 0 {
 		d.seen(i)
 		return

@@ -47,7 +47,7 @@ func (d rigChecker) rigs() {
 		d.recipes(r)
 	}
 	for _, r := range looking {
-		d.looked(r, began, taken)
+		d.checkedFolder(r, began, taken)
 	}
 	for i := range c.Agents {
 		if names[c.Agents[i].Dir] != nil {
@@ -107,7 +107,7 @@ func prefixOf(name string) string {
 	for _, part := range strings.FieldsFunc(name, func(r rune) bool {
 		return r == '-' || r == '_' || r == '.'
 	}) {
-		parts = append(parts, humps(part)...)
+		parts = append(parts, splitCamelCase(part)...)
 	}
 	if len(parts) == 1 {
 		p := parts[0]
@@ -123,8 +123,8 @@ func prefixOf(name string) string {
 	return strings.ToLower(b.String()[:min(b.Len(), keys.MaxPrefix)])
 }
 
-// humps splits a word before each capital letter that does not follow a capital letter.
-func humps(word string) []string {
+// splitCamelCase splits a word before each capital letter that does not follow a capital letter.
+func splitCamelCase(word string) []string {
 	var out []string
 	start := 0
 	for i := 1; i < len(word); i++ {
@@ -143,13 +143,13 @@ func (d rigChecker) folder(r *Rig) bool {
 		return false
 	}
 	r.Path = path
-	files.BeginLook(path)
+	files.StartCheck(path)
 	return true
 }
 
-// looked evaluates the check of a rig's folder, and compares the folder with those of other rigs.
-func (d rigChecker) looked(r *Rig, since time.Time, taken map[string]*Rig) {
-	saw, _ := files.LookAt(r.Path, since)
+// checkedFolder evaluates the check of a rig's folder, and compares the folder with those of other rigs.
+func (d rigChecker) checkedFolder(r *Rig, since time.Time, taken map[string]*Rig) {
+	saw, _ := files.CheckFolder(r.Path, since)
 	r.Problem = visible(saw.Problem)
 	if other := taken[saw.Real]; other != nil {
 		d.say(r.Origins["path"], "rigs.path",

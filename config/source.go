@@ -48,9 +48,9 @@ func (s Source) Load() (*City, error) {
 	var f *toml.Fault
 	switch {
 	case errors.As(err, &f):
-		return nil, whole(dir, f.Msg)
+		return nil, cityError(dir, f.Msg)
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, whole(dir, packmodel.Missing(dir))
+		return nil, cityError(dir, packmodel.Missing(dir))
 	case err != nil:
 		return nil, fmt.Errorf("cannot read the city's configuration: %w", err)
 	}
@@ -61,7 +61,7 @@ func (s Source) Load() (*City, error) {
 // the city's folder are not resolved.
 func (s Source) Parse(data []byte) (*City, error) {
 	if marks := packmodel.OfFile(s.Dir, data); len(marks) > 0 {
-		return nil, whole(s.Dir, packmodel.Problem(s.Dir, marks))
+		return nil, cityError(s.Dir, packmodel.Problem(s.Dir, marks))
 	}
 	d := s.decode(data)
 	if len(d.problems) > 0 {
@@ -107,7 +107,7 @@ func (s Source) decode(data []byte) *loading {
 	decoder{d}.gather(root, s.Files)
 	decoder{d}.environment(s.Environ)
 	composer{d}.compose()
-	checker{d}.whole()
+	checker{d}.checkCity()
 	return d
 }
 

@@ -185,8 +185,8 @@ func (c *City) noRig(name, table string) string {
 	return fmt.Sprintf("unknown rig %q; remove this %s, or declare the rig", name, table)
 }
 
-// dogMeant returns advice about a patch for a watchdog that does not exist.
-func (c *City) dogMeant(p *Watchdog) string {
+// suggestWatchdog returns advice about a patch for a watchdog that does not exist.
+func (c *City) suggestWatchdog(p *Watchdog) string {
 	var names []string
 	for i := range c.Watchdogs {
 		w := &c.Watchdogs[i]

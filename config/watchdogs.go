@@ -105,7 +105,7 @@ func (d watchdogChecker) notOne(w *Watchdog, name string) string {
 	case a == nil && d.unread.misses("", w.Rig, rig):
 		return ""
 	case a == nil:
-		return "is not an agent" + dependencies(d).meant(name, nil)
+		return "is not an agent" + dependencies(d).suggestion(name, nil)
 	case a.Pool != nil && a.Qualified() == name:
 		return "is a pool; name an agent that always runs"
 	case a.Pool != nil:

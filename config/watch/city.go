@@ -91,10 +91,10 @@ func (s *sources) folders() map[string]bool {
 func (s *sources) rigs(parents map[string]bool) {
 	began := time.Now()
 	for _, p := range s.inputs.Rigs {
-		files.BeginLook(p)
+		files.StartCheck(p)
 	}
 	for _, p := range s.inputs.Rigs {
-		if !files.Answers(p, began) {
+		if !files.Responds(p, began) {
 			continue // the kernel could not watch this folder either
 		}
 		p = firstMissing(p)
@@ -112,7 +112,7 @@ func (s *sources) maybe(parents map[string]bool) {
 	answers := "/\x00"
 	for _, p := range s.inputs.Folders {
 		if !strings.HasPrefix(p, answers+"/") {
-			if !files.Answers(p, began) {
+			if !files.Responds(p, began) {
 				continue
 			}
 			answers = p

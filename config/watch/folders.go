@@ -146,12 +146,12 @@ func (r *recipes) state() string {
 func (r *recipes) answering() (answering, hung []string) {
 	began := time.Now()
 	for _, dir := range r.dirs {
-		files.BeginLook(dir)
-		files.BeginLook(filepath.Join(dir, automation.Folder))
+		files.StartCheck(dir)
+		files.StartCheck(filepath.Join(dir, automation.Folder))
 	}
 	for _, dir := range r.dirs {
-		self := files.Answers(dir, began)
-		if below := files.Answers(filepath.Join(dir, automation.Folder), began); self && below {
+		self := files.Responds(dir, began)
+		if below := files.Responds(filepath.Join(dir, automation.Folder), began); self && below {
 			answering = append(answering, dir)
 		} else {
 			hung = append(hung, dir)

@@ -42,7 +42,7 @@ func TestRigsFolderDoesNotAnswer(t *testing.T) {
 			t.Error("the configuration is another one at each look")
 		}
 		revision = c.Revision
-		under := files.PendingLooks()
+		under := files.PendingChecks()
 		if under > 2 { // the reader in the background may be accessing the other folder
 			t.Errorf("%d looks are under way", under)
 		}

@@ -14,8 +14,8 @@ type script struct{ hash, problem string }
 // checker checks the complete city: names, templates, scripts, routes and the city's own tables.
 type checker struct{ *loading }
 
-// whole runs the checks that need all files: conflicts of names, templates, paths, scripts.
-func (d checker) whole() {
+// checkCity runs the checks that need all files: conflicts of names, templates, paths, scripts.
+func (d checker) checkCity() {
 	d.cityName()
 	rigChecker(d).rigs()
 	patcher(d).patches()

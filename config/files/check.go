@@ -1,0 +1,86 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"gcity/internal/deadline"
+)
+
+// maxChecks is the maximum number of concurrent checks. It is enough for the folders, formulas and automations of 1,000
+// rigs.
+const maxChecks = 3000
+
+// checkTimeout is the timeout for a check of a folder. Disks respond within milliseconds; unreachable servers never
+// respond.
+const checkTimeout = time.Second
+
+// folders holds the checks in progress. All readers of configurations in this process share them, because each
+// check of a hung folder occupies a thread until the folder responds.
+var folders = deadline.New[folderCheck](maxChecks)
+
+// folderCheck is the result of a check of a folder.
+type folderCheck struct {
+	Problem string // why the folder cannot be used; "" = it can be used
+	Real    string // the path with symbolic links resolved, if possible
+}
+
+// PendingChecks returns the number of checks in progress.
+func PendingChecks() int { return folders.Pending() }
+
+// StartCheck starts a check of a folder in the background, unless a check is already running. Responds waits for the
+// result.
+func StartCheck(path string) {
+	folders.Start(path, func() folderCheck { return checkFolder(path) })
+}
+
+// Responds reports whether a folder responded to a check that began at since or later. It waits for at most a second. A
+// folder that does not respond, for example on a dead network mount, must not be read.
+func Responds(path string, since time.Time) bool {
+	_, ok := CheckFolder(path, since)
+	return ok
+}
+
+// CheckFolder returns the result of a check that began at since or later. ok is false if the folder does not respond.
+func CheckFolder(path string, since time.Time) (_ folderCheck, ok bool) {
+	saw, ok := folders.Do(context.Background(), path, since, checkTimeout, func() folderCheck {
+		return checkFolder(path)
+	})
+	if !ok {
+		saw = folderCheck{Problem: path + " does not respond; check what is mounted there, or " +
+			"write another path", Real: path}
+	}
+	return saw, ok
+}
+
+// checkFolder checks a folder. It may block forever.
+func checkFolder(path string) folderCheck {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		real = path
+	}
+	return folderCheck{Problem: unusable(path), Real: real}
+}
+
+// unusable returns why a folder cannot be used as a working folder, or "" if it can.
+func unusable(path string) string {
+	const enter = 1 // the mode X_OK of access(2)
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return path + " does not exist; create it, or write another path"
+	case err != nil:
+		return err.Error()
+	case !info.IsDir():
+		return path + " is not a folder; write another path"
+	case syscall.Access(path, enter) != nil:
+		return path + " cannot be entered (permission denied); change its permissions, or write " +
+			"another path"
+	}
+	return ""
+}
