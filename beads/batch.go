@@ -10,7 +10,7 @@ import (
 )
 
 // Batch is a list of beads to create together, all or none. A Batcher calls NewBatch, then checks that the IDs in
-// Strangers exist and those in Given do not, and then calls Name.
+// ExternalLinks exist and those in GivenIDs do not, and then calls Name.
 type Batch struct {
 	beads []Bead
 	names map[string]int // index into beads, by "$name" or by an ID that the caller chose
@@ -37,7 +37,7 @@ func NewBatch(all []Bead) (*Batch, error) {
 		}
 	}
 	for _, next := range []func(Bead) []string{func(b Bead) []string { return b.Needs }, parentOf} {
-		circle := Circle(slices.Sorted(maps.Keys(x.names)), func(id string) []string {
+		circle := Cycle(slices.Sorted(maps.Keys(x.names)), func(id string) []string {
 			if i, ok := x.names[id]; ok {
 				return next(x.beads[i])
 			}
@@ -94,9 +94,9 @@ func parentOf(b Bead) []string {
 
 func links(b Bead) []string { return append(parentOf(b), b.Needs...) }
 
-// Circle follows the links from each of the IDs. It returns the first cycle that it finds, as a path that ends where it
+// Cycle follows the links from each of the IDs. It returns the first cycle that it finds, as a path that ends where it
 // starts (a, b, a), or nil.
-func Circle(ids []string, next func(id string) []string) []string {
+func Cycle(ids []string, next func(id string) []string) []string {
 	const open, done = 1, 2
 	state := map[string]int{}
 	var way []string
@@ -148,9 +148,9 @@ func UnknownLink(id, link string) error {
 	return &Invalid{"bead " + id, "link " + quote(link), "names a bead that does not exist"}
 }
 
-// InCircle returns the error for a cycle that Circle has found. The error names the first of the changed beads that is
-// part of the cycle.
-func InCircle(changed []string, field string, way []string) error {
+// CycleError returns the error for a cycle that Cycle has found. The error names the first of the changed beads
+// that is part of the cycle.
+func CycleError(changed []string, field string, way []string) error {
 	id := way[0]
 	if i := slices.IndexFunc(changed, func(id string) bool {
 		return slices.Contains(way, id)
@@ -163,8 +163,8 @@ func InCircle(changed []string, field string, way []string) error {
 // Len returns the number of beads in the batch.
 func (x *Batch) Len() int { return len(x.beads) }
 
-// Strangers returns the linked IDs outside the batch. The store must check that they exist.
-func (x *Batch) Strangers() []string {
+// ExternalLinks returns the linked IDs outside the batch. The store must check that they exist.
+func (x *Batch) ExternalLinks() []string {
 	var out []string
 	seen := map[string]bool{}
 	for _, b := range x.beads {
@@ -189,8 +189,8 @@ func (x *Batch) Unknown(id string) error {
 	return nil
 }
 
-// Given returns the IDs that the caller chose. The store must check that they are not in use.
-func (x *Batch) Given() []string {
+// GivenIDs returns the IDs that the caller chose. The store must check that they are not in use.
+func (x *Batch) GivenIDs() []string {
 	var out []string
 	for _, b := range x.beads {
 		if b.ID != "" && b.ID[0] != '$' {

@@ -185,12 +185,12 @@ func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) (_ []beads.Bead
 	}
 	defer s.mu.Unlock()
 	defer s.undo(&err)()
-	for _, id := range batch.Strangers() {
+	for _, id := range batch.ExternalLinks() {
 		if s.find(id) < 0 {
 			return nil, batch.Unknown(id)
 		}
 	}
-	for _, id := range batch.Given() {
+	for _, id := range batch.GivenIDs() {
 		if s.find(id) >= 0 {
 			return nil, fmt.Errorf("bead %s exists already: %w", id, beads.ErrConflict)
 		}
@@ -203,7 +203,7 @@ func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) (_ []beads.Bead
 	for _, b := range made {
 		s.all = append(s.all[:len(s.all):len(s.all)], b.Clone())
 	}
-	if err := s.circle(batch.Given()...); err != nil {
+	if err := s.circle(batch.GivenIDs()...); err != nil {
 		return nil, err
 	}
 	s.version++
@@ -235,14 +235,14 @@ func (s *Store) circle(ids ...string) error {
 		"parent": func(b beads.Bead) []string { return []string{b.ParentID} },
 		"needs":  func(b beads.Bead) []string { return b.Needs },
 	} {
-		way := beads.Circle(ids, func(id string) []string {
+		way := beads.Cycle(ids, func(id string) []string {
 			if i := s.find(id); i >= 0 {
 				return next(s.all[i])
 			}
 			return nil
 		})
 		if way != nil {
-			return beads.InCircle(ids, field, way)
+			return beads.CycleError(ids, field, way)
 		}
 	}
 	return nil

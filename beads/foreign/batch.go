@@ -57,7 +57,7 @@ func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, 
 // admit refuses a batch with links to beads that do not exist, or with IDs that are in use. It makes one call: for a
 // single linked bead it looks up the bead, and otherwise it lists all beads.
 func (s *Store) admit(ctx context.Context, batch *beads.Batch) error {
-	strangers, given := batch.Strangers(), batch.Given()
+	strangers, given := batch.ExternalLinks(), batch.GivenIDs()
 	if len(strangers)+len(given) == 0 {
 		return nil
 	}

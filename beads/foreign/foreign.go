@@ -271,13 +271,13 @@ func circle(by map[string]beads.Bead, ids ...string) error {
 		"parent": func(b beads.Bead) []string { return []string{b.ParentID} },
 		"needs":  func(b beads.Bead) []string { return b.Needs },
 	} {
-		if way := beads.Circle(ids, func(id string) []string {
+		if way := beads.Cycle(ids, func(id string) []string {
 			if b, ok := by[id]; ok {
 				return next(b)
 			}
 			return nil
 		}); way != nil {
-			return beads.InCircle(ids, field, way)
+			return beads.CycleError(ids, field, way)
 		}
 	}
 	return nil

@@ -39,7 +39,7 @@ func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, 
 }
 
 func (t *txn) create(prefix string, batch *beads.Batch) ([]beads.Bead, error) {
-	for _, id := range batch.Strangers() {
+	for _, id := range batch.ExternalLinks() {
 		if ok, err := t.exists(id); err != nil {
 			return nil, err
 		} else if !ok {
@@ -50,7 +50,7 @@ func (t *txn) create(prefix string, batch *beads.Batch) ([]beads.Bead, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, id := range batch.Given() {
+	for _, id := range batch.GivenIDs() {
 		if ok, err := t.exists(id); err != nil {
 			return nil, err
 		} else if ok {
@@ -67,7 +67,7 @@ func (t *txn) create(prefix string, batch *beads.Batch) ([]beads.Bead, error) {
 			return nil, err
 		}
 	}
-	if err := t.circle(batch.Given()...); err != nil {
+	if err := t.circle(batch.GivenIDs()...); err != nil {
 		return nil, err
 	}
 	return made, t.changed(last)
@@ -172,7 +172,7 @@ func (t *txn) circle(ids ...string) error {
 		{"needs", `SELECT needs FROM beads WHERE id = ?`},
 	} {
 		var failed error
-		circle := beads.Circle(ids, func(id string) []string {
+		circle := beads.Cycle(ids, func(id string) []string {
 			var links string
 			if _, err := t.one(way.text, []any{id}, &links); err != nil {
 				failed = err
@@ -183,7 +183,7 @@ func (t *txn) circle(ids ...string) error {
 			return failed
 		}
 		if circle != nil {
-			return beads.InCircle(ids, way.field, circle)
+			return beads.CycleError(ids, way.field, circle)
 		}
 	}
 	return nil
