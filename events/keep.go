@@ -17,7 +17,7 @@ func (l *Log) keep() {
 	var nextPoll time.Time
 	for {
 		var due <-chan time.Time
-		if wait, any := l.tend(time.Now(), &nextPoll); any {
+		if wait, any := l.runDueTasks(time.Now(), &nextPoll); any {
 			timer.Reset(wait)
 			due = timer.C
 		}
@@ -30,8 +30,8 @@ func (l *Log) keep() {
 	}
 }
 
-// tend runs the tasks that are due. It returns the time until the next task.
-func (l *Log) tend(now time.Time, nextPoll *time.Time) (wait time.Duration, any bool) {
+// runDueTasks runs the tasks that are due. It returns the time until the next task.
+func (l *Log) runDueTasks(now time.Time, nextPoll *time.Time) (wait time.Duration, any bool) {
 	syncAt, retryAt, queued := l.flushDue(now)
 	next := func(at time.Time) {
 		if d := max(0, at.Sub(now)); !any || d < wait {
@@ -140,7 +140,7 @@ func (l *Log) sync(now time.Time) {
 	defer l.mu.Unlock()
 	switch {
 	case failed != nil:
-		l.distrust(f, last, failed, now)
+		l.replaceAfterSyncError(f, last, failed, now)
 	case old != nil:
 		l.state.sync = old
 	case f != suspect:
@@ -148,8 +148,8 @@ func (l *Log) sync(now time.Time) {
 	}
 }
 
-// distrust starts a new file after a failed flush of f. It does so at most once a minute.
-func (l *Log) distrust(f *os.File, last uint64, err error, now time.Time) {
+// replaceAfterSyncError starts a new file after a failed flush of f. It does so at most once a minute.
+func (l *Log) replaceAfterSyncError(f *os.File, last uint64, err error, now time.Time) {
 	l.state.sync, l.state.suspect = err, f
 	if f != l.f { // the file was rotated in the meantime
 		return

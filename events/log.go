@@ -217,7 +217,7 @@ func (l *Log) Last() uint64 { return l.recent.newest() }
 func (l *Log) Changed(after uint64) <-chan struct{} {
 	ch, first := l.recent.changed(after)
 	if first && l.polling.CompareAndSwap(false, true) {
-		l.poke()
+		l.wakeKeeper()
 	}
 	return ch
 }
@@ -368,8 +368,8 @@ func (h *health) describe(queued int, dropped uint64, reserve error) string {
 
 func (l *Log) path(name string) string { return filepath.Join(l.dir, name) }
 
-// poke wakes the keeper.
-func (l *Log) poke() {
+// wakeKeeper wakes the keeper.
+func (l *Log) wakeKeeper() {
 	select {
 	case l.kick <- struct{}{}:
 	default:

@@ -42,7 +42,7 @@ func (r *recent) publish(items []item) {
 	if len(r.items) > 2*recentEvents || r.bytes > 2*recentBytes {
 		r.trim()
 	}
-	r.rouse()
+	r.wakeReaders()
 }
 
 func (r *recent) trim() {
@@ -63,10 +63,10 @@ func (r *recent) skip(last uint64) {
 		return
 	}
 	r.items, r.bytes, r.last, r.floor = nil, 0, last, last
-	r.rouse()
+	r.wakeReaders()
 }
 
-func (r *recent) rouse() {
+func (r *recent) wakeReaders() {
 	if r.wake != nil {
 		close(r.wake)
 		r.wake = nil
@@ -78,7 +78,7 @@ func (r *recent) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.done = true
-	r.rouse()
+	r.wakeReaders()
 }
 
 func (r *recent) newest() uint64 {

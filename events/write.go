@@ -36,7 +36,7 @@ func (l *Log) flush(now time.Time, spare bool) error {
 	l.state.backoff = min(max(2*l.state.backoff, firstBackoff), maxBackoff)
 	l.state.retry = now.Add(l.state.backoff)
 	l.queue.trim(l.o.Queue)
-	l.poke()
+	l.wakeKeeper()
 	return err
 }
 
@@ -49,7 +49,7 @@ func (l *Log) write(now time.Time, spare bool) error {
 		return err
 	}
 	defer lock.release()
-	if err := l.reach(now); err != nil {
+	if err := l.ensureActiveFile(now); err != nil {
 		return err
 	}
 	out := l.queue.pending(l.state.write, now)
@@ -69,15 +69,15 @@ func (l *Log) write(now time.Time, spare bool) error {
 	return l.put(out, now)
 }
 
-// reach ensures that l.f is the active file, that it was read to its end, and that it ends with a newline. The
-// caller must hold the lock.
-func (l *Log) reach(now time.Time) error {
+// ensureActiveFile ensures that l.f is the active file, that it was read to its end, and that it ends with a
+// newline. The caller must hold the lock.
+func (l *Log) ensureActiveFile(now time.Time) error {
 	info, err := statFile(l.path(activeName))
 	if err != nil {
 		return err
 	}
 	if l.f == nil || info == nil || !os.SameFile(info, l.info) {
-		if err := l.enter(now); err != nil {
+		if err := l.openActiveFile(now); err != nil {
 			return err
 		}
 		if info, err = l.f.Stat(); err != nil {
@@ -101,8 +101,8 @@ func (l *Log) reach(now time.Time) error {
 	return l.heal(now)
 }
 
-// enter opens the active file and finds its end. If the file does not exist, enter creates it.
-func (l *Log) enter(now time.Time) error {
+// openActiveFile opens the active file and finds its end. If the file does not exist, openActiveFile creates it.
+func (l *Log) openActiveFile(now time.Time) error {
 	f, err := disk.OpenFile(l.path(activeName), os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
@@ -252,7 +252,7 @@ func (l *Log) rotate(now time.Time) error {
 	if l.f == l.state.suspect {
 		l.state.renewed = now
 	}
-	return l.enter(now)
+	return l.openActiveFile(now)
 }
 
 // put writes entries in one call and publishes them. After a partial write, it keeps the complete lines.
@@ -292,7 +292,7 @@ func (l *Log) put(out []entry, now time.Time) error {
 		l.recent.publish(items[:done])
 		if l.dirty.since.IsZero() {
 			l.dirty.since = now
-			l.poke()
+			l.wakeKeeper()
 		}
 	}
 	return errors.Join(err, seekErr)
