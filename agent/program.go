@@ -39,14 +39,14 @@ func (e environ) program(c *config.City, a *config.Agent) (config.Program, missi
 			"start_command or a provider, and none of %s is on its PATH, %s; set start_command "+
 			"or provider, or install one of them", a.Origin,
 			strings.Join(sought, ", "), e.path(a.Env)), Lack{sought, e.path(a.Env)}}
-	case !here(c.ProviderOf(a)):
+	case !runsOnThisHost(c.ProviderOf(a)):
 		return p, missingProgram{}
 	}
 	return p, e.missing(&p, a)
 }
 
-// here reports whether a session provider runs programs on this host, so that they must be installed here.
-func here(provider string) bool {
+// runsOnThisHost reports whether a session provider runs programs on this host, so that they must exist here.
+func runsOnThisHost(provider string) bool {
 	return slices.Contains([]string{"pty", "tmux", "subprocess"}, provider)
 }
 
@@ -127,8 +127,8 @@ func fingerprint(a *config.Agent, p *config.Program) session.Fingerprint {
 	return session.NewFingerprint(fields)
 }
 
-// unmarked returns the sorted names of configured variables that are not part of the fingerprint.
-func unmarked(a *config.Agent, p *config.Program) []string {
+// outsideFingerprint returns the sorted names of configured variables that are not part of the fingerprint.
+func outsideFingerprint(a *config.Agent, p *config.Program) []string {
 	if p.By != "" {
 		return nil
 	}

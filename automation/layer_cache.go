@@ -46,7 +46,7 @@ func readLayer(dir string, before *layerCache, local *time.Location, now time.Ti
 	case errors.Is(err, fs.ErrNotExist):
 		return s
 	case err != nil: // a folder that cannot be read is not treated as empty
-		return before.kept(err)
+		return before.withError(err)
 	}
 	for _, e := range entries {
 		name := e.Name()
@@ -71,8 +71,8 @@ func readLayer(dir string, before *layerCache, local *time.Location, now time.Ti
 	return s
 }
 
-// kept returns a copy of the cached content with the error of the failed read.
-func (s *layerCache) kept(why error) *layerCache {
+// withError returns a copy of the cached content with the error of the failed read.
+func (s *layerCache) withError(why error) *layerCache {
 	return &layerCache{err: why, names: s.names, files: s.files, found: s.found, odd: s.odd}
 }
 

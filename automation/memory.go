@@ -119,7 +119,7 @@ func (r *Runs) Load(all []Definition, newest uint64, now time.Time) (interrupted
 			it.check = CheckFacts{Running: it.check.Running}
 		}
 		if want := it.want; want != nil && want.Definition.Sum != d.Sum {
-			if want.Definition = d; want.By == "" && want.Follows == "" && !it.d.waitsLike(d) {
+			if want.Definition = d; want.By == "" && want.Follows == "" && !it.d.hasSameGate(d) {
 				it.want = nil // the new gate decides again
 			}
 		}
@@ -153,8 +153,8 @@ func (r *Runs) Load(all []Definition, newest uint64, now time.Time) (interrupted
 	return interrupted
 }
 
-// waitsLike reports whether two definitions have the same gate, so that a run that is due stays due.
-func (d Definition) waitsLike(e Definition) bool {
+// hasSameGate reports whether two definitions have the same gate, so that a run that is due stays due.
+func (d Definition) hasSameGate(e Definition) bool {
 	return d.When() == e.When() && d.Interval == e.Interval &&
 		(d.Gate != Cron || d.Zone.String() == e.Zone.String())
 }

@@ -77,7 +77,7 @@ func (o resolveInput) resolve() *resolution {
 		written := o.written[d.Scoped()]
 		var problems toml.Problems
 		if d.Pool != "" && o.pools != nil && !slices.Contains(o.pools, d.Target()) {
-			problems = append(problems, written.problem("pool", "%s", d.noPool(o.pools)))
+			problems = append(problems, written.problem("pool", "%s", d.unknownPool(o.pools)))
 		}
 		if d.Formula != "" && !o.mute[""] && !o.mute[d.Rig] {
 			more, err := k.check(d, written)
@@ -93,8 +93,8 @@ func (o resolveInput) resolve() *resolution {
 	return m
 }
 
-// noPool returns the error for a pool that does not exist, with a suggestion.
-func (d Definition) noPool(pools []string) string {
+// unknownPool returns the error for a pool that does not exist, with a suggestion.
+func (d Definition) unknownPool(pools []string) string {
 	target := d.Target()
 	if len(pools) == 0 {
 		return fmt.Sprintf("pool %q not found: this city has no pools; add an [agents.pool] "+

@@ -138,7 +138,7 @@ func (s *Scanner) read(layers []formula.Layer, patience time.Duration,
 		dir := filepath.Join(l.Dir, Folder)
 		saw, ok := s.reading.Do(context.Background(), dir, began, patience, see[i])
 		if !ok {
-			saw = cmp.Or(s.layers[dir], &layerCache{}).kept(errNoAnswer)
+			saw = cmp.Or(s.layers[dir], &layerCache{}).withError(errNoAnswer)
 		}
 		out[i], layerCaches[dir] = saw, saw
 	}
