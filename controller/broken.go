@@ -12,16 +12,16 @@ import (
 	"gcity/internal/screen"
 )
 
-// broke records a panic of a goroutine of the city. It is safe for concurrent use.
-func (c *Controller) broke(err error) {
+// recordPanic records a panic of a goroutine of the city. It is safe for concurrent use.
+func (c *Controller) recordPanic(err error) {
 	select {
 	case c.faults <- err:
 	default: // keep only the first panic
 	}
 }
 
-// whole runs the loop. It returns a panic of the loop separately, as fault.
-func (l *loop) whole(run func() error) (err, fault error) {
+// runCatchingPanics runs the loop. It returns a panic of the loop separately, as fault.
+func (l *loop) runCatchingPanics(run func() error) (err, fault error) {
 	fault = recovery.Catch(func() { err = run() })
 	return err, fault
 }
@@ -56,8 +56,8 @@ func (c *Controller) crash(fault error) error {
 		"controller adopts them: %w", fault)
 }
 
-// late returns a panic that happened during the shutdown, or nil.
-func (c *Controller) late() error {
+// shutdownPanic returns a panic that happened during the shutdown, or nil.
+func (c *Controller) shutdownPanic() error {
 	select {
 	case err := <-c.faults:
 		c.o.Logger.Error("a panic during the shutdown", "err", err)

@@ -99,7 +99,7 @@ func (c *Controller) Do(ctx context.Context, cmd city.Command) (city.Receipt, er
 	peer := city.PeerOf(ctx)
 	cmd, err := city.Signed(cmd, peer)
 	if err == nil {
-		err = c.impostor(cmd, peer)
+		err = c.checkSender(cmd, peer)
 	}
 	if err == nil {
 		cmd, err = city.Tidy(cmd)

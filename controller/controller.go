@@ -206,7 +206,8 @@ func (c *Controller) world() perform.World {
 		Logger: c.o.Logger, Host: c.o.Host, Last: c.o.Last,
 		Stores: c.o.Stores, BackUp: c.o.BackUp, Folders: c.o.Folders, Read: c.o.Read, Vet: c.o.Vet,
 		Door: c.o.Door, Allow: c.o.Allow, Home: c.o.Home,
-		Inbox: c.inbox, Answer: c.answer, Broke: c.broke, Snapshot: c.fresh, InForce: c.force.Load,
+		Inbox: c.inbox, Answer: c.answer, Broke: c.recordPanic, Snapshot: c.fresh,
+		InForce:   c.force.Load,
 		Translate: c.translate, Patrolled: c.gauges.patrolled, Called: c.gauges.called,
 	}
 	if c.o.Held != nil {

@@ -78,7 +78,7 @@ func (c *Controller) run(ctx context.Context, settle bool) error {
 	if settle {
 		c.m.Settle()
 	}
-	err, fault := l.whole(func() error {
+	err, fault := l.runCatchingPanics(func() error {
 		c.sweep()
 		err := l.turns(ctx)
 		c.publish(c.snap.Load(), time.Now())
@@ -91,7 +91,7 @@ func (c *Controller) run(ctx context.Context, settle bool) error {
 	c.keep()
 	c.refuseAll()
 	c.publishEnd()
-	return errors.Join(err, c.late())
+	return errors.Join(err, c.shutdownPanic())
 }
 
 func (c *Controller) sweep() {
@@ -265,7 +265,7 @@ func (l *loop) arm() {
 func (c *Controller) StopLimit() time.Duration { return time.Duration(c.limit.Load()) }
 
 func (l *loop) over() bool {
-	return l.c.m.Standing().Ended || (l.settle && l.c.m.Rest())
+	return l.c.m.Standing().Ended || (l.settle && l.c.m.OneShotDone())
 }
 
 // abandon ends the stop of a city although some agents did not stop in time.

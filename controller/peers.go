@@ -12,8 +12,8 @@ import (
 	"gcity/events"
 )
 
-// impostor refuses a command that names an agent as its sender but comes from another peer.
-func (c *Controller) impostor(cmd city.Command, p city.Peer) error {
+// checkSender refuses a command that names an agent as its sender but comes from another peer.
+func (c *Controller) checkSender(cmd city.Command, p city.Peer) error {
 	by := ""
 	switch cmd := cmd.(type) {
 	case city.Fire:

@@ -98,7 +98,7 @@ func (p always) died(now time.Time, a *record, e session.Exit, drained *drain) {
 		return
 	}
 	if v.Crash && m.deps.ordered {
-		m.deps.spread(now, a)
+		m.deps.restartCoupled(now, a)
 	}
 }
 

@@ -82,8 +82,8 @@ func (ds *dependencies) poolStanding(p *pools.Pool) (how string, up bool) {
 	return fmt.Sprintf("pool %s (no member runs)", p.Name()), false
 }
 
-// ripple decides again about the dependents and dependencies of agents that have started or stopped.
-func (ds *dependencies) ripple(now time.Time) {
+// decideNeighbours decides again about the dependents and dependencies of agents that have started or stopped.
+func (ds *dependencies) decideNeighbours(now time.Time) {
 	for again := true; again; {
 		again = false
 		for i := range ds.m.order {
@@ -165,10 +165,10 @@ func (ds *dependencies) needsAny(a *record, names []string) bool {
 	return false
 }
 
-// spread restarts the other agents that the restart strategy couples to a crashed agent.
-func (ds *dependencies) spread(now time.Time, a *record) {
+// restartCoupled restarts the other agents that the restart strategy couples to a crashed agent.
+func (ds *dependencies) restartCoupled(now time.Time, a *record) {
 	why := fmt.Sprintf("restarted because %s crashed (%s)", a.name, a.want.Strategy)
-	for _, other := range ds.fellows(a) {
+	for _, other := range ds.coupledAgents(a) {
 		if other == a || !other.phase.Alive() || other.phase.InFlight() ||
 			other.finish.drain != nil ||
 			other.unwanted() || other.act.intent.kind != causeNone {
@@ -179,9 +179,9 @@ func (ds *dependencies) spread(now time.Time, a *record) {
 	}
 }
 
-// fellows returns the agents that restart together with an agent according to its strategy, including the agent
+// coupledAgents returns the agents that restart together with an agent according to its strategy, including the agent
 // itself. They are sorted by name.
-func (ds *dependencies) fellows(a *record) []*record {
+func (ds *dependencies) coupledAgents(a *record) []*record {
 	if a.want.Strategy != restart.OneForAll && a.want.Strategy != restart.RestForOne {
 		return nil
 	}

@@ -42,7 +42,7 @@ func (df *drifts) whyReplace(now time.Time, a *record) cause {
 		return cause{}
 	}
 	var known bool
-	if a.sess.restartBarred, known = df.bars(now, a, swapped); a.sess.restartBarred != "" ||
+	if a.sess.restartBarred, known = df.obstacle(now, a, swapped); a.sess.restartBarred != "" ||
 		!known {
 		if a.sess.restartBarred != before && a.sess.restartBarred != "" {
 			df.m.decided(now, a, "hold back", "a restart would fail: "+a.sess.restartBarred)
@@ -68,9 +68,9 @@ func (df *drifts) drifted(a *record, diff []string) {
 	a.sess.drift = diff
 }
 
-// bars returns the reason why a restart with the new configuration would fail, so that the agent must not be
+// obstacle returns the reason why a restart with the new configuration would fail, so that the agent must not be
 // stopped. It returns "" if no reason is known. If known is false, a check is in flight.
-func (df *drifts) bars(now time.Time, a *record, swapped bool) (why string, known bool) {
+func (df *drifts) obstacle(now time.Time, a *record, swapped bool) (why string, known bool) {
 	if a.want.Problem != "" || !swapped {
 		return a.want.Problem, true
 	}
@@ -102,9 +102,9 @@ func (df *drifts) vetting() bool {
 	return false
 }
 
-// unbarred returns the time at which the check before a restart is repeated; zero = not before the configuration
-// changes.
-func (df *drifts) unbarred(a *record) time.Time {
+// nextRestartCheck returns the time at which the check before a restart is repeated; zero = not before the
+// configuration changes.
+func (df *drifts) nextRestartCheck(a *record) time.Time {
 	v := df.vets[a.want.Spec.Provider]
 	if v == nil || v.busy || v.why == "" || a.want.Problem != "" {
 		return time.Time{}
@@ -165,7 +165,7 @@ func (df *drifts) running(now time.Time, a *record) {
 			a.sess.life.TypedAt.Add(typedRecently))
 	case a.sess.restartBarred != "":
 		df.m.set(now, a, city.Running, "restart held back because a restart "+
-			"would fail: "+a.sess.restartBarred+"; "+drift, df.unbarred(a))
+			"would fail: "+a.sess.restartBarred+"; "+drift, df.nextRestartCheck(a))
 	default:
 		df.m.set(now, a, city.Running, "about to restart: "+drift, time.Time{})
 	}

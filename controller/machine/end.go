@@ -91,8 +91,8 @@ func (fn *cityStop) end(now time.Time, msg string) {
 	fn.leaving = nil
 }
 
-// Rest reports whether a one-shot run is complete.
-func (m *Machine) Rest() bool {
+// OneShotDone reports whether a one-shot run is complete.
+func (m *Machine) OneShotDone() bool {
 	return m.looks.listed && m.cityStop.quiet() && !m.looks.listing && m.looks.awaited == 0 &&
 		!m.loader.loading &&
 		!m.pools.Busy() && !m.drifts.vetting()

@@ -96,7 +96,7 @@ func (m *Machine) settle(now time.Time) {
 		m.cityStop.hurryInTime(now)
 	}
 	if m.deps.ordered {
-		m.deps.ripple(now)
+		m.deps.decideNeighbours(now)
 	}
 	if len(m.loader.groups) > 0 {
 		m.loader.settleGroups()

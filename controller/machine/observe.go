@@ -52,7 +52,7 @@ func (lk *looks) observed(now time.Time, in effect.Listed) {
 			}
 			lk.m.loader.waiting = nil
 		}
-		lk.loseSight(now, in)
+		lk.markAllUnknown(now, in)
 		if lk.m.ending == stopAgents {
 			lk.m.cityStop.relook = now.Add(stopRetry)
 		}
@@ -68,7 +68,7 @@ func (lk *looks) observed(now time.Time, in effect.Listed) {
 		lk.see(now, &in.Sessions[i], in.Past, sight{turn: in.Turn})
 	}
 	lk.allListed(now, first, lit)
-	lk.miss(now, in.Turn, func(*record) bool { return true })
+	lk.handleMissing(now, in.Turn, func(*record) bool { return true })
 	lk.m.order = slices.DeleteFunc(lk.m.order, func(a *record) bool {
 		if a.sess.seen == lk.m.turn || !a.gone() || a.act.queued > 0 || a.out.Typing() > 0 ||
 			a.phase.Turn() > in.Turn || a.remembered(now) {
@@ -86,8 +86,8 @@ func (lk *looks) observed(now time.Time, in effect.Listed) {
 	}
 }
 
-// loseSight makes the states of all running agents unknown, because no provider has answered a list.
-func (lk *looks) loseSight(now time.Time, in effect.Listed) {
+// markAllUnknown makes the states of all running agents unknown, because no provider has answered a list.
+func (lk *looks) markAllUnknown(now time.Time, in effect.Listed) {
 	if effect.IsLate(in.Err) {
 		return
 	}
@@ -175,7 +175,7 @@ func (lk *looks) caughtUp(now time.Time, in effect.ListedLate) {
 		lk.see(now, &in.Sessions[i], in.Past, sight{turn: in.Turn, rest: true})
 	}
 	lk.allListed(now, false, lit)
-	lk.miss(now, in.Turn, func(a *record) bool {
+	lk.handleMissing(now, in.Turn, func(a *record) bool {
 		return a.sess.life.Provider == in.Provider || a.phase.State() == lifecycle.Unclear &&
 			a.want != nil &&
 			a.want.Spec.Provider == in.Provider
@@ -190,8 +190,8 @@ func (lk *looks) caughtUp(now time.Time, in effect.ListedLate) {
 	}
 }
 
-// miss handles agents that a list did not show. The function of selects the agents to consider.
-func (lk *looks) miss(now time.Time, turn uint64, of func(*record) bool) {
+// handleMissing handles agents that a list did not show. The function of selects the agents to consider.
+func (lk *looks) handleMissing(now time.Time, turn uint64, of func(*record) bool) {
 	for _, a := range lk.m.order {
 		if a.sess.seen == lk.m.turn || a.phase.InFlight() || a.phase.Turn() > turn || !of(a) {
 			continue

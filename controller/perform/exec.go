@@ -58,7 +58,7 @@ func (au *automations) carryOut(ctx context.Context, f effect.Run) effect.RunEnd
 var errMute = errors.New("does not answer")
 
 func (au *automations) exec(ctx context.Context, f effect.Run, in *effect.RunEnded) error {
-	if err := au.w.home(); err != nil {
+	if err := au.w.checkHome(); err != nil {
 		return err
 	}
 	if f.Run.Definition.Formula != "" {
@@ -182,7 +182,7 @@ func (au *automations) condition(f effect.CheckCondition) {
 	in := effect.ConditionChecked{Scoped: d.Scoped(), Check: d.Check, Code: -1}
 	dir, env, err := au.place(f.In, d)
 	if err == nil {
-		err = au.w.home()
+		err = au.w.checkHome()
 	}
 	if err == nil {
 		var res shell.Result

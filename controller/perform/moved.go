@@ -12,9 +12,9 @@ import (
 // The city's folder may be moved or removed while the city runs. The city's state is written through the open
 // descriptor of Hold, so it stays in one folder. Actions that need the path wait until the folder is back.
 
-// home returns an error if the city's folder is not at its path. Otherwise, a start would create the folder again,
+// checkHome returns an error if the city's folder is not at its path. Otherwise, a start would create the folder again,
 // and a controller at the new path might start the same agent a second time.
-func (w *World) home() error {
+func (w *World) checkHome() error {
 	err := error(nil)
 	if w.Home != nil {
 		err = w.Home()

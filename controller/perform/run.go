@@ -112,7 +112,7 @@ func New(w World) *Runner {
 	if w.Called != nil {
 		guards.Took = w.Called
 	}
-	b.Stores = &Stores{open: w.Stores, home: b.w.home, snapshot: w.Snapshot, guards: guards}
+	b.Stores = &Stores{open: w.Stores, home: b.w.checkHome, snapshot: w.Snapshot, guards: guards}
 	sr := &sessions{base: b, draws: make(chan struct{}, 1), starts: map[string]*starting{},
 		checker: preflight.New(w.Provider)}
 	sr.paced = &paced{Provider: w.Provider,
@@ -212,7 +212,7 @@ func (r *Runner) runCity(f effect.Effect) (ok bool) {
 		r.within(loadLimit, func(context.Context) effect.Input { return r.load(f) })
 	case effect.Edit:
 		r.within(loadLimit, func(context.Context) effect.Input {
-			err := r.w.home()
+			err := r.w.checkHome()
 			if err == nil {
 				err = edit.SetSuspended(r.w.Source, config.Target{Agent: f.Agent, Rig: f.Rig}, f.On)
 			}
@@ -365,7 +365,7 @@ func (sr *sessions) yield(ctx context.Context, agent, name string) {
 
 func (sr *sessions) start(ctx context.Context, f effect.Start) (in effect.Started) {
 	w := f.Want
-	if in.Err = sr.w.home(); in.Err != nil {
+	if in.Err = sr.w.checkHome(); in.Err != nil {
 		return in
 	}
 	if in.Err = sr.checker.Check(ctx, w); in.Err != nil {
@@ -425,7 +425,7 @@ func (sr *sessions) typeInto(ctx context.Context, f effect.Type) error {
 
 func (r *Runner) load(f effect.Load) effect.Input {
 	// the folder may be missing, or another city may be at the path
-	if err := r.w.home(); err != nil {
+	if err := r.w.checkHome(); err != nil {
 		return effect.Loaded{Revision: f.Known}
 	}
 	revision, err := r.w.Source.Revision()

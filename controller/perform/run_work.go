@@ -145,7 +145,7 @@ func (au *automations) watchFolders(layers []formula.Layer) {
 
 // scan finds all automations. It also links the formulas of each scope.
 func (au *automations) scan(ctx context.Context, f effect.Scan) effect.Input {
-	if au.w.home() != nil {
+	if au.w.checkHome() != nil {
 		return effect.Scanned{Away: true}
 	}
 	var trouble []string
