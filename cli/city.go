@@ -131,7 +131,7 @@ func stopCity(ctx context.Context, e *env.Env) (string, error) {
 		err := stopLive(ctx, e, l)
 		// another command stopped the city first; it is not known whether all agents have stopped
 		if exit.IsCut(err) {
-			if _, err = stopLeft(ctx, e, l.Dir); exit.IsStopped(err) {
+			if _, err = stopOrphans(ctx, e, l.Dir); exit.IsStopped(err) {
 				err = nil
 			}
 		}
@@ -142,22 +142,22 @@ func stopCity(ctx context.Context, e *env.Env) (string, error) {
 	}
 	home, entry, is := fleet.Enrolled(e, l.Dir)
 	if !is {
-		return stopLeft(ctx, e, l.Dir)
+		return stopOrphans(ctx, e, l.Dir)
 	}
 	// a city that stays registered would be started again by the supervisor
-	forgotten, err := fleet.Dismiss(ctx, e, home, entry)
+	forgotten, err := fleet.UnregisterAndWait(ctx, e, home, entry)
 	if err != nil {
 		return "", err
 	}
-	what, err := stopLeft(ctx, e, l.Dir)
+	what, err := stopOrphans(ctx, e, l.Dir)
 	if exit.IsStopped(err) {
 		return forgotten, nil
 	}
 	return what, err
 }
 
-// stopLeft stops the sessions of a city that has no controller.
-func stopLeft(ctx context.Context, e *env.Env, dir string) (string, error) {
+// stopOrphans stops the sessions of a city that has no controller.
+func stopOrphans(ctx context.Context, e *env.Env, dir string) (string, error) {
 	ended, err := offline.StopOrphans(ctx, dir, e.Now, e.SaySlow, nil)
 	if err != nil {
 		return "", err
@@ -198,8 +198,8 @@ starts its agents once, as gcity start --standalone does.`,
 				stop = func(ctx context.Context) (string, error) {
 					return "the city is stopped", stopLive(ctx, e, l)
 				}
-			case !supervised: // the city may be registered: stopLeft does not unregister it
-				stop = func(ctx context.Context) (string, error) { return stopLeft(ctx, e, dir) }
+			case !supervised: // the city may be registered: stopOrphans does not unregister it
+				stop = func(ctx context.Context) (string, error) { return stopOrphans(ctx, e, dir) }
 			}
 			own := folder.SourceOf(dir)
 			e.Files, e.Strict = own.Files, own.Strict

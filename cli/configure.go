@@ -117,13 +117,13 @@ func checkConfig(e *env.Env, strict bool) error {
 		out.Warnings = append(out.Warnings, folder.ProblemLines(c.Warnings)...)
 	}
 	out.Valid = len(out.Errors) == 0 && (!strict || len(out.Warnings) == 0)
-	if err := tellCheck(e, &out); err != nil || out.Valid {
+	if err := printCheck(e, &out); err != nil || out.Valid {
 		return err
 	}
 	return exit.Quietly(exit.CodeConfig)
 }
 
-func tellCheck(e *env.Env, out *checkedConfig) error {
+func printCheck(e *env.Env, out *checkedConfig) error {
 	if e.JSON {
 		return e.WriteJSON(out)
 	}

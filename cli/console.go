@@ -294,7 +294,7 @@ func allCities(ctx context.Context, e *env.Env) error {
 	}
 	defer closeIt()
 	if e.JSON || !e.InTTY || !e.OutTTY || e.Getenv("TERM") == "dumb" {
-		return fleet.TellFleet(ctx, e, d)
+		return fleet.PrintFleet(ctx, e, d)
 	}
 	exit, err := openRoom(ctx, e, roomOptions{cities: d, readOnly: e.ReadOnly,
 		logger: folder.QuietLogger()})

@@ -19,7 +19,7 @@ func TestStrandedWorkIsReported(t *testing.T) {
 		{Agent: "old", Why: "is no longer an agent here", Gone: true, Beads: []string{"gc-3"}, Count: 1},
 	}}
 	a := &env.Env{Printer: output.Printer{Getenv: func(string) string { return "" }, Now: func() time.Time { return noon }}}
-	f := doctor.CheckStranded(t.Context(), &doctor.Patient{Running: s})
+	f := doctor.CheckStranded(t.Context(), &doctor.Subject{Running: s})
 	if f.State != "note" || f.Fix == "" {
 		t.Errorf("%+v", f)
 	}
@@ -30,7 +30,7 @@ func TestStrandedWorkIsReported(t *testing.T) {
 			t.Errorf("%s says %q", who, text)
 		}
 	}
-	for _, p := range []doctor.Patient{{}, {Running: &city.Snapshot{}}} {
+	for _, p := range []doctor.Subject{{}, {Running: &city.Snapshot{}}} {
 		if f := doctor.CheckStranded(t.Context(), &p); f.State != "ok" {
 			t.Errorf("%+v", f)
 		}

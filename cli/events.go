@@ -106,7 +106,7 @@ func followEvents(ctx context.Context, e *env.Env, l *env.Link, q events.Query) 
 		at = newest[len(newest)-1].Seq
 	}
 	for _, ev := range output.InOrder(page) {
-		if err := e.TellEvent(ev); err != nil {
+		if err := e.PrintEvent(ev); err != nil {
 			return err
 		}
 		at = max(at, ev.Seq)
@@ -121,7 +121,7 @@ func followEvents(ctx context.Context, e *env.Env, l *env.Link, q events.Query) 
 		if !q.Match(&ev) {
 			continue
 		}
-		if err := e.TellEvent(ev); err != nil {
+		if err := e.PrintEvent(ev); err != nil {
 			return err
 		}
 	}

@@ -134,7 +134,7 @@ func TestAllCitiesOfASilentSupervisor(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*fleet.ListAnswers)
 		defer cancel()
 		var out, errs bytes.Buffer
-		err := fleet.TellFleet(ctx, machine(citytest.NewMachine(), &out, &errs), silentList{citytest.NewMachine()})
+		err := fleet.PrintFleet(ctx, machine(citytest.NewMachine(), &out, &errs), silentList{citytest.NewMachine()})
 		if ctx.Err() != nil || err == nil || !strings.Contains(err.Error(), "the supervisor did not respond") {
 			t.Errorf("ended with %v", err)
 		}

@@ -163,7 +163,7 @@ func summary(s *city.Snapshot) []string {
 		out = append(out, text)
 	}
 	if sum, measured := total(s); measured {
-		out = append(out, agents.Takes(sum))
+		out = append(out, agents.UsageText(sum))
 	}
 	return out
 }

@@ -292,7 +292,7 @@ func check(ctx context.Context, e *env.Env, name string) error {
 	for _, i := range items {
 		answers = append(answers, dueOf(e, &i))
 	}
-	return tellDue(e, answers)
+	return printDue(e, answers)
 }
 
 // offlineCity returns the offline implementation behind a control, or nil if a controller is running.
@@ -304,7 +304,7 @@ func offlineCity(c city.Control) *offline.City {
 	return b
 }
 
-func tellDue(e *env.Env, answers []due) error {
+func printDue(e *env.Env, answers []due) error {
 	var err error
 	if e.JSON {
 		err = e.WriteJSON(output.ListOf(answers))

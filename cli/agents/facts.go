@@ -98,7 +98,7 @@ func processFacts(e *env.Env, g *city.Agent) {
 			e.Clock(g.Session.Started), g.Session.DetailText()))
 	}
 	if g.Usage != nil {
-		e.Fact("usage", Takes(*g.Usage))
+		e.Fact("usage", UsageText(*g.Usage))
 	}
 }
 
@@ -142,8 +142,8 @@ func idle(e *env.Env, g *city.Agent) string {
 		e.Ahead(end))
 }
 
-// Takes formats the resource usage of a process tree.
-func Takes(u city.Usage) string {
+// UsageText formats the resource usage of a process tree.
+func UsageText(u city.Usage) string {
 	return fmt.Sprintf("cpu %s, memory %s, %s", output.Percent(&u), output.Memory(&u),
 		describe.Processes(u.Procs))
 }

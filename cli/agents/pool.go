@@ -33,7 +33,7 @@ func PoolCommand(e *env.Env) *cobra.Command {
 			return e.WriteJSON(output.PoolShape{Pool: *f.Pool,
 				Members: output.ShapesOf(env.MembersOf(f.Snapshot, f.Pool))})
 		}
-		return TellPool(e, f.Snapshot, f.Pool, l.Live)
+		return PrintPool(e, f.Snapshot, f.Pool, l.Live)
 	})
 	scale := forPool(e, &cobra.Command{
 		Use: "scale NAME N|auto", Short: "Set a pool's size by hand, or let its check set it again",
@@ -222,8 +222,8 @@ func checked(e *env.Env, c *city.Check) string {
 	return strings.Join(parts, " · ")
 }
 
-// TellPool writes a pool's details and its members.
-func TellPool(e *env.Env, s *city.Snapshot, p *city.Pool, live bool) error {
+// PrintPool writes a pool's details and its members.
+func PrintPool(e *env.Env, s *city.Snapshot, p *city.Pool, live bool) error {
 	e.Sayf("%s", poolStanding(e, p))
 	if p.Description != "" {
 		e.Sayf("  %s", output.SafeLine(p.Description))

@@ -207,7 +207,7 @@ func restartRig(ctx context.Context, e *env.Env, l *env.Link, f env.Found) error
 		}
 		_ = g.Wait() // the results contain the errors
 	}
-	return tellRestarted(e, f.Rig.Name, results)
+	return printRestarted(e, f.Rig.Name, results)
 }
 
 // waves groups agents that can restart at the same time, as indices. An agent is in an earlier group than the
@@ -256,7 +256,7 @@ func restartOne(ctx context.Context, l *env.Link, g *city.Agent) restarted {
 	return restarted{g.Name, "restarted", r.Message}
 }
 
-func tellRestarted(e *env.Env, rig string, results []restarted) error {
+func printRestarted(e *env.Env, rig string, results []restarted) error {
 	count := map[string]int{}
 	rows := make([][]output.Cell, 0, len(results))
 	for _, r := range results {

@@ -98,7 +98,7 @@ func why(ctx context.Context, e *env.Env, args []string) error {
 		}
 		return nil
 	case f.Pool != nil:
-		if err := TellPool(e, f.Snapshot, f.Pool, l.Live); err != nil {
+		if err := PrintPool(e, f.Snapshot, f.Pool, l.Live); err != nil {
 			return err
 		}
 		writeRecent(e, f.Pool.Decisions, past)

@@ -75,7 +75,7 @@ func PlacesIn(ctx context.Context, e *env.Env, dir string) ([]workstore.Place, e
 		return workstore.PlacesOf(dir, s), nil
 	}
 	if k := folder.LoadConfigCache(dir); k != nil {
-		env.TellKnown(e)
+		env.WarnConfigCache(e)
 		return workstore.PlacesOf(dir, k.Snapshot(dir)), nil
 	}
 	return nil, folder.NeedsFile(refused, folder.UnknownWork)

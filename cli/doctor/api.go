@@ -14,7 +14,7 @@ import (
 	"gcity/events/mirror"
 )
 
-func checkAPI(_ context.Context, p *Patient) finding {
+func checkAPI(_ context.Context, p *Subject) finding {
 	if p.config == nil {
 		return note("", "not checked: the configuration is invalid")
 	}
@@ -57,7 +57,7 @@ func judgeAPI(dir string, c config.API) finding {
 }
 
 // checkMirror calls the script that receives events, and reports the last event that the script has received.
-func checkMirror(ctx context.Context, p *Patient) finding {
+func checkMirror(ctx context.Context, p *Subject) finding {
 	if p.config == nil {
 		return ok("not checked: the configuration is invalid")
 	}

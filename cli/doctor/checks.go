@@ -6,15 +6,15 @@ import "context"
 type check struct {
 	// title of the check's finding; "" if each finding has its own title
 	title string
-	run   func(ctx context.Context, p *Patient) []finding // run must not change anything
+	run   func(ctx context.Context, p *Subject) []finding // run must not change anything
 	// fix returns the problems that --fix can repair; nil = none
-	fix func(dir string) []ailment
+	fix func(dir string) []repairable
 }
 
 // one adapts a check that returns a single finding.
-func one(look func(ctx context.Context, p *Patient) finding) func(context.Context,
-	*Patient) []finding {
-	return func(ctx context.Context, p *Patient) []finding { return []finding{look(ctx, p)} }
+func one(look func(ctx context.Context, p *Subject) finding) func(context.Context,
+	*Subject) []finding {
+	return func(ctx context.Context, p *Subject) []finding { return []finding{look(ctx, p)} }
 }
 
 // checks returns all checks in the order of the report.
@@ -59,7 +59,7 @@ func checks() []check {
 }
 
 // examine runs all checks.
-func examine(ctx context.Context, p *Patient) []finding {
+func examine(ctx context.Context, p *Subject) []finding {
 	var found []finding
 	for _, c := range checks() {
 		for _, f := range c.run(ctx, p) {
@@ -72,9 +72,9 @@ func examine(ctx context.Context, p *Patient) []finding {
 	return found
 }
 
-// ailments returns the problems in a city's folder that --fix can repair.
-func ailments(dir string) []ailment {
-	var out []ailment
+// repairables returns the problems in a city's folder that --fix can repair.
+func repairables(dir string) []repairable {
+	var out []repairable
 	for _, c := range checks() {
 		if c.fix != nil {
 			out = append(out, c.fix(dir)...)

@@ -19,7 +19,7 @@ import (
 	"gcity/describe"
 )
 
-func checkCity(_ context.Context, p *Patient) finding {
+func checkCity(_ context.Context, p *Subject) finding {
 	var e *config.Error
 	switch {
 	case errors.As(p.refused, &e):
@@ -42,7 +42,7 @@ func checkCity(_ context.Context, p *Patient) finding {
 
 // inForce returns the revision in force in the running controller, as the end of a sentence. It returns "" if no
 // controller responds.
-func (p *Patient) inForce() string {
+func (p *Subject) inForce() string {
 	if p.Running == nil {
 		return ""
 	}
@@ -50,7 +50,7 @@ func (p *Patient) inForce() string {
 }
 
 // notInForce returns a finding if the file is valid, but the running controller uses another configuration.
-func (p *Patient) notInForce() (f finding, differs bool) {
+func (p *Subject) notInForce() (f finding, differs bool) {
 	if p.Running == nil {
 		return finding{}, false
 	}
@@ -72,7 +72,7 @@ func (p *Patient) notInForce() (f finding, differs bool) {
 	return finding{}, false
 }
 
-func checkAgents(ctx context.Context, p *Patient) finding {
+func checkAgents(ctx context.Context, p *Subject) finding {
 	if p.config == nil {
 		return note("", "not checked: the configuration is invalid")
 	}
@@ -141,14 +141,14 @@ func judgeAgents(wants []agent.Want, unfit func(*agent.Want) string,
 	return ok("all agents can start")
 }
 
-func checkRigs(_ context.Context, p *Patient) finding {
+func checkRigs(_ context.Context, p *Subject) finding {
 	if p.config == nil {
 		return note("", "not checked: the configuration is invalid")
 	}
 	return judgeRigs(folder.RigPlan(p.config))
 }
 
-func checkAutomations(_ context.Context, p *Patient) finding {
+func checkAutomations(_ context.Context, p *Subject) finding {
 	if p.config == nil {
 		return note("", "not checked: the configuration is invalid")
 	}
@@ -173,7 +173,7 @@ func judgeRigs(rigs []agent.Rig) finding {
 	return ok("%s", describe.Count(len(rigs), "rig"))
 }
 
-func checkOverrides(_ context.Context, p *Patient) finding {
+func checkOverrides(_ context.Context, p *Subject) finding {
 	set, err := edit.Overrides(p.dir)
 	switch {
 	case err != nil:

@@ -89,14 +89,14 @@ func runChecks(ctx context.Context, e *env.Env, fix bool, report string) error {
 	if err != nil {
 		return err
 	}
-	var did mended
+	var did repairs
 	if fix {
 		if e.ReadOnly {
 			return env.RefusedReadOnly("doctor --fix")
 		}
-		did = mendCity(dir)
+		did = repairCity(dir)
 		if !e.JSON {
-			tellMended(e, did)
+			printRepairs(e, did)
 		}
 	}
 	p := newPatient(ctx, e, dir)
@@ -116,12 +116,12 @@ func runChecks(ctx context.Context, e *env.Env, fix bool, report string) error {
 	if e.JSON && fix {
 		err = e.WriteJSON(struct {
 			output.List[finding]
-			mended
+			repairs
 		}{output.ListOf(found), did})
 	} else if e.JSON {
 		err = e.WriteJSON(output.ListOf(found))
 	} else {
-		err = tellFindings(e, found)
+		err = printFindings(e, found)
 	}
 	if err == nil && sick {
 		return exit.Quietly(exit.CodeFailed)
@@ -129,7 +129,7 @@ func runChecks(ctx context.Context, e *env.Env, fix bool, report string) error {
 	return err
 }
 
-func tellFindings(e *env.Env, found []finding) error {
+func printFindings(e *env.Env, found []finding) error {
 	rows := make([][]output.Cell, 0, len(found))
 	for _, f := range found {
 		colour := map[string]string{"ok": output.Green, "note": output.Yellow,
@@ -146,8 +146,8 @@ func tellFindings(e *env.Env, found []finding) error {
 	return e.Table(e.Out, 0, []string{"", "CHECK", "FOUND"}, rows)
 }
 
-// Patient is the input of the checks.
-type Patient struct {
+// Subject is the input of the checks.
+type Subject struct {
 	dir      string
 	env      *env.Env // the command's environment
 	config   *config.City
@@ -164,8 +164,8 @@ type Patient struct {
 	takeover string             // a sentence that says how agents without a controller get one
 }
 
-func newPatient(ctx context.Context, e *env.Env, dir string) *Patient {
-	p := &Patient{dir: dir, env: e, close: func() {}, trials: map[string]finding{},
+func newPatient(ctx context.Context, e *env.Env, dir string) *Subject {
+	p := &Subject{dir: dir, env: e, close: func() {}, trials: map[string]finding{},
 		slow: e.SayVerySlow, takeover: takeover(e, dir)}
 	p.Running, p.silent = folder.AskController(ctx, dir)
 	p.config, p.refused = folder.LoadCityOf(dir, p.Running)
@@ -182,14 +182,14 @@ func newPatient(ctx context.Context, e *env.Env, dir string) *Patient {
 }
 
 // agents returns the maximum number of agents, with every possible pool member.
-func (p *Patient) agents() int {
+func (p *Subject) agents() int {
 	if p.config == nil {
 		return 0
 	}
 	return len(folder.Plan(p.config, p.dir))
 }
 
-func checkFolder(_ context.Context, p *Patient) finding {
+func checkFolder(_ context.Context, p *Subject) finding {
 	dir := filepath.Join(p.dir, ".gc")
 	info, err := os.Lstat(dir)
 	switch {
@@ -207,7 +207,7 @@ func checkFolder(_ context.Context, p *Patient) finding {
 	return ok("only you can open this folder")
 }
 
-func checkController(_ context.Context, p *Patient) finding {
+func checkController(_ context.Context, p *Subject) finding {
 	held, err := folder.IsHeld(p.dir)
 	if err != nil {
 		return bad("make .gc writable for your user", "cannot check the controller's lock: %v", err)
@@ -235,7 +235,7 @@ func checkController(_ context.Context, p *Patient) finding {
 	return ok("not running")
 }
 
-func checkSessions(_ context.Context, p *Patient) finding {
+func checkSessions(_ context.Context, p *Subject) finding {
 	if p.unlisted != nil {
 		if remedy := sessions.TmuxRemedy(p.unlisted); remedy != "" {
 			return bad(remedy, "cannot list the sessions: %v", p.unlisted)
@@ -292,7 +292,7 @@ func takeover(e *env.Env, dir string) string {
 	return "`gcity` or `gcity --headless` takes the sessions over"
 }
 
-func checkLog(ctx context.Context, p *Patient) finding {
+func checkLog(ctx context.Context, p *Subject) finding {
 	trouble, err := folder.LogTrouble(ctx, p.dir)
 	switch {
 	case err != nil:

@@ -51,7 +51,7 @@ func TestDamagedOverrides(t *testing.T) {
 	if err := os.WriteFile(file, []byte("[pools]\nw = \"many\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if f := checkOverrides(t.Context(), &Patient{dir: dir}); f.State != "bad" ||
+	if f := checkOverrides(t.Context(), &Subject{dir: dir}); f.State != "bad" ||
 		!strings.Contains(f.Detail, file) {
 		t.Errorf("%+v", f)
 	}
@@ -66,26 +66,26 @@ func TestDoctorShowsTheRevisionInForce(t *testing.T) {
 		return &city.Snapshot{Config: c}
 	}
 	for _, c := range []struct {
-		p           Patient
+		p           Subject
 		state, says string
 	}{
-		{Patient{config: conf}, "ok", "0 agents, revision bbbbbbbbbbbb"},
-		{Patient{config: conf, Running: &city.Snapshot{
+		{Subject{config: conf}, "ok", "0 agents, revision bbbbbbbbbbbb"},
+		{Subject{config: conf, Running: &city.Snapshot{
 			Config: city.ConfigInfo{Revision: "bbbbbbbbbbbb"}}}, "ok",
 			"0 agents, revision bbbbbbbbbbbb"},
-		{Patient{config: conf, Running: running(city.ConfigInfo{})}, "note",
+		{Subject{config: conf, Running: running(city.ConfigInfo{})}, "note",
 			"revision bbbbbbbbbbbb has not been read yet; revision aaaaaaaaaaaa is in force"},
-		{Patient{config: conf, Running: running(
+		{Subject{config: conf, Running: running(
 			city.ConfigInfo{Held: &city.Held{Revision: "bbbbbbbbbbbb", Removes: []string{"y", "x"},
 				Running: 3}})},
 			"note", "revision bbbbbbbbbbbb is held, it removes 2 of 3 running agents (x, y); " +
 				"revision aaaaaaaaaaaa is in force"},
-		{Patient{config: conf, Running: running(city.ConfigInfo{Rejected: "another name"})},
+		{Subject{config: conf, Running: running(city.ConfigInfo{Rejected: "another name"})},
 			"bad", "revision bbbbbbbbbbbb is invalid; revision aaaaaaaaaaaa is in force:\n" +
 				"another name"},
-		{Patient{refused: mistakes, Running: running(city.ConfigInfo{})}, "bad",
+		{Subject{refused: mistakes, Running: running(city.ConfigInfo{})}, "bad",
 			"2 errors; revision aaaaaaaaaaaa is in force:\none\ntwo"},
-		{Patient{refused: mistakes}, "bad", "2 errors:\none\ntwo"},
+		{Subject{refused: mistakes}, "bad", "2 errors:\none\ntwo"},
 	} {
 		if f := checkCity(t.Context(), &c.p); f.State != c.state || f.Detail != c.says {
 			t.Errorf("%+v, want %s: %s", f, c.state, c.says)
@@ -97,7 +97,7 @@ func TestDoctorShowsTheRevisionInForce(t *testing.T) {
 func TestFindingsOfSeveralLines(t *testing.T) {
 	var out bytes.Buffer
 	a := &env.Env{Printer: output.Printer{Out: &out, Getenv: func(string) string { return "" }}}
-	if err := tellFindings(a, []finding{{Check: "configuration", State: "bad",
+	if err := printFindings(a, []finding{{Check: "configuration", State: "bad",
 		Detail: "2 errors:\none\ntwo", Fix: "edit"}}); err != nil {
 		t.Fatal(err)
 	}

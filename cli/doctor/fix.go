@@ -20,8 +20,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// ailment is a problem that doctor can repair without losing data.
-type ailment struct {
+// repairable is a problem that doctor can repair without losing data.
+type repairable struct {
 	what string
 	idle bool   // repair only while no process holds the city's lock
 	then string // advice to print while the lock is held
@@ -40,18 +40,18 @@ var onceRead = errors.New("gcity rewrites the file when the configuration is val
 const leftoverAge = time.Hour
 
 // openFolder returns a problem if other users can open this user's folder .gc.
-func openFolder(dir string) []ailment {
+func openFolder(dir string) []repairable {
 	gc := folder.StateDir(dir)
 	info, err := os.Lstat(gc)
 	if err != nil || !info.IsDir() || disk.Own(gc) != nil || info.Mode().Perm() == 0o700 {
 		return nil
 	}
-	return []ailment{{what: fmt.Sprintf("other users can open %s (%v)", gc, info.Mode().Perm()),
+	return []repairable{{what: fmt.Sprintf("other users can open %s (%v)", gc, info.Mode().Perm()),
 		mend: func() error { return disk.MakePrivate(gc) }}}
 }
 
 // leftovers returns problems with files that a controller or another process should have removed or created.
-func leftovers(dir string) []ailment {
+func leftovers(dir string) []repairable {
 	gc := folder.StateDir(dir)
 	info, err := os.Lstat(gc)
 	if err != nil || !info.IsDir() || disk.Own(gc) != nil {
@@ -60,22 +60,23 @@ func leftovers(dir string) []ailment {
 	if _, err := os.Stat(filepath.Join(gc, "controller.lock")); err != nil {
 		return nil // no controller has ever run here
 	}
-	var out []ailment
+	var out []repairable
 	if _, err := os.Lstat(filepath.Join(gc, ".gitignore")); errors.Is(err, fs.ErrNotExist) {
-		out = append(out, ailment{what: gc + " has no .gitignore, so git would add runtime files",
+		out = append(out, repairable{what: gc + " has no .gitignore, so git would add " +
+			"runtime files",
 			mend: func() error { return folder.HideFromGit(gc) }})
 	}
 	if _, err := os.Stat(filepath.Join(folder.BinDir(dir), "gc")); errors.Is(err, fs.ErrNotExist) {
-		out = append(out, ailment{what: filepath.Join(folder.BinDir(dir), "gc") +
+		out = append(out, repairable{what: filepath.Join(folder.BinDir(dir), "gc") +
 			" is a broken link, so agents do not find gc",
 			mend: func() error { return folder.LinkBinary(dir) }})
 	}
-	for _, left := range halfWritten(gc) {
-		out = append(out, ailment{what: left + " was left by a killed process", idle: true,
+	for _, left := range partialFiles(gc) {
+		out = append(out, repairable{what: left + " was left by a killed process", idle: true,
 			then: onceFree, mend: func() error { return folder.UnlessGone(disk.Remove(left)) }})
 	}
 	if data, err := disk.ReadFile(folder.ConfigCachePath(dir)); err == nil && !json.Valid(data) {
-		out = append(out, ailment{what: folder.ConfigCachePath(dir) + " is damaged", idle: true,
+		out = append(out, repairable{what: folder.ConfigCachePath(dir) + " is damaged", idle: true,
 			then: "`gcity reload` makes the controller write the file again", mend: func() error {
 				c, err := folder.LoadCity(dir)
 				if err != nil {
@@ -88,15 +89,15 @@ func leftovers(dir string) []ailment {
 }
 
 // staleFiles returns the socket and the pid file of a controller that is no longer running.
-func staleFiles(dir string) []ailment {
+func staleFiles(dir string) []repairable {
 	if held, err := folder.IsHeld(dir); err != nil || held {
 		return nil
 	}
-	var out []ailment
+	var out []repairable
 	at := disk.FindSocket(folder.SocketPath(dir))
 	if info, err := os.Lstat(at); err == nil && info.Mode().Type() == fs.ModeSocket &&
-		nobodyAnswers(dir) {
-		out = append(out, ailment{what: at + " belongs to a dead controller", idle: true,
+		isSocketDead(dir) {
+		out = append(out, repairable{what: at + " belongs to a dead controller", idle: true,
 			then: onceFree,
 			mend: func() error {
 				return errors.Join(folder.UnlessGone(disk.Remove(at)),
@@ -106,14 +107,14 @@ func staleFiles(dir string) []ailment {
 	pid := filepath.Join(folder.StateDir(dir), "daemon.pid")
 	// the pid file is removed last: while it exists, a starting controller waits for the lock
 	if _, err := os.Lstat(pid); err == nil {
-		out = append(out, ailment{what: pid + " belongs to a dead controller", idle: true,
+		out = append(out, repairable{what: pid + " belongs to a dead controller", idle: true,
 			then: onceFree,
 			mend: func() error { return folder.UnlessGone(disk.Remove(pid)) }})
 	}
 	return out
 }
 
-func nobodyAnswers(dir string) bool {
+func isSocketDead(dir string) bool {
 	_, closeNear, err := folder.Dial(dir)
 	if err == nil {
 		closeNear()
@@ -121,8 +122,8 @@ func nobodyAnswers(dir string) bool {
 	return err != nil && exit.IsNotRunning(err)
 }
 
-// halfWritten returns the files in .gc and .gc/bin that have the name of an unfinished write.
-func halfWritten(gc string) []string {
+// partialFiles returns the files in .gc and .gc/bin that have the name of an unfinished write.
+func partialFiles(gc string) []string {
 	unfinished :=
 		regexp.MustCompile(
 			`^(\.gcity-[A-Z2-7]{26}|\.[A-Za-z][A-Za-z0-9-]*\.[a-z]+[0-9]{9,}|gc\.[0-9]+)$`)
@@ -148,7 +149,7 @@ func halfWritten(gc string) []string {
 	return out
 }
 
-func checkLeftovers(_ context.Context, p *Patient) finding {
+func checkLeftovers(_ context.Context, p *Subject) finding {
 	held, err := folder.IsHeld(p.dir)
 	held = held || err != nil
 	var lines []string
@@ -172,18 +173,18 @@ func checkLeftovers(_ context.Context, p *Patient) finding {
 	return ok("none")
 }
 
-// mended is the result of --fix.
-type mended struct {
+// repairs is the result of --fix.
+type repairs struct {
 	Done []string `json:"mended"`
 	Left []string `json:"left"` // each with the reason why it was not repaired
 }
 
-// mendCity repairs what can be repaired without losing data. It changes nothing that a running controller uses.
-func mendCity(dir string) mended {
-	out := mended{Done: []string{}, Left: []string{}}
-	ills := ailments(dir)
+// repairCity repairs what can be repaired without losing data. It changes nothing that a running controller uses.
+func repairCity(dir string) repairs {
+	out := repairs{Done: []string{}, Left: []string{}}
+	ills := repairables(dir)
 	var held error
-	if slices.ContainsFunc(ills, func(ill ailment) bool { return ill.idle }) {
+	if slices.ContainsFunc(ills, func(ill repairable) bool { return ill.idle }) {
 		lock, err := disk.TryLock(filepath.Join(folder.StateDir(dir), "controller.lock"))
 		if held = err; err == nil {
 			defer func() { _ = lock.Release() }() // the kernel releases the lock at exit
@@ -208,7 +209,7 @@ func mendCity(dir string) mended {
 	return out
 }
 
-func tellMended(e *env.Env, m mended) {
+func printRepairs(e *env.Env, m repairs) {
 	for _, line := range m.Done {
 		e.Sayf("%s", e.Paint(output.Green, "repaired: ")+output.SafeLine(line))
 	}

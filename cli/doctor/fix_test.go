@@ -48,13 +48,13 @@ func TestFixChangesNothing(t *testing.T) {
 		}
 	}
 	before := listing(t, dir)
-	if m := mendCity(dir); len(m.Done)+len(m.Left) != 0 {
+	if m := repairCity(dir); len(m.Done)+len(m.Left) != 0 {
 		t.Errorf("%+v", m)
 	}
 	if after := listing(t, dir); !slices.Equal(before, after) {
 		t.Errorf("was %q, is %q", before, after)
 	}
-	if f := checkLeftovers(t.Context(), &Patient{dir: dir}); f.State != "ok" {
+	if f := checkLeftovers(t.Context(), &Subject{dir: dir}); f.State != "ok" {
 		t.Errorf("%+v", f)
 	}
 }
@@ -89,7 +89,7 @@ func TestFixSaysWhatItLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	m := mendCity(dir)
+	m := repairCity(dir)
 	if len(m.Done) != 2 || len(m.Left) != 1 ||
 		!strings.Contains(m.Left[0], "known.json is damaged: gcity rewrites the file when "+
 			"the configuration is valid") {

@@ -7,7 +7,7 @@ import (
 	"gcity/cli/folder"
 )
 
-func checkRecipes(ctx context.Context, p *Patient) finding {
+func checkRecipes(ctx context.Context, p *Subject) finding {
 	if p.config == nil {
 		return note("", "not checked: the configuration is invalid")
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // checkLinger reports whether a user's processes are killed at logout.
-func checkLinger(context.Context, *Patient) finding {
+func checkLinger(context.Context, *Subject) finding {
 	if _, err := os.Stat("/run/systemd/system"); errors.Is(err, fs.ErrNotExist) {
 		return ok("systemd does not kill processes at logout here")
 	}
@@ -23,7 +23,7 @@ func checkLinger(context.Context, *Patient) finding {
 	if err != nil {
 		return note("", "cannot determine your user name: %v", err)
 	}
-	return judgeLogout(me.Username, me.Uid == "0", service.Lingers(), killers("/"))
+	return judgeLogout(me.Username, me.Uid == "0", service.Lingers(), logindSettings("/"))
 }
 
 func judgeLogout(name string, root, lingers bool, l logind) finding {
@@ -54,9 +54,9 @@ type logind struct {
 	from          string // the file that sets KillUserProcesses
 }
 
-// killers reads logind.conf and its drop-ins. A later file name overrides an earlier one. Of files with the same
+// logindSettings reads logind.conf and its drop-ins. A later file name overrides an earlier one. Of files with the same
 // name, /etc overrides /run and /usr. The main file has the lowest precedence.
-func killers(root string) logind {
+func logindSettings(root string) logind {
 	l := logind{exclude: []string{"root"}}
 	places := []string{"etc", "run", "usr/local/lib", "usr/lib", "lib"}
 	for _, place := range places {

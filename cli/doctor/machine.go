@@ -21,7 +21,7 @@ import (
 )
 
 // checkQuarantine reports quarantined agents and when each quarantine ends.
-func checkQuarantine(_ context.Context, p *Patient) finding {
+func checkQuarantine(_ context.Context, p *Subject) finding {
 	if p.Running == nil {
 		return ok("not checked: no controller is running")
 	}
@@ -47,7 +47,7 @@ func judgeQuarantine(agents []city.Agent) finding {
 const aheadBy = time.Minute
 
 // checkClock checks that the clock is plausible: cron, cooldowns and the event log depend on it.
-func checkClock(ctx context.Context, p *Patient) finding {
+func checkClock(ctx context.Context, p *Subject) finding {
 	newest, err := folder.ReadEvents(ctx, p.dir, events.Query{Limit: 1})
 	if err != nil {
 		return note("", "not compared with the event log: %v", err)
@@ -74,7 +74,7 @@ func judgeClock(now, last time.Time) finding {
 }
 
 // checkGit checks that git is installed if topologies come from repositories.
-func checkGit(_ context.Context, p *Patient) finding {
+func checkGit(_ context.Context, p *Subject) finding {
 	if p.config == nil {
 		return note("", "not checked: the configuration is invalid")
 	}
@@ -89,7 +89,7 @@ func checkGit(_ context.Context, p *Patient) finding {
 }
 
 // checkVersions checks whether the running processes use the same program file as this one.
-func checkVersions(ctx context.Context, p *Patient) finding {
+func checkVersions(ctx context.Context, p *Subject) finding {
 	exe, err := os.Executable()
 	if err != nil {
 		return note("", "cannot find the file of this program: %v", err)
@@ -175,7 +175,7 @@ func judgeVersions(exe, controller, renew string, holders map[string]int) findin
 }
 
 // workFolders returns the folders in which gcity stores files of a city.
-func (p *Patient) workFolders() []string {
+func (p *Subject) workFolders() []string {
 	out := []string{p.dir}
 	if p.config != nil {
 		for _, r := range folder.RigPlan(p.config) {

@@ -37,7 +37,7 @@ func networked(kind int64) string {
 	return ""
 }
 
-func checkFileSystem(_ context.Context, p *Patient) finding {
+func checkFileSystem(_ context.Context, p *Subject) finding {
 	var lines []string
 	for _, dir := range p.workFolders() {
 		var st unix.Statfs_t
@@ -56,7 +56,7 @@ func checkFileSystem(_ context.Context, p *Patient) finding {
 	return ok("local")
 }
 
-func checkSpace(_ context.Context, p *Patient) finding {
+func checkSpace(_ context.Context, p *Subject) finding {
 	var st unix.Statfs_t
 	if err := unix.Statfs(p.dir, &st); err != nil {
 		return bad("", "cannot check the free space: %v", err)
@@ -73,7 +73,7 @@ func checkSpace(_ context.Context, p *Patient) finding {
 	return ok("%s", text)
 }
 
-func checkTerminals(_ context.Context, p *Patient) finding {
+func checkTerminals(_ context.Context, p *Subject) finding {
 	most, err := kernelNumber("/proc/sys/kernel/pty/max")
 	if err != nil {
 		return note("mount /proc", "cannot read the limit of terminals: %v", err)
@@ -95,7 +95,7 @@ func checkTerminals(_ context.Context, p *Patient) finding {
 	return ok("%d of %d in use", used, most)
 }
 
-func checkFiles(_ context.Context, p *Patient) finding {
+func checkFiles(_ context.Context, p *Subject) finding {
 	limit := host.OpenFiles(p.Running)
 	if limit == 0 {
 		return note("", "cannot read the limit of open files")
@@ -112,7 +112,7 @@ func checkFiles(_ context.Context, p *Patient) finding {
 const tasksPerAgent = 40
 
 // checkTasks checks whether the limits allow enough processes and threads for all agents.
-func checkTasks(_ context.Context, p *Patient) finding {
+func checkTasks(_ context.Context, p *Subject) finding {
 	var lim unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NPROC, &lim); err != nil {
 		return note("", "cannot read the limit of processes: %v", err)
@@ -145,7 +145,7 @@ func judgeTasks(user uint64, group string, agents int) finding {
 	return ok("enough")
 }
 
-func checkInotify(context.Context, *Patient) finding {
+func checkInotify(context.Context, *Subject) finding {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
 	if err != nil {
 		return note("sysctl fs.inotify.max_user_instances=1024",

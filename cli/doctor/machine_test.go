@@ -58,7 +58,7 @@ func TestJudgeMachine(t *testing.T) {
 		{judgeTasks(1<<62, "", 1), "ok", ""},
 		{judgeTasks(100, "max", 1), "note", "this user may run 100 processes, and 1 agent may need 296"},
 		{judgeTasks(1<<62, "300", 2), "note", "this shell's control group may have 300 processes"},
-		{checkGit(t.Context(), &Patient{config: &config.City{}}), "ok", "not needed"},
+		{checkGit(t.Context(), &Subject{config: &config.City{}}), "ok", "not needed"},
 	} {
 		if c.f.State != c.state || !strings.Contains(c.f.Detail, c.says) ||
 			strings.Contains(c.f.Detail, "\x1b") || (c.state != "ok" && c.f.Fix == "") {
@@ -83,7 +83,7 @@ func TestKillers(t *testing.T) {
 	}
 	expect := func(kill bool, from string) {
 		t.Helper()
-		if l := killers(root); l.kill != kill || !strings.HasSuffix(l.from, from) {
+		if l := logindSettings(root); l.kill != kill || !strings.HasSuffix(l.from, from) {
 			t.Errorf("%+v, want %v from %s", l, kill, from)
 		}
 	}
@@ -150,7 +150,7 @@ func TestDoctorChecksTheUnit(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		f := judgeUnit(t.Context(), a, (&Patient{dir: dir, config: conf}).asService(a),
+		f := judgeUnit(t.Context(), a, (&Subject{dir: dir, config: conf}).cityService(a),
 			&service.UnitFile{Manager: m, Path: path, Text: text})
 		if f.State != state || !strings.Contains(f.Detail, says) || (state != "ok" && f.Fix == "") {
 			t.Errorf("%+v, want %s: %s", f, state, says)

@@ -8,7 +8,7 @@ import (
 )
 
 // checkPrefs reports the path of the preferences and errors in them. Errors in preferences never prevent work.
-func checkPrefs(_ context.Context, p *Patient) finding {
+func checkPrefs(_ context.Context, p *Subject) finding {
 	e := p.env
 	f, err := env.PrefsFiles(e)
 	if err != nil {

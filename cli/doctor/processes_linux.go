@@ -26,7 +26,7 @@ func programOf(pid int) string {
 }
 
 // checkStrays looks for processes of this city's agents that are still running after their session has ended.
-func checkStrays(ctx context.Context, p *Patient) finding {
+func checkStrays(ctx context.Context, p *Subject) finding {
 	if p.unlisted != nil || p.provider == nil {
 		return ok("not checked: the sessions cannot be listed")
 	}

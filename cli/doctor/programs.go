@@ -12,7 +12,7 @@ import (
 	"gcity/internal/redact"
 )
 
-func checkPrograms(_ context.Context, p *Patient) finding {
+func checkPrograms(_ context.Context, p *Subject) finding {
 	if p.config == nil {
 		return note("", "not checked: the configuration is invalid")
 	}

@@ -21,7 +21,7 @@ type providerUse struct {
 }
 
 // providersOf returns the session providers of a city, starting with the provider in [session].
-func (p *Patient) providersOf() []providerUse {
+func (p *Subject) providersOf() []providerUse {
 	out := []providerUse{{name: p.config.Session.Provider}}
 	for i := range p.config.Agents {
 		name := p.config.ProviderOf(&p.config.Agents[i])
@@ -40,7 +40,7 @@ func (p *Patient) providersOf() []providerUse {
 }
 
 // checkProviders tests each session provider of the city. It returns one finding for each.
-func checkProviders(ctx context.Context, p *Patient) []finding {
+func checkProviders(ctx context.Context, p *Subject) []finding {
 	if p.config == nil {
 		return []finding{{Check: "providers", State: "note",
 			Detail: "not checked: the configuration is invalid"}}
@@ -58,7 +58,7 @@ func checkProviders(ctx context.Context, p *Patient) []finding {
 }
 
 // tried returns the result of testing a session provider. Each provider is tested only once.
-func (p *Patient) tried(ctx context.Context, name string) finding {
+func (p *Subject) tried(ctx context.Context, name string) finding {
 	f, known := p.trials[name]
 	if !known {
 		f = p.tryProvider(ctx, name)
@@ -67,7 +67,7 @@ func (p *Patient) tried(ctx context.Context, name string) finding {
 	return f
 }
 
-func (p *Patient) tryProvider(ctx context.Context, name string) finding {
+func (p *Subject) tryProvider(ctx context.Context, name string) finding {
 	switch name {
 	case "fake":
 		return note("use another provider after the drill",

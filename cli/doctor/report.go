@@ -35,7 +35,7 @@ const defaultReport = "gcity-report.txt"
 // writeReport writes a bug report to a new file that only its owner can read. It contains the findings, the
 // version, the system, the configuration, the state of the agents, and the newest events and log lines. Secrets are
 // hidden everywhere.
-func writeReport(ctx context.Context, e *env.Env, p *Patient, found []finding, path string) error {
+func writeReport(ctx context.Context, e *env.Env, p *Subject, found []finding, path string) error {
 	var b bytes.Buffer
 	section := func(title string, write func(io.Writer) error) {
 		fmt.Fprintf(&b, "\n== %s ==\n", title)
@@ -73,7 +73,7 @@ func writeReport(ctx context.Context, e *env.Env, p *Patient, found []finding, p
 
 // writeConfig writes the configuration as config show prints it. For an invalid configuration it writes only the
 // error, because it is unknown which parts are secret.
-func (p *Patient) writeConfig(w io.Writer) error {
+func (p *Subject) writeConfig(w io.Writer) error {
 	if p.config == nil {
 		_, err := fmt.Fprintf(w, "the configuration is invalid, so this report omits it:\n%v\n",
 			p.refused)
@@ -83,7 +83,7 @@ func (p *Patient) writeConfig(w io.Writer) error {
 	return err
 }
 
-func (p *Patient) writeStatus(w io.Writer) error {
+func (p *Subject) writeStatus(w io.Writer) error {
 	if p.Running == nil {
 		_, err := fmt.Fprintf(w, "no controller responds: %v; %s known\n", p.silent,
 			describe.Count(len(p.sessions), "session"))

@@ -18,7 +18,7 @@ import (
 
 // checkServices checks the units that run the city and the supervisor. It returns one finding for each, and one for
 // a unit that gcity did not write.
-func checkServices(ctx context.Context, p *Patient) []finding {
+func checkServices(ctx context.Context, p *Subject) []finding {
 	a := p.env
 	units := service.Units(a, "city", p.dir)
 	many, _ := env.HomeDir(a) // this fails only without a home folder, and then no unit is found
@@ -35,7 +35,7 @@ func checkServices(ctx context.Context, p *Patient) []finding {
 			}
 		}
 	}
-	out = append(out, judgeUnits(ctx, a, p.asService(a), units)...)
+	out = append(out, judgeUnits(ctx, a, p.cityService(a), units)...)
 	if len(units) > 1 {
 		out = append(out, finding{Check: "services", State: "bad",
 			Detail: "this city has two services, one of your user and one of the system: the " +
@@ -49,7 +49,7 @@ func checkServices(ctx context.Context, p *Patient) []finding {
 			Fix: "run `gcity daemon uninstall` to run it with the supervisor, or `gcity stop` " +
 				"and then `gcity daemon start` to use its service"})
 	}
-	return append(out, judgeUnits(ctx, a, p.asMany(a, many), all)...)
+	return append(out, judgeUnits(ctx, a, p.supervisorService(a, many), all)...)
 }
 
 // judgeForeign checks whether agents survive the end of their controller in a unit that gcity did not write.
@@ -84,8 +84,8 @@ type served struct {
 	lost func(environ []string) []string
 }
 
-// asService returns the description of the city as a service.
-func (p *Patient) asService(a *env.Env) served {
+// cityService returns the description of the city as a service.
+func (p *Subject) cityService(a *env.Env) served {
 	s := served{ServiceKind: service.CityService(a), at: p.dir, runs: p.Running != nil,
 		lost: func(environ []string) []string { return lostTo(p, environ) }}
 	if p.config == nil {
@@ -94,9 +94,9 @@ func (p *Patient) asService(a *env.Env) served {
 	return s
 }
 
-// asMany returns the description of the supervisor as a service. If the supervisor runs this city, the agents
-// inherit its environment.
-func (p *Patient) asMany(a *env.Env, home string) served {
+// supervisorService returns the description of the supervisor as a service. If the supervisor runs this city, the
+// agents inherit its environment.
+func (p *Subject) supervisorService(a *env.Env, home string) served {
 	s := served{ServiceKind: service.SupervisorService(func() (string,
 		error) {
 		return env.HomeDir(a)
@@ -265,7 +265,7 @@ func readWord(s string) string {
 
 // lostTo returns the agents with a program that this process finds, but a process with another environment does not
 // find, or finds at another path.
-func lostTo(p *Patient, environ []string) []string {
+func lostTo(p *Subject, environ []string) []string {
 	host := folder.ThisHost(p.dir)
 	host.Environ = slices.DeleteFunc(host.Environ,
 		func(kv string) bool { return strings.HasPrefix(kv, "PATH=") })

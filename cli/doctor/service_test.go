@@ -42,7 +42,7 @@ func TestDoctorOfServices(t *testing.T) {
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	t.Setenv("GC_HOME", home)
 	a := &env.Env{Printer: output.Printer{Getenv: os.Getenv}, Dir: t.TempDir()}
-	p := &Patient{dir: a.Dir}
+	p := &Subject{dir: a.Dir}
 	m := &service.Manager{Folder: t.TempDir(), Environ: os.Environ()}
 	states := func(text string) {
 		t.Helper()
@@ -81,7 +81,7 @@ func TestDoctorOfServices(t *testing.T) {
 			t.Errorf("%+v, want %s: %s -> %s", f, state, says, fix)
 		}
 	}
-	many := p.asMany(a, home)
+	many := p.supervisorService(a, home)
 	states("active")
 	judge(many, text, "ok", "up to date, active", "")
 	judge(many, strings.Replace(text, "ExecStart=", "ExecStart=/nowhere", 1), "bad", "does not exist",
@@ -90,10 +90,10 @@ func TestDoctorOfServices(t *testing.T) {
 		`TimeoutStopSec should be "930"`, "restart gcity-supervisor.service")
 	judge(many, strings.Replace(text, "ExecStart="+s.Exe, "ExecStart=/bin/sh", 1), "ok",
 		"the service runs /bin/sh, and this program is "+s.Exe, "")
-	judge(p.asService(a), text, "note", "not compared: the configuration is invalid", "")
+	judge(p.cityService(a), text, "note", "not compared: the configuration is invalid", "")
 	states("failed")
 	judge(many, text, "bad", "the service has failed", "status gcity-supervisor.service")
-	judge(p.asService(a), text, "bad", "the service has failed, and the configuration is invalid",
+	judge(p.cityService(a), text, "bad", "the service has failed, and the configuration is invalid",
 		"fix that problem, then `systemctl --user start")
 	states("inactive")
 	judge(many, text, "ok", "up to date, inactive", "")

@@ -28,7 +28,7 @@ const (
 
 // checkStores checks the store of the city and of each rig with an existing folder. Unless the command is read-only, it
 // also checks that they are writable.
-func checkStores(ctx context.Context, p *Patient) []finding {
+func checkStores(ctx context.Context, p *Subject) []finding {
 	var found []finding
 	write := !p.env.ReadOnly
 	missing := map[string]string{}
@@ -74,7 +74,7 @@ func examinePlace(ctx context.Context, where workstore.Place, write bool) []find
 	}
 	found := judgeStore(where, c, unread, err)
 	// the disk of the city has its own finding
-	if space := checkSpace(ctx, &Patient{dir: where.Dir}); where.Rig != "" && space.State == "bad" {
+	if space := checkSpace(ctx, &Subject{dir: where.Dir}); where.Rig != "" && space.State == "bad" {
 		found = append(found, space)
 	}
 	return found
@@ -179,7 +179,7 @@ func foreignFiles(folder string, c workstore.Condition) finding {
 }
 
 // checkDolt checks the database server that is configured for bd.
-func checkDolt(ctx context.Context, p *Patient) finding {
+func checkDolt(ctx context.Context, p *Subject) finding {
 	if p.config == nil || p.config.Beads.Keeper() != "bd" {
 		return ok("not needed")
 	}

@@ -113,7 +113,7 @@ func TestDoctorChecksWorkOfRigs(t *testing.T) {
 		}
 	}
 	var got []string
-	for _, f := range checkStores(t.Context(), &Patient{dir: dir, config: c, env: &env.Env{}}) {
+	for _, f := range checkStores(t.Context(), &Subject{dir: dir, config: c, env: &env.Env{}}) {
 		got = append(got, f.State+" "+f.Check+": "+f.Detail)
 	}
 	want := "ok work: none yet\nok work of rig yard: none yet\nnote work of rig lost: not " +

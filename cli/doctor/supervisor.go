@@ -18,7 +18,7 @@ import (
 )
 
 // checkSupervisor checks the supervisor of this machine and the registered cities.
-func checkSupervisor(ctx context.Context, p *Patient) finding {
+func checkSupervisor(ctx context.Context, p *Subject) finding {
 	e := p.env
 	home, err := env.Home(e)
 	if err != nil {

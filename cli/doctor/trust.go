@@ -14,7 +14,7 @@ import (
 )
 
 // checkTrust checks whether the city's programs may run.
-func checkTrust(_ context.Context, p *Patient) finding {
+func checkTrust(_ context.Context, p *Subject) finding {
 	if why, always := folder.Ledger().Always(p.dir); always {
 		return ok("the city is trusted, because of %s", why)
 	}
@@ -36,7 +36,7 @@ func untried() finding {
 }
 
 // checkOwner checks that only the user can change the files of the city's configuration.
-func checkOwner(_ context.Context, p *Patient) finding {
+func checkOwner(_ context.Context, p *Subject) finding {
 	paths := []string{p.dir, filepath.Join(p.dir, config.FileName)}
 	if p.config != nil {
 		paths = append(paths, p.config.Sources...)

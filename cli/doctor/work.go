@@ -8,7 +8,7 @@ import (
 )
 
 // CheckStranded looks for work that is assigned to agents which are not running.
-func CheckStranded(_ context.Context, p *Patient) finding {
+func CheckStranded(_ context.Context, p *Subject) finding {
 	if p.Running == nil {
 		return ok("not checked: without a controller no agent is expected to work")
 	}

@@ -136,8 +136,8 @@ func (e *Env) Self(args []string) (string, error) {
 		"sets GC_AGENT")
 }
 
-// TellKnown prints a warning that the configuration is invalid, and which saved values the command uses instead.
-func TellKnown(e *Env) {
+// WarnConfigCache prints a warning that the configuration is invalid, and which saved values the command uses instead.
+func WarnConfigCache(e *Env) {
 	e.Warn(config.FileName + " is invalid, so this command uses the stores and agents that " +
 		"were saved " +
 		"before; `gcity config show --validate` lists the errors")

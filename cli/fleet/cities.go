@@ -90,7 +90,7 @@ func register(ctx context.Context, e *env.Env, args []string) error {
 		return e.Receipt(city.Receipt{Message: fmt.Sprintf("%s is registered, but no supervisor "+
 			"is running; `gcity supervisor start` starts one", entry.Name)})
 	}
-	info, err := enrol(ctx, e, dir)
+	info, err := registerRunning(ctx, e, dir)
 	if err != nil {
 		return err
 	}
@@ -101,9 +101,9 @@ func register(ctx context.Context, e *env.Env, args []string) error {
 	return nil
 }
 
-// enrol registers a city with the running supervisor. A city that cannot run is registered too, but then enrol
-// returns an error.
-func enrol(ctx context.Context, e *env.Env, dir string) (city.Info, error) {
+// registerRunning registers a city with the running supervisor. A city that cannot run is registered too, but then
+// registerRunning returns an error.
+func registerRunning(ctx context.Context, e *env.Env, dir string) (city.Info, error) {
 	fleet, _, err := host.DialSupervisor(e)
 	if err != nil {
 		return city.Info{}, err
@@ -127,7 +127,7 @@ func CityStands(e *env.Env, i city.Info) string {
 	if i.Error != "" {
 		text += ": " + output.SafeLead(i.Error)
 	}
-	if left := leftOf(i); left != "" {
+	if left := orphansText(i); left != "" {
 		text += "; " + output.SafeLine(left)
 	}
 	if i.Until != nil {
@@ -152,23 +152,24 @@ func unregister(ctx context.Context, e *env.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	all, err := known(ctx, e, home)
+	all, err := registeredCities(ctx, e, home)
 	if err != nil {
 		return err
 	}
-	entry, err := among(e, all, args)
+	entry, err := findRegistered(e, all, args)
 	if err != nil {
 		return err
 	}
-	what, err := Dismiss(ctx, e, home, entry)
+	what, err := UnregisterAndWait(ctx, e, home, entry)
 	if err != nil {
 		return err
 	}
 	return e.Receipt(city.Receipt{Message: what})
 }
 
-// known returns the registered cities, with the names that a running supervisor uses for them.
-func known(ctx context.Context, e *env.Env, home env.SupervisorHome) ([]host.Registered, error) {
+// registeredCities returns the registered cities, with the names that a running supervisor uses for them.
+func registeredCities(ctx context.Context, e *env.Env, home env.SupervisorHome) ([]host.Registered,
+	error) {
 	fleet, _, err := host.DialSupervisor(e)
 	if err != nil {
 		return host.Registry(home)
@@ -185,14 +186,15 @@ func known(ctx context.Context, e *env.Env, home env.SupervisorHome) ([]host.Reg
 	return all, nil
 }
 
-// Dismiss removes a city from the registry, and waits until a running supervisor has stopped it.
-func Dismiss(ctx context.Context, e *env.Env, home env.SupervisorHome,
+// UnregisterAndWait removes a city from the registry, and waits until a running supervisor has stopped it.
+func UnregisterAndWait(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	entry host.Registered) (string, error) {
 	fleet, _, err := host.DialSupervisor(e)
 	if exit.IsStopped(err) {
 		_, err = host.Unregister(ctx, home, entry.Path)
 		text := entry.Name + " is no longer registered; no supervisor is running"
-		if left := leftOf(lookAtAll(ctx, []host.Registered{entry})[0]); left != "" {
+		if left := orphansText(statesWithoutSupervisor(ctx, []host.Registered{entry})[0]); left !=
+			"" {
 			text += "; " + left
 		}
 		return text, err
@@ -215,8 +217,8 @@ func Dismiss(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	return r.Message, err
 }
 
-// among returns the registered city with the given name or folder. The folder may no longer exist.
-func among(e *env.Env, all []host.Registered, args []string) (host.Registered, error) {
+// findRegistered returns the registered city with the given name or folder. The folder may no longer exist.
+func findRegistered(e *env.Env, all []host.Registered, args []string) (host.Registered, error) {
 	given := e.Dir
 	if len(args) > 0 && args[0] != "" {
 		given = args[0]
@@ -313,18 +315,18 @@ func CityList(ctx context.Context, e *env.Env) ([]city.Info, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := lookAtAll(ctx, all)
+	out := statesWithoutSupervisor(ctx, all)
 	slices.SortFunc(out, func(x, y city.Info) int { return city.CompareNames(x.Name, y.Name) })
 	return out, nil
 }
 
-// lookAtAll returns the states of cities when no supervisor is running. It reads them at the same time, so cities
-// that do not respond cost only one timeout.
-func lookAtAll(ctx context.Context, all []host.Registered) []city.Info {
+// statesWithoutSupervisor returns the states of cities when no supervisor is running. It reads them at the same
+// time, so cities that do not respond cost only one timeout.
+func statesWithoutSupervisor(ctx context.Context, all []host.Registered) []city.Info {
 	looks := deadline.New[city.Info](len(all))
 	see := func(e host.Registered) func() city.Info {
 		return func() city.Info {
-			return lookAt(ctx,
+			return stateWithoutSupervisor(ctx,
 				e)
 		}
 	}
@@ -343,8 +345,8 @@ func lookAtAll(ctx context.Context, all []host.Registered) []city.Info {
 	return out
 }
 
-// lookAt returns the state of a city when no supervisor is running.
-func lookAt(ctx context.Context, e host.Registered) city.Info {
+// stateWithoutSupervisor returns the state of a city when no supervisor is running.
+func stateWithoutSupervisor(ctx context.Context, e host.Registered) city.Info {
 	i := city.Info{Name: e.Name, Path: e.Path, Status: city.CityStopped}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -392,10 +394,10 @@ func listCities(ctx context.Context, e *env.Env) error {
 			"folder to add it")
 		return nil
 	}
-	return tellCities(e, all)
+	return printCities(e, all)
 }
 
-func tellCities(e *env.Env, all []city.Info) error {
+func printCities(e *env.Env, all []city.Info) error {
 	rows := make([][]output.Cell, 0, len(all))
 	for _, i := range all {
 		colour := map[city.Condition]string{city.CityRunning: output.Green,

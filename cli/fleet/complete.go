@@ -22,7 +22,7 @@ func completeCity(e *env.Env, cmd *cobra.Command, args []string, typed string) (
 	go func() { // no other goroutine waits for this one: a slow lookup ends with the process
 		var all []host.Registered
 		if home, err := env.Home(e); err == nil {
-			all, _ = known(ctx, e, home)
+			all, _ = registeredCities(ctx, e, home)
 		}
 		seen <- all
 	}()

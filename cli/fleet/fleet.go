@@ -54,9 +54,9 @@ type cityReport struct {
 	silent string
 }
 
-// TellFleet writes a row for each city. It requests all states at the same time, so cities that do not respond cost
+// PrintFleet writes a row for each city. It requests all states at the same time, so cities that do not respond cost
 // fleetAnswers only once.
-func TellFleet(ctx context.Context, e *env.Env, d city.Directory) error {
+func PrintFleet(ctx context.Context, e *env.Env, d city.Directory) error {
 	ask, cancel := context.WithTimeout(ctx, ListAnswers)
 	infos, err := d.Cities(ask)
 	cancel()

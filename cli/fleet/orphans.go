@@ -10,9 +10,9 @@ import (
 	"gcity/internal/shell"
 )
 
-// leftOf returns a sentence about sessions of a city that run without a controller, with the command that stops
+// orphansText returns a sentence about sessions of a city that run without a controller, with the command that stops
 // them. It returns "" if there are no such sessions.
-func leftOf(i city.Info) string {
+func orphansText(i city.Info) string {
 	switch i.Left {
 	case 0:
 		return ""
@@ -26,16 +26,16 @@ func leftOf(i city.Info) string {
 		shell.Quote(i.Path))
 }
 
-// allLeft returns a sentence about sessions of all registered cities that run without a controller. It returns ""
-// if there are no such sessions.
-func allLeft(ctx context.Context, e *env.Env) string {
+// allOrphansText returns a sentence about sessions of all registered cities that run without a controller. It
+// returns "" if there are no such sessions.
+func allOrphansText(ctx context.Context, e *env.Env) string {
 	all, err := CityList(ctx, e)
 	if err != nil {
 		return ""
 	}
 	var out []string
 	for _, i := range all {
-		if text := leftOf(i); text != "" {
+		if text := orphansText(i); text != "" {
 			out = append(out, i.Name+": "+text)
 		}
 	}

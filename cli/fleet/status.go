@@ -56,7 +56,7 @@ func supervisorStatus(ctx context.Context, e *env.Env) error {
 	if e.JSON {
 		err = e.WriteJSON(out)
 	} else {
-		err = tellSupervisor(e, out, all)
+		err = printSupervisor(e, out, all)
 	}
 	if err == nil && !out.Running {
 		return exit.Quietly(exit.CodeNotRunning)
@@ -91,7 +91,7 @@ func (s supervisorShape) door() string {
 	return text
 }
 
-func tellSupervisor(e *env.Env, s supervisorShape, all []city.Info) error {
+func printSupervisor(e *env.Env, s supervisorShape, all []city.Info) error {
 	if s.Running {
 		e.Sayf("%s · %d of %s running · pid %d, up %s, version %s",
 			e.Paint(output.Bold, "supervisor"), s.Cities.Running, CountedCities(len(all)), s.PID,
@@ -109,5 +109,5 @@ func tellSupervisor(e *env.Env, s supervisorShape, all []city.Info) error {
 		return nil
 	}
 	e.Sayf("")
-	return tellCities(e, all)
+	return printCities(e, all)
 }

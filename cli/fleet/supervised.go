@@ -69,7 +69,7 @@ func StartInBackground(ctx context.Context, e *env.Env, supervised bool) error {
 			"status` shows it",
 			r.PID))
 	}
-	info, err := enrol(ctx, e, dir)
+	info, err := registerRunning(ctx, e, dir)
 	if err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func ReportStart(e *env.Env, s *city.Snapshot, did []events.Event, who string) (
 			Agents output.List[output.AgentShape] `json:"agents"`
 		}{output.ListOf(did), output.ListOf(output.ShapesOf(s.Agents))})
 	} else {
-		err = tellSettled(e, s, did, who)
+		err = printSettled(e, s, did, who)
 	}
 	if err == nil && s.Count()[city.Failed] > 0 {
 		return exit.Quietly(exit.CodeFailed)
@@ -221,11 +221,11 @@ func StopSupervised(ctx context.Context, e *env.Env, l *env.Link) (ok bool, err 
 	if !is || e.ReadOnly || !isSupervised(ctx, e, l) {
 		return false, nil
 	}
-	_, err = Dismiss(ctx, e, home, entry)
+	_, err = UnregisterAndWait(ctx, e, home, entry)
 	return true, err
 }
 
-func tellSettled(e *env.Env, s *city.Snapshot, did []events.Event, who string) error {
+func printSettled(e *env.Env, s *city.Snapshot, did []events.Event, who string) error {
 	e.WriteEventLines("", did)
 	for _, why := range s.Degraded {
 		e.Sayf("! %s", why)

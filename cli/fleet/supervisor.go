@@ -239,7 +239,7 @@ func supervisorStop(ctx context.Context, e *env.Env) error {
 			}
 		}
 	}
-	if left := allLeft(ctx, e); left != "" {
+	if left := allOrphansText(ctx, e); left != "" {
 		failed = strings.TrimPrefix(failed+"\n"+left, "\n")
 	}
 	if failed != "" {

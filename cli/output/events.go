@@ -17,7 +17,7 @@ func InOrder(page []events.Event) []events.Event {
 	return page
 }
 
-func (p *Printer) TellEvent(e events.Event) error {
+func (p *Printer) PrintEvent(e events.Event) error {
 	if p.JSON {
 		return p.WriteJSONLine(e)
 	}

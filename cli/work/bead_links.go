@@ -157,8 +157,8 @@ func refuseOpen(ctx context.Context, e *env.Env, d *depot.Depot, id string, with
 	return city.Closable(ctx, has.List, b, with...)
 }
 
-// tellOpenSteps prints how many steps of a closed bead are still open.
-func tellOpenSteps(ctx context.Context, e *env.Env, d *depot.Depot, id string) error {
+// warnOpenSteps prints how many steps of a closed bead are still open.
+func warnOpenSteps(ctx context.Context, e *env.Env, d *depot.Depot, id string) error {
 	if e.JSON {
 		return nil
 	}

@@ -46,8 +46,8 @@ func writeBeads(e *env.Env, w io.Writer, all []beads.Bead, gates city.Gates) err
 		"LABELS", "TITLE"}, rows)
 }
 
-// tellBead writes the details of a bead, its needs and its steps.
-func tellBead(ctx context.Context, e *env.Env, d *depot.Depot, b beads.Bead) error {
+// printBead writes the details of a bead, its needs and its steps.
+func printBead(ctx context.Context, e *env.Env, d *depot.Depot, b beads.Bead) error {
 	steps, err := d.List(ctx, beads.Query{Parent: b.ID, Limit: -1})
 	if err != nil {
 		return err

@@ -155,7 +155,7 @@ func addToConvoy(ctx context.Context, e *env.Env, d *depot.Depot, convoy beads.B
 	if err != nil {
 		return err
 	}
-	return tellConvoy(ctx, e, d, convoy)
+	return printConvoy(ctx, e, d, convoy)
 }
 
 // children returns the beads of a convoy in the order of their creation.
@@ -165,7 +165,7 @@ func children(ctx context.Context, d *depot.Depot, id string) ([]beads.Bead, err
 	return all, err
 }
 
-func tellConvoy(ctx context.Context, e *env.Env, d *depot.Depot, b beads.Bead) error {
+func printConvoy(ctx context.Context, e *env.Env, d *depot.Depot, b beads.Bead) error {
 	all, err := children(ctx, d, b.ID)
 	if err != nil {
 		return err
@@ -192,14 +192,14 @@ func convoyStatus(e *env.Env) *cobra.Command {
 		false,
 		func(ctx context.Context, d *depot.Depot, args []string) error {
 			if len(args) == 0 {
-				return tellConvoys(ctx, e, d, false)
+				return printConvoys(ctx, e, d, false)
 			}
 			b, at, closeOther, err := convoy(ctx, e, d, args[0])
 			if err != nil {
 				return err
 			}
 			defer closeOther()
-			return tellConvoy(ctx, e, at, b)
+			return printConvoy(ctx, e, at, b)
 		})
 }
 
@@ -210,14 +210,14 @@ func convoyList(e *env.Env) *cobra.Command {
 		Args:  env.Exactly(0), Aliases: []string{"ls"}}, false,
 		func(ctx context.Context, d *depot.Depot,
 			_ []string) error {
-			return tellConvoys(ctx, e, d, all)
+			return printConvoys(ctx, e, d, all)
 		})
 	c.Flags().BoolVarP(&all, "all", "a", false, "also list closed convoys")
 	return c
 }
 
-// tellConvoys lists the convoys of all stores, with the newest of each store first.
-func tellConvoys(ctx context.Context, e *env.Env, d *depot.Depot, closed bool) error {
+// printConvoys lists the convoys of all stores, with the newest of each store first.
+func printConvoys(ctx context.Context, e *env.Env, d *depot.Depot, closed bool) error {
 	q := beads.Query{Type: city.ConvoyType, Limit: -1}
 	if !closed {
 		q.Status = []beads.Status{beads.StatusOpen, beads.StatusInProgress}
@@ -306,8 +306,8 @@ func closeConvoy(ctx context.Context, e *env.Env, d *depot.Depot, was, b beads.B
 	return &convoy, depot.Announce(ctx, e, d, events.BeadClosed, convoy)
 }
 
-// tellClosedConvoy calls closeConvoy and prints a line if a convoy was closed.
-func tellClosedConvoy(ctx context.Context, e *env.Env, d *depot.Depot, was, b beads.Bead) error {
+// printClosedConvoy calls closeConvoy and prints a line if a convoy was closed.
+func printClosedConvoy(ctx context.Context, e *env.Env, d *depot.Depot, was, b beads.Bead) error {
 	convoy, err := closeConvoy(ctx, e, d, was, b)
 	if convoy != nil && !e.JSON {
 		e.Sayf("closed convoy %s with its last open bead: %s",

@@ -94,7 +94,7 @@ func formulaList(e *env.Env) *cobra.Command {
 			if e.JSON {
 				return e.WriteJSON(output.ListOf(recipes))
 			}
-			if err := tellRecipes(e, recipes); err != nil || rig != "" {
+			if err := printRecipes(e, recipes); err != nil || rig != "" {
 				return err
 			}
 			return printRigFormulas(e, conf)
@@ -126,7 +126,7 @@ func recipeOf(s formula.Source) recipe {
 	return r
 }
 
-func tellRecipes(e *env.Env, recipes []recipe) error {
+func printRecipes(e *env.Env, recipes []recipe) error {
 	if len(recipes) == 0 {
 		e.Sayf("no formulas; create a file NAME%s in the folder that dir in [formulas] names",
 			formula.Suffix)
@@ -218,14 +218,14 @@ func formulaShow(e *env.Env) *cobra.Command {
 			if e.JSON {
 				return e.WriteJSON(shape)
 			}
-			return tellFormula(e, f, shape)
+			return printFormula(e, f, shape)
 		},
 	}
 	c.Flags().StringVar(&rig, "rig", "", "show the formula that applies in this rig")
 	return c
 }
 
-func tellFormula(e *env.Env, f *formula.Formula, s formulaShape) error {
+func printFormula(e *env.Env, f *formula.Formula, s formulaShape) error {
 	e.Sayf("%s is a formula of %s", e.Paint(output.Bold, output.SafeLine(s.Name)),
 		describe.Count(len(s.Plan), "step"))
 	if s.Description != "" {
@@ -308,7 +308,7 @@ one after the other.`,
 		if err != nil {
 			return err
 		}
-		if err := tellCooked(e, made, pool); err != nil {
+		if err := printCooked(e, made, pool); err != nil {
 			return err
 		}
 		return depot.Announce(ctx, e, d, events.BeadCreated, made[0])
@@ -318,7 +318,7 @@ one after the other.`,
 	return c
 }
 
-func tellCooked(e *env.Env, made []beads.Bead, pool string) error {
+func printCooked(e *env.Env, made []beads.Bead, pool string) error {
 	if e.JSON {
 		return e.WriteJSON(cooked{made[0], made[1:]})
 	}

@@ -58,7 +58,7 @@ nothing if there is no work, and always exits 0.`,
 			case inject:
 				return injectWork(e, w)
 			}
-			return tellWork(e, w)
+			return printWork(e, w)
 		},
 	}
 	c.Flags().BoolVar(&inject, "inject", false, "print text for a model; always exit 0")
@@ -213,8 +213,8 @@ func workFor(ctx context.Context, c city.Control, w *agent.Want) ([]beads.Bead, 
 	return []beads.Bead{}, nil
 }
 
-// tellWork prints an agent's work. Without work it prints nothing and returns an error with exit code 1.
-func tellWork(e *env.Env, w *foundWork) error {
+// printWork prints an agent's work. Without work it prints nothing and returns an error with exit code 1.
+func printWork(e *env.Env, w *foundWork) error {
 	var err error
 	switch {
 	case e.JSON:

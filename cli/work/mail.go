@@ -58,7 +58,7 @@ func withMail(e *env.Env, c *cobra.Command, changes bool,
 		}
 		defer l.Close()
 		if l.Known != nil {
-			env.TellKnown(e)
+			env.WarnConfigCache(e)
 			l.Control = folder.MailResolver{Control: l.Control, As: l.Known.Snapshot(l.Dir)}
 		}
 		return folder.NeedsFile(run(ctx, l, args), folder.UnknownWork)

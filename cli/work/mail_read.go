@@ -98,7 +98,7 @@ other members no longer see it. Reading the mail of others changes nothing.`,
 				return err
 			}
 		}
-		return tellMail(e, m)
+		return printMail(e, m)
 	})
 }
 
@@ -111,12 +111,12 @@ func mailPeek(e *env.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return tellMail(e, m)
+			return printMail(e, m)
 		})
 }
 
-// tellMail prints one message.
-func tellMail(e *env.Env, m mail.Message) error {
+// printMail prints one message.
+func printMail(e *env.Env, m mail.Message) error {
 	if e.JSON {
 		return e.WriteJSON(m)
 	}
@@ -153,7 +153,7 @@ func mailThread(e *env.Env) *cobra.Command {
 				if i > 0 {
 					e.Sayf("")
 				}
-				if err := tellMail(e, m); err != nil {
+				if err := printMail(e, m); err != nil {
 					return err
 				}
 			}
