@@ -50,7 +50,7 @@ func (h listHandlers) listAgents(w http.ResponseWriter, r *http.Request,
 	if err != nil {
 		return err
 	}
-	snap, err := h.look(r)
+	snap, err := h.requestedSnapshot(r)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (h listHandlers) agent(w http.ResponseWriter, r *http.Request, rt wire.Rout
 	if err != nil {
 		return err
 	}
-	snap, err := h.look(r)
+	snap, err := h.requestedSnapshot(r)
 	if err != nil {
 		return err
 	}

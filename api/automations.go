@@ -12,7 +12,7 @@ import (
 )
 
 func (h listHandlers) automations(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
-	snap, err := h.look(r)
+	snap, err := h.requestedSnapshot(r)
 	if err != nil {
 		return err
 	}
@@ -28,7 +28,7 @@ func (h listHandlers) automations(w http.ResponseWriter, r *http.Request, _ wire
 }
 
 func (h listHandlers) automation(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
-	snap, err := h.look(r)
+	snap, err := h.requestedSnapshot(r)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (h listHandlers) history(w http.ResponseWriter, r *http.Request, rt wire.Ro
 	if err != nil {
 		return err
 	}
-	snap, err := h.look(r)
+	snap, err := h.requestedSnapshot(r)
 	if err != nil {
 		return err
 	}

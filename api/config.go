@@ -15,7 +15,7 @@ func (s *server) config(w http.ResponseWriter, r *http.Request, rt wire.Route) e
 		return &city.Error{Code: city.Unavailable, Message: "this city does not show its " +
 			"configuration over the API; run `gcity config show`"}
 	}
-	snap, err := s.look(r)
+	snap, err := s.requestedSnapshot(r)
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ const (
 type fleet struct {
 	*server
 	dir   view
-	looks *deadline.Calls[glance] // pending snapshot requests, by the name of the city
+	looks *deadline.Calls[cityState] // pending snapshot requests, by the name of the city
 	// pending reads of logs and screens for requests about all cities
 	calls      *pendingCalls
 	lets       map[string]*tenancy
@@ -44,7 +44,7 @@ func newFleet(s *server, d city.Directory) *fleet {
 		return parametersOf(slices.DeleteFunc(fleetOperations(), one))
 	})
 	return &fleet{server: s, cityParams: cityParams, dir: view{Directory: d},
-		looks: deadline.New[glance](looksAtAll), calls: &pendingCalls{}, lets: tenanciesOf(s.o)}
+		looks: deadline.New[cityState](looksAtAll), calls: &pendingCalls{}, lets: tenanciesOf(s.o)}
 }
 
 func (f *fleet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -93,9 +93,9 @@ func (f *fleet) methods(rt wire.Route) (can methods, alone bool) {
 	if rt.City != "" {
 		switch rt.Kind {
 		case wire.KindEnrolling:
-			return methods{post: f.enrol}, true
+			return methods{post: f.registerCity}, true
 		case wire.KindLeaving:
-			return methods{post: f.leave}, true
+			return methods{post: f.unregisterCity}, true
 		}
 		return can, false
 	}
@@ -103,7 +103,7 @@ func (f *fleet) methods(rt wire.Route) (can methods, alone bool) {
 	case wire.KindHealth:
 		return methods{get: f.health}, true
 	case wire.KindCities:
-		return methods{get: f.cities, post: f.enrol}, true
+		return methods{get: f.cities, post: f.registerCity}, true
 	case wire.KindCitiesStream:
 		return methods{get: f.watchCities}, true
 	case wire.KindFigured:

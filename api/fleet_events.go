@@ -23,9 +23,10 @@ const atMostOfAll = 1000
 type eventsAnswer struct {
 	wire.List[city.Tagged]
 	// cursor for the next page, or for a stream of later events
-	Cursor      string   `json:"cursor"`
-	Before      string   `json:"before,omitempty"` // cursor of the previous page, which is older
-	Unreachable []silent `json:"unreachable,omitempty"`
+	Cursor string `json:"cursor"`
+	// cursor of the previous page, which is older
+	Before      string        `json:"before,omitempty"`
+	Unreachable []missingCity `json:"unreachable,omitempty"`
 }
 
 // cursorOf parses a cursor over several cities, such as cityA:5,cityB:12. "0" means the start of all logs. For a single
@@ -55,7 +56,7 @@ func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 	if q.Limit = int(limit); q.Limit == 0 {
 		q.Limit = events.DefaultLimit
 	}
-	seen, err := f.look(r)
+	seen, err := f.requestedStates(r)
 	if err != nil {
 		return err
 	}
@@ -85,7 +86,7 @@ func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 	}
 	end := endsOf(seen, pages, q.Forward)
 	items, cut := mergePages(pages, q.Limit, q.Forward)
-	a := eventsAnswer{List: wire.ListOf(items), Unreachable: silence(seen)}
+	a := eventsAnswer{List: wire.ListOf(items), Unreachable: missingCities(seen)}
 	switch {
 	case q.Forward:
 		for name, seq := range from {
@@ -104,7 +105,7 @@ func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 }
 
 // endsOf returns, for each city, the position in its log at which the pages end.
-func endsOf(seen []glance, pages [][]city.Tagged, forward bool) city.Cursor {
+func endsOf(seen []cityState, pages [][]city.Tagged, forward bool) city.Cursor {
 	end := city.Cursor{}
 	for i := range seen {
 		if seen[i].snap == nil {
@@ -136,7 +137,7 @@ func olderThan(from city.Cursor, items []city.Tagged, end city.Cursor) city.Curs
 }
 
 // histories requests a page from each city that answers. It records the cities that do not answer in time.
-func (f *fleet) histories(ctx context.Context, seen []glance, q events.Query,
+func (f *fleet) histories(ctx context.Context, seen []cityState, q events.Query,
 	from city.Cursor) [][]city.Tagged {
 	ctx, cancel := context.WithTimeout(ctx, pageTime)
 	defer cancel()
@@ -260,7 +261,7 @@ func (f *fleet) eventStream(w http.ResponseWriter, r *http.Request, _ wire.Route
 			switch {
 			case t.event == nil:
 				return st.write("id: " + t.at + "\n\n")
-			case !q.Match(&t.event.Event) && !city.MadeGap(&t.event.Event):
+			case !q.Match(&t.event.Event) && !city.IsInsertedGap(&t.event.Event):
 				return nil
 			}
 			return st.send(eventName(t.event.Type), t.at, t.event)

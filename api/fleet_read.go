@@ -16,8 +16,8 @@ import (
 	"gcity/internal/recovery"
 )
 
-// glance is a city's snapshot, or the reason why it is missing.
-type glance struct {
+// cityState is a city's snapshot, or the reason why it is missing.
+type cityState struct {
 	name   string
 	info   city.Info
 	snap   *city.Snapshot
@@ -25,27 +25,27 @@ type glance struct {
 	err    error // why the snapshot is missing
 }
 
-// silent is a city that is missing in an answer because it did not respond.
-type silent struct {
+// missingCity is a city that is missing in an answer because it did not respond.
+type missingCity struct {
 	City  string `json:"city"`
 	Error string `json:"error"` // the reason and the next step
 }
 
-// glances requests the snapshots of all cities at the same time and sorts the results by name. A city that does not
+// cityStates requests the snapshots of all cities at the same time and sorts the results by name. A city that does not
 // answer in time delays only this request. It gets no further request until it has answered.
-func (f *fleet) glances(ctx context.Context, all []city.Info) []glance {
-	seen := make([]glance, len(all))
+func (f *fleet) cityStates(ctx context.Context, all []city.Info) []cityState {
+	seen := make([]cityState, len(all))
 	now := time.Now()
 	var wg sync.WaitGroup
 	for i, info := range all {
-		seen[i] = glance{name: info.Name, info: info}
+		seen[i] = cityState{name: info.Name, info: info}
 		if !answers(&info) {
 			seen[i].err = notRunning(&info)
 			continue
 		}
 		wg.Go(func() {
-			g, ok := f.looks.Do(ctx, info.Name, now, lookTime, func() glance {
-				return f.glance(info.Name)
+			g, ok := f.looks.Do(ctx, info.Name, now, lookTime, func() cityState {
+				return f.readCityState(info.Name)
 			})
 			if !ok {
 				g.err = notInTime(info.Name)
@@ -62,7 +62,7 @@ func notInTime(name string) error {
 	return &city.Error{Code: city.Unavailable, Message: name + " did not answer in time"}
 }
 
-func (f *fleet) glance(name string) (g glance) {
+func (f *fleet) readCityState(name string) (g cityState) {
 	ctx, cancel := context.WithTimeout(f.life, lookTime)
 	defer cancel()
 	g.err = f.safely(name, func() error {
@@ -97,18 +97,18 @@ func (f *fleet) safely(name string, ask func() error) (err error) {
 	return err
 }
 
-// silence lists the cities without a snapshot.
-func silence(seen []glance) (out []silent) {
+// missingCities lists the cities without a snapshot.
+func missingCities(seen []cityState) (out []missingCity) {
 	for i := range seen {
 		if seen[i].err != nil {
-			out = append(out, silent{seen[i].name, wire.ErrorOf(seen[i].err).Message})
+			out = append(out, missingCity{seen[i].name, wire.ErrorOf(seen[i].err).Message})
 		}
 	}
 	return out
 }
 
 // index returns the newest known event of each city, as a cursor.
-func index(seen []glance) string {
+func index(seen []cityState) string {
 	c := city.Cursor{}
 	for i := range seen {
 		if seen[i].snap != nil {
@@ -118,7 +118,7 @@ func index(seen []glance) string {
 	return c.String()
 }
 
-func (f *fleet) fleetOK(w http.ResponseWriter, seen []glance, v any) {
+func (f *fleet) fleetOK(w http.ResponseWriter, seen []cityState, v any) {
 	w.Header().Set("X-GC-Index", index(seen))
 	f.reply(w, http.StatusOK, v)
 }
@@ -132,7 +132,7 @@ func (f *fleet) health(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 	if k := f.dir.keeper(); k != nil {
 		began = k.Began()
 	}
-	seen := f.glances(r.Context(), all)
+	seen := f.cityStates(r.Context(), all)
 	a := healthAnswer{Status: "ok", Version: f.o.Version, Uptime: int64(now.Sub(began).Seconds()),
 		Total: len(all), Degraded: append([]string{}, f.dir.troubles()...)}
 	for i := range seen {
@@ -206,7 +206,7 @@ type CityAgent struct {
 // agentsAnswer is a page of agents.
 type agentsAnswer struct {
 	wire.List[CityAgent]
-	Unreachable []silent `json:"unreachable,omitempty"` // cities that did not answer
+	Unreachable []missingCity `json:"unreachable,omitempty"` // cities that did not answer
 }
 
 // between separates the name of an agent from the name of its city in cursors. Neither name can contain it.
@@ -230,7 +230,7 @@ func (f *fleet) agents(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 	if err != nil {
 		return err
 	}
-	seen, err := f.look(r)
+	seen, err := f.requestedStates(r)
 	if err != nil {
 		return err
 	}
@@ -255,7 +255,7 @@ func (f *fleet) agents(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 	if peek {
 		f.peekAll(r.Context(), p.Items)
 	}
-	f.fleetOK(w, seen, agentsAnswer{p, silence(seen)})
+	f.fleetOK(w, seen, agentsAnswer{p, missingCities(seen)})
 	return nil
 }
 
@@ -296,9 +296,9 @@ func (f *fleet) peekAll(ctx context.Context, items []CityAgent) {
 	wg.Wait()
 }
 
-// look returns glances of all cities, or of the cities in the query parameter city. With the parameter index it waits
-// for a state that is newer than this cursor.
-func (f *fleet) look(r *http.Request) ([]glance, error) {
+// requestedStates returns the states of all cities, or of the cities in the query parameter city. With the parameter
+// index it waits for a state that is newer than this cursor.
+func (f *fleet) requestedStates(r *http.Request) ([]cityState, error) {
 	dir := f.chosen(r)
 	all, err := dir.Cities(r.Context())
 	if err != nil {
@@ -323,7 +323,7 @@ func (f *fleet) look(r *http.Request) ([]glance, error) {
 			return nil, err
 		}
 	}
-	return f.glances(r.Context(), all), nil
+	return f.cityStates(r.Context(), all), nil
 }
 
 // chosen returns a view of the cities in the query parameter city, which are separated by commas.
@@ -347,7 +347,7 @@ func (f *fleet) metrics(w http.ResponseWriter, r *http.Request, _ wire.Route) er
 	}
 	p := &figures{}
 	now := time.Now()
-	p.machine(f.glances(r.Context(), all), now)
+	p.machine(f.cityStates(r.Context(), all), now)
 	f.write(w, http.StatusOK, "text/plain; version=0.0.4; charset=utf-8", []byte(p.text()))
 	return nil
 }

@@ -10,8 +10,8 @@ import (
 	"gcity/city"
 )
 
-// enrol registers the city in a folder. If the request's path names a city, that must be the city's name.
-func (f *fleet) enrol(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+// registerCity registers the city in a folder. If the request's path names a city, that must be the city's name.
+func (f *fleet) registerCity(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	var e wire.Enrolment
 	if err := decode(w, r, &e); err != nil {
 		return err
@@ -91,8 +91,8 @@ func (f *fleet) register(ctx context.Context, reg city.Registrar, name, path str
 	return info, otherName(path, info.Name, name)
 }
 
-// leave stops a city and unregisters it.
-func (f *fleet) leave(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+// unregisterCity stops a city and unregisters it.
+func (f *fleet) unregisterCity(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	reg, ok := f.dir.root().(city.Registrar)
 	if !ok {
 		return &city.Error{Code: city.Unavailable, Message: "this server cannot unregister cities"}

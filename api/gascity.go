@@ -54,7 +54,7 @@ func answerGascity(s *server, w http.ResponseWriter, r *http.Request, rt wire.Ro
 			return err
 		}
 	}
-	snap, err := s.look(r)
+	snap, err := s.requestedSnapshot(r)
 	if err != nil {
 		return err
 	}

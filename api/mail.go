@@ -32,7 +32,7 @@ func (h mailHandlers) mail(w http.ResponseWriter, r *http.Request, _ wire.Route)
 	default:
 		return wire.Invalid("status=%.40q is invalid: use \"unread\" or \"all\"", status)
 	}
-	snap, err := h.look(r)
+	snap, err := h.requestedSnapshot(r)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func newer(a, b string) int { return strings.Compare(b, a) }
 
 // letter shows a message without marking it as read.
 func (h mailHandlers) letter(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
-	snap, err := h.look(r)
+	snap, err := h.requestedSnapshot(r)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func (s *server) metrics(w http.ResponseWriter, r *http.Request, _ wire.Route) e
 		return err
 	}
 	p := &figures{city: snap.Name}
-	p.draw(snap, time.Now())
+	p.addSnapshot(snap, time.Now())
 	if g, ok := s.city.(city.Gauged); ok {
 		p.measured(g.Gauges())
 	}
@@ -78,8 +78,8 @@ func (p *figures) gauge(name, help string, v float64, labels ...string) {
 	p.put("", v, labels...)
 }
 
-// draw adds the metrics from a city's snapshot.
-func (p *figures) draw(snap *city.Snapshot, now time.Time) {
+// addSnapshot adds the metrics from a city's snapshot.
+func (p *figures) addSnapshot(snap *city.Snapshot, now time.Time) {
 	p.gauge("info", "Version of gcity.", 1, "version", snap.Version)
 	p.gauge("uptime_seconds", "Uptime of the controller.", float64(uptime(snap, now)))
 	p.gauge("loop_age_seconds", "Time since the last pass of the loop.",
@@ -87,7 +87,7 @@ func (p *figures) draw(snap *city.Snapshot, now time.Time) {
 	p.gauge("degraded", "Number of problems of the city as a whole.",
 		float64(len(snap.Degraded)))
 	p.gauge("config_rejected", "Whether the configuration on disk is rejected.",
-		truth(snap.Config.Rejected != ""))
+		boolValue(snap.Config.Rejected != ""))
 	p.gauge("events_seq", "Number of the newest event.", float64(snap.Seq))
 	count := countAgents(snap)
 	p.begin("agents", "gauge", "Agents by state.")
@@ -110,17 +110,17 @@ func (p *figures) draw(snap *city.Snapshot, now time.Time) {
 }
 
 // machine adds the metrics of several cities.
-func (p *figures) machine(seen []glance, now time.Time) {
+func (p *figures) machine(seen []cityState, now time.Time) {
 	for i := range seen {
 		p.city = seen[i].name
-		p.gauge("city_up", "Whether the city runs and answers.", truth(seen[i].snap != nil))
+		p.gauge("city_up", "Whether the city runs and answers.", boolValue(seen[i].snap != nil))
 		p.gauge("city_crashes", "Crashes of the city's loop since it last ran without one.",
 			float64(seen[i].info.Crashes))
 	}
 	for i := range seen {
 		p.city = seen[i].name
 		if seen[i].snap != nil {
-			p.draw(seen[i].snap, now)
+			p.addSnapshot(seen[i].snap, now)
 		}
 		if seen[i].gauges != nil {
 			p.measured(*seen[i].gauges)
@@ -128,7 +128,7 @@ func (p *figures) machine(seen []glance, now time.Time) {
 	}
 }
 
-func truth(b bool) float64 {
+func boolValue(b bool) float64 {
 	if b {
 		return 1
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 func (h listHandlers) pools(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
-	snap, err := h.look(r)
+	snap, err := h.requestedSnapshot(r)
 	if err != nil {
 		return err
 	}
@@ -24,7 +24,7 @@ func (h listHandlers) pools(w http.ResponseWriter, r *http.Request, _ wire.Route
 }
 
 func (h listHandlers) pool(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
-	snap, err := h.look(r)
+	snap, err := h.requestedSnapshot(r)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (h listHandlers) pool(w http.ResponseWriter, r *http.Request, rt wire.Route
 }
 
 func (h listHandlers) rigs(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
-	snap, err := h.look(r)
+	snap, err := h.requestedSnapshot(r)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (h listHandlers) rigs(w http.ResponseWriter, r *http.Request, _ wire.Route)
 }
 
 func (h listHandlers) rig(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
-	snap, err := h.look(r)
+	snap, err := h.requestedSnapshot(r)
 	if err != nil {
 		return err
 	}

@@ -47,8 +47,8 @@ func waitOf(r *http.Request) (time.Duration, error) {
 	return wait, nil
 }
 
-// look returns the city's state. With ?index=N it waits for a state that is newer than event N.
-func (s *server) look(r *http.Request) (*city.Snapshot, error) {
+// requestedSnapshot returns the city's state. With ?index=N it waits for a state that is newer than event N.
+func (s *server) requestedSnapshot(r *http.Request) (*city.Snapshot, error) {
 	ctx, cancel, index, asked, err := s.patience(r)
 	defer cancel()
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *server) look(r *http.Request) (*city.Snapshot, error) {
 }
 
 func (s *server) snapshot(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
-	snap, err := s.look(r)
+	snap, err := s.requestedSnapshot(r)
 	if err != nil {
 		return err
 	}

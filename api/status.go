@@ -137,7 +137,7 @@ type RigCounts struct {
 }
 
 func (s *server) status(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
-	snap, err := s.look(r)
+	snap, err := s.requestedSnapshot(r)
 	if err != nil {
 		return err
 	}

@@ -257,8 +257,8 @@ func (s *server) eventStream(w http.ResponseWriter, r *http.Request, _ wire.Rout
 		return s.city.Events(ctx, after)
 	},
 		func(e events.Event) error {
-			if e.Seq > at+1 && !city.MadeGap(&e) {
-				if err := st.sendEvent(city.Hole(at+1, e.Seq-1, e.TS)); err != nil {
+			if e.Seq > at+1 && !city.IsInsertedGap(&e) {
+				if err := st.sendEvent(city.GapEvent(at+1, e.Seq-1, e.TS)); err != nil {
 					return err
 				}
 			}

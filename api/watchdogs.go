@@ -8,7 +8,7 @@ import (
 )
 
 func (h listHandlers) watchdogs(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
-	snap, err := h.look(r)
+	snap, err := h.requestedSnapshot(r)
 	if err != nil {
 		return err
 	}
@@ -17,7 +17,7 @@ func (h listHandlers) watchdogs(w http.ResponseWriter, r *http.Request, _ wire.R
 }
 
 func (h listHandlers) watchdog(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
-	snap, err := h.look(r)
+	snap, err := h.requestedSnapshot(r)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ func (h workHandlers) beads(w http.ResponseWriter, r *http.Request, _ wire.Route
 	if err != nil {
 		return err
 	}
-	snap, err := h.look(r)
+	snap, err := h.requestedSnapshot(r)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func given(values []string) (out []string) {
 }
 
 func (h workHandlers) bead(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
-	snap, err := h.look(r)
+	snap, err := h.requestedSnapshot(r)
 	if err != nil {
 		return err
 	}

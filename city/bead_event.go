@@ -59,9 +59,9 @@ func BeadEvent(was *beads.Bead, b beads.Bead, by string, depth int) events.Event
 	return e
 }
 
-// Deed describes in words a change of a bead that the type of its event does not describe. For other changes it
+// ChangeText describes in words a change of a bead that the type of its event does not describe. For other changes it
 // returns "".
-func Deed(was *beads.Bead, b beads.Bead) string {
+func ChangeText(was *beads.Bead, b beads.Bead) string {
 	if was == nil || was.Rev == b.Rev {
 		return ""
 	}

@@ -117,12 +117,12 @@ func (m *merge) finish() {
 
 // watch receives the directory's lists of cities.
 func (m *merge) watch() {
-	if fault := recovery.Catch(m.lookOn); fault != nil {
+	if fault := recovery.Catch(m.watchDirectory); fault != nil {
 		m.gone <- fault
 	}
 }
 
-func (m *merge) lookOn() {
+func (m *merge) watchDirectory() {
 	for all, err := range m.dir.Watch(m.ctx) {
 		if err != nil {
 			m.gone <- err
@@ -144,7 +144,7 @@ func (m *merge) run(yield func(Step, error) bool) {
 		m.drain()
 		now := time.Now()
 		if m.joined && !m.opening(now) {
-			if m.joined = false; !yield(Step{At: m.whole()}, nil) {
+			if m.joined = false; !yield(Step{At: m.completeCursor()}, nil) {
 				return
 			}
 			continue
@@ -205,9 +205,9 @@ func (m *merge) opening(now time.Time) bool {
 	return false
 }
 
-// whole returns the cursor with every city of the directory. A city that does not run or does not answer has an unknown
-// end. The cursor then contains 0, so that a reader that resumes gets all of its events.
-func (m *merge) whole() Cursor {
+// completeCursor returns the cursor with every city of the directory. A city that does not run or does not answer
+// has an unknown end. The cursor then contains 0, so that a reader that resumes gets all of its events.
+func (m *merge) completeCursor() Cursor {
 	var all Cursor
 	for i := range m.cities {
 		if _, known := m.at[m.cities[i].Name]; known {
@@ -235,7 +235,7 @@ func (m *merge) give(f *feed, yield func(Step, error) bool) bool {
 	f.asked = time.Now()
 	f.more <- struct{}{}
 	m.joined = false // the step's cursor At includes the cities that have joined
-	return yield(Step{&Tagged{f.name, *e}, m.whole(), fault}, nil)
+	return yield(Step{&Tagged{f.name, *e}, m.completeCursor(), fault}, nil)
 }
 
 // next returns the feed with the oldest event, if no other city can have an older event. Otherwise wake is the time at

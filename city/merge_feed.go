@@ -111,14 +111,14 @@ func (f *feed) read(ctx context.Context, d Directory, after uint64, known bool,
 	after = min(after, last)
 	f.at = after
 	for e, err := range c.Events(ctx, after) {
-		made := MadeGap(&e) // a gap that another stream has inserted
+		made := IsInsertedGap(&e) // a gap that another stream has inserted
 		switch {
 		case err != nil:
 			return
 		case e.Seq <= after && !made:
 			continue
 		case e.Seq > after+1 && !made:
-			if !say(offer{event: hole(after+1, e.Seq-1, e.TS), key: e.TS}) {
+			if !say(offer{event: gapEvent(after+1, e.Seq-1, e.TS), key: e.TS}) {
 				return
 			}
 		}
@@ -153,7 +153,7 @@ func (f *feed) begins(ctx context.Context, c Control, last uint64) (after uint64
 	}
 	found, err := c.History(ctx, events.Query{Since: f.began, Before: after + 1, Limit: 1})
 	if err == nil && len(found) > 0 {
-		past = hole(1, after, found[0].TS)
+		past = gapEvent(1, after, found[0].TS)
 		past.Message = fmt.Sprintf("%s has joined; its %d earlier events are only in its log",
 			f.name, after)
 	}
@@ -163,13 +163,13 @@ func (f *feed) begins(ctx context.Context, c Control, last uint64) (after uint64
 // gapActor is the actor of gap events that are not in a log.
 const gapActor = "api"
 
-// MadeGap reports whether an event is not in a log, but was inserted by a stream to replace missing events.
-func MadeGap(e *events.Event) bool { return e.Type == events.Gap && e.Actor == gapActor }
+// IsInsertedGap reports whether an event is not in a log, but was inserted by a stream to replace missing events.
+func IsInsertedGap(e *events.Event) bool { return e.Type == events.Gap && e.Actor == gapActor }
 
-// Hole returns a gap event that replaces the events that are missing in a log.
-func Hole(from, to uint64, at time.Time) events.Event { return *hole(from, to, at) }
+// GapEvent returns a gap event that replaces the events that are missing in a log.
+func GapEvent(from, to uint64, at time.Time) events.Event { return *gapEvent(from, to, at) }
 
-func hole(from, to uint64, at time.Time) *events.Event {
+func gapEvent(from, to uint64, at time.Time) *events.Event {
 	what := fmt.Sprintf("the events %d to %d are missing from the log", from, to)
 	if from == to {
 		what = fmt.Sprintf("the event %d is missing from the log", from)

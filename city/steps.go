@@ -26,8 +26,8 @@ func routed(b beads.Bead) bool {
 	})
 }
 
-// Loose removes from a list of ready beads those that are part of assigned work.
-func Loose(ctx context.Context, list Lister, ready []beads.Bead) ([]beads.Bead, error) {
+// WithoutAssigned removes from a list of ready beads those that are part of assigned work.
+func WithoutAssigned(ctx context.Context, list Lister, ready []beads.Bead) ([]beads.Bead, error) {
 	part := func(b beads.Bead) bool { return b.ParentID != "" && !routed(b) }
 	if !slices.ContainsFunc(ready, part) {
 		return ready, nil

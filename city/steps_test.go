@@ -60,7 +60,7 @@ func TestSteps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return titles(city.Loose(t.Context(), s.List, ready))
+		return titles(city.WithoutAssigned(t.Context(), s.List, ready))
 	}
 	wants := func(what, got, want string) {
 		t.Helper()

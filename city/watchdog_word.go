@@ -21,9 +21,9 @@ func (w *Watchdog) Word() string {
 	return string(w.Freshness)
 }
 
-// Ill reports whether a watchdog needs attention: it calls, its mode is not the configured one, or the monitored
-// agent has been silent for too long. A suspended watchdog needs attention only if it calls.
-func (w *Watchdog) Ill() bool {
+// NeedsAttention reports whether a watchdog needs attention: it calls, its mode is not the configured one, or the
+// monitored agent has been silent for too long. A suspended watchdog needs attention only if it calls.
+func (w *Watchdog) NeedsAttention() bool {
 	if w.Suspended {
 		return w.Calls()
 	}

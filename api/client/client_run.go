@@ -35,7 +35,7 @@ func (c *Client) RunOutput(ctx context.Context, id string) iter.Seq2[city.Piece,
 			return
 		}
 		path += "/" + url.PathEscape(r.ID) + "/" + string(wire.KindWatch)
-		h := &hearing{news: make(chan struct{}, 1)}
+		h := &pieceQueue{news: make(chan struct{}, 1)}
 		var reading sync.WaitGroup
 		defer reading.Wait()
 		defer cancel()
@@ -55,8 +55,8 @@ func (c *Client) RunOutput(ctx context.Context, id string) iter.Seq2[city.Piece,
 	}
 }
 
-// hearing is a buffer for the pieces of a run's output, between a stream and its reader.
-type hearing struct {
+// pieceQueue is a buffer for the pieces of a run's output, between a stream and its reader.
+type pieceQueue struct {
 	mu     sync.Mutex
 	pieces []city.Piece
 	size   int // size of the buffered texts, in bytes
@@ -67,7 +67,7 @@ type hearing struct {
 }
 
 // put adds a piece, and drops the oldest pieces that exceed the limit.
-func (h *hearing) put(p city.Piece) bool {
+func (h *pieceQueue) put(p city.Piece) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.pieces = append(h.pieces, p)
@@ -78,11 +78,11 @@ func (h *hearing) put(p city.Piece) bool {
 		h.size -= len(old.Text)
 		h.pieces[0].Dropped += old.Dropped + int64(len(old.Text))
 	}
-	h.stir()
+	h.wakeReader()
 	return true
 }
 
-func (h *hearing) end(err error) {
+func (h *pieceQueue) end(err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if errors.Is(err, errResume) {
@@ -90,10 +90,10 @@ func (h *hearing) end(err error) {
 			"controller broke off; the rest of the run's output is missing"}
 	}
 	h.over, h.err = true, err
-	h.stir()
+	h.wakeReader()
 }
 
-func (h *hearing) stir() {
+func (h *pieceQueue) wakeReader() {
 	select {
 	case h.news <- struct{}{}:
 	default:
@@ -101,7 +101,7 @@ func (h *hearing) stir() {
 }
 
 // take waits for the next piece. ok is false after the last piece.
-func (h *hearing) take(ctx context.Context) (p city.Piece, ok bool, err error) {
+func (h *pieceQueue) take(ctx context.Context) (p city.Piece, ok bool, err error) {
 	for {
 		p, ok, over, err := h.next()
 		if ok || over {
@@ -115,7 +115,7 @@ func (h *hearing) take(ctx context.Context) (p city.Piece, ok bool, err error) {
 	}
 }
 
-func (h *hearing) next() (p city.Piece, ok, over bool, err error) {
+func (h *pieceQueue) next() (p city.Piece, ok, over bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.pieces) == 0 {

@@ -66,5 +66,5 @@ func (f *Fake) worked(was *beads.Bead, b beads.Bead) city.Receipt {
 	e.Type = cmp.Or(e.Type, events.BeadUpdated)
 	seq := f.publish(e)
 	_, verb, _ := strings.Cut(e.Type, ".")
-	return city.Receipt{Seq: seq, Message: cmp.Or(city.Deed(was, b), verb+" "+b.ID), Bead: &b}
+	return city.Receipt{Seq: seq, Message: cmp.Or(city.ChangeText(was, b), verb+" "+b.ID), Bead: &b}
 }

@@ -31,7 +31,7 @@ func writeWatchdogs(e *env.Env, w io.Writer, all []city.Watchdog) error {
 		switch {
 		case w.Calls():
 			return 0
-		case w.Ill():
+		case w.NeedsAttention():
 			return 1
 		}
 		return 2

@@ -124,7 +124,7 @@ func (b *City) updateBead(ctx context.Context, c city.UpdateBead) (sling.Slung, 
 			}
 			out := sling.Slung{Bead: now,
 				Events:  []events.Event{city.BeadEvent(&was, now, "", 0)},
-				Message: city.Deed(&was, now)}
+				Message: city.ChangeText(&was, now)}
 			before, convoy, closed, err := city.CloseConvoy(ctx, d, was, now)
 			// an error here is ignored, as in a controller: the convoy must then be closed by hand
 			if err == nil && closed {

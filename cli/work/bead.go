@@ -96,7 +96,7 @@ automation history" and "gcity mail".`,
 			return err
 		}
 		return depot.WithAll(e, c, d, f.all,
-			func(d *depot.Depot) error { return tellBeads(ctx, e, d, q, nil) })
+			func(d *depot.Depot) error { return printBeads(ctx, e, d, q, nil) })
 	})
 	c.Flags().StringSliceVar(&f.status, "status", nil,
 		"only open, in_progress or closed; if repeated, any may match")
@@ -135,7 +135,7 @@ with --parent MOLECULE. Steps of a molecule without an owner are always listed.`
 			return all, total, err
 		}
 		return depot.WithAll(e, c, d, f.all, func(d *depot.Depot) error {
-			return tellBeads(ctx, e, d, q,
+			return printBeads(ctx, e, d, q,
 				urgent)
 		})
 	})
@@ -151,7 +151,7 @@ func withSteps(ctx context.Context, d *depot.Depot, q beads.Query,
 	if q.Parent != "" {
 		return ready, nil
 	}
-	ready, err := city.Loose(ctx, d.List, ready)
+	ready, err := city.WithoutAssigned(ctx, d.List, ready)
 	if err != nil || q.Assignee == "" {
 		return ready, err
 	}
@@ -164,9 +164,9 @@ func withSteps(ctx context.Context, d *depot.Depot, q beads.Query,
 	return ready, err
 }
 
-// tellBeads prints the beads of a query after pick has selected and ordered them. A nil pick leaves them as they
+// printBeads prints the beads of a query after pick has selected and ordered them. A nil pick leaves them as they
 // are.
-func tellBeads(ctx context.Context, e *env.Env, d *depot.Depot, q beads.Query,
+func printBeads(ctx context.Context, e *env.Env, d *depot.Depot, q beads.Query,
 	pick func(*depot.Depot, []beads.Bead) ([]beads.Bead, int, error)) error {
 	all, err := d.List(ctx, q)
 	if err != nil {
@@ -245,7 +245,7 @@ func beadShow(e *env.Env) *cobra.Command {
 			if e.JSON {
 				return e.WriteJSON(b)
 			}
-			return tellBead(ctx, e, has, b)
+			return printBead(ctx, e, has, b)
 		})
 }
 
@@ -323,15 +323,15 @@ import imports nothing and fails; --force imports it anyway.`,
 				return err
 			}
 		}
-		return tellImported(e, d, got)
+		return printImported(e, d, got)
 	})
 	c.Flags().BoolVar(&force, "force", false, "also import beads that already exist in another "+
 		"store of this city")
 	return c
 }
 
-// tellImported prints the result of an import. It returns an error if some lines could not be read.
-func tellImported(e *env.Env, d *depot.Depot, got beads.Imported) error {
+// printImported prints the result of an import. It returns an error if some lines could not be read.
+func printImported(e *env.Env, d *depot.Depot, got beads.Imported) error {
 	if e.JSON {
 		if err := e.WriteJSON(got); err != nil {
 			return err

@@ -93,7 +93,7 @@ func changed(ctx context.Context, e *env.Env, d *depot.Depot, kind string, b bea
 
 // changedBead does the same as changed for a bead that existed before. Its message lists the changes.
 func changedBead(ctx context.Context, e *env.Env, d *depot.Depot, old, b beads.Bead) error {
-	deed := city.Deed(&old, b)
+	deed := city.ChangeText(&old, b)
 	if e.JSON || deed == "" {
 		return changed(ctx, e, d, events.BeadUpdated, b)
 	}
@@ -273,12 +273,12 @@ func patchFound(ctx context.Context, e *env.Env, has *depot.Depot, old beads.Bea
 		if err := changed(ctx, e, has, events.BeadClosed, b); err != nil {
 			return err
 		}
-		return tellClosedConvoy(ctx, e, has, old, b)
+		return printClosedConvoy(ctx, e, has, old, b)
 	}
 	if err := changedBead(ctx, e, has, old, b); err != nil {
 		return err
 	}
-	return tellClosedConvoy(ctx, e, has, old, b)
+	return printClosedConvoy(ctx, e, has, old, b)
 }
 
 // eventOf returns the event type for a bead's new status.
@@ -339,7 +339,7 @@ create, are removed only after their steps are closed too.`,
 			if err := patchBead(ctx, e, d, id, p); err != nil {
 				return err
 			}
-			if err := tellOpenSteps(ctx, e, d, id); err != nil {
+			if err := warnOpenSteps(ctx, e, d, id); err != nil {
 				return err
 			}
 		}

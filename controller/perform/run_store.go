@@ -73,7 +73,7 @@ func (s *Stores) update(ctx context.Context, c city.UpdateBead, in *effect.BeadC
 			if err != nil {
 				return err
 			}
-			in.Bead, in.Message = b, city.Deed(&was, b)
+			in.Bead, in.Message = b, city.ChangeText(&was, b)
 			in.Events = append(eventOf(&was, b, "", 0), convoyEvent(ctx, store, was, b)...)
 			return nil
 		case lost == nil:

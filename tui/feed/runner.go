@@ -177,7 +177,7 @@ func (r *Runner) Seek(q QueryBeads) {
 		var err error
 		f.Beads, err = r.City.Beads(ctx, q.Query)
 		if err == nil && q.Loose { // leave out the steps of a molecule that has an owner
-			f.Beads, err = city.Loose(ctx, r.City.Beads, f.Beads)
+			f.Beads, err = city.WithoutAssigned(ctx, r.City.Beads, f.Beads)
 		}
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):

@@ -64,7 +64,7 @@ func (r *WatchdogRow) Why(now time.Time) string {
 }
 
 // Attention reports whether the watchdog needs attention.
-func (r *WatchdogRow) Attention() bool { return r.Dog.Ill() }
+func (r *WatchdogRow) Attention() bool { return r.Dog.NeedsAttention() }
 
 // nextCheck returns when the next check is, or what decides the check in progress.
 func (r *WatchdogRow) nextCheck(now time.Time) widget.Phrase {
@@ -113,7 +113,7 @@ func watchdogRank(a, b *WatchdogRow) int {
 		switch {
 		case r.Dog.Calls():
 			return 0
-		case r.Dog.Ill():
+		case r.Dog.NeedsAttention():
 			return 1
 		}
 		return 2
