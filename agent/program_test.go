@@ -27,7 +27,7 @@ func one(t *testing.T, text string, h Host) Want {
 	t.Helper()
 	wants := Plan(city(t, "[workspace]\nname = \"app\"\n"+text), h)
 	if len(wants) == 0 {
-		t.Fatal("nobody is wanted")
+		t.Fatal("no agent is wanted")
 	}
 	return wants[0]
 }

@@ -290,7 +290,7 @@ func TestSlowReaderResumes(t *testing.T) {
 			t.Fatalf("event %d, want %d", e.Seq, next)
 		}
 		if next == 1 {
-			eventually.Receive(t, "whoever stalls is cut off", counted.cut)
+			eventually.Receive(t, "the connection of a stalled client to be cut", counted.cut)
 		}
 		if next++; next > n {
 			break
@@ -362,7 +362,7 @@ func TestResizeArrives(t *testing.T) {
 		t.Fatal(err)
 	}
 	if f.ScreenRaw("rig/stop") {
-		t.Error("attached raw, which nobody has asked for")
+		t.Error("attached raw without a request for it")
 	}
 	if raw, err := c.Attach(t.Context(), "rig/stop", city.Viewer{Cols: 77, Rows: 11, Raw: true}); err != nil || !f.ScreenRaw("rig/stop") {
 		t.Errorf("not attached raw: %v", err)

@@ -273,7 +273,7 @@ func (s stopping) Cities(ctx context.Context) ([]city.Info, error) {
 // The client follows the list of cities. Its Control of a city stays valid across restarts of the city.
 func TestFleetClient(t *testing.T) {
 	if _, err := client.DialFleet(filepath.Join(t.TempDir(), "none.sock")); !errors.Is(err, client.ErrNotRunning) {
-		t.Errorf("nobody listens: %v", err)
+		t.Errorf("without a listener: %v", err)
 	}
 	m := citytest.NewMachine(named("a"), named("b"))
 	path, stop := serveFleet(t, m, api.Options{})

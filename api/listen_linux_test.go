@@ -198,7 +198,7 @@ func TestListenMovesAsideWhatIsNoSocket(t *testing.T) {
 // A process of another user is refused, even if the mode of the socket would permit it.
 func TestAnotherUser(t *testing.T) {
 	if os.Getuid() != 0 {
-		t.Skip("only root can be somebody else")
+		t.Skip("only root can run as another user")
 	}
 	dir, err := os.MkdirTemp("", "api")
 	if err != nil {

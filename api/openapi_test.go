@@ -179,7 +179,7 @@ func TestDocumentedParameters(t *testing.T) {
 	for _, o := range fleetOperations() {
 		for name := range strings.FieldsSeq(o.Query) {
 			if used[name] = true; !read[name] {
-				t.Errorf("nobody reads %s of %s", name, o.Path)
+				t.Errorf("no code reads %s of %s", name, o.Path)
 			}
 			if kind, about := openapi.Parameter(name); kind == "" || about == "" {
 				t.Errorf("%s has no meaning", name)

@@ -284,7 +284,7 @@ func TestStoreInTrouble(t *testing.T) {
 		}
 	}
 	if code, _, body := get(t, hc, "/v0/status"); code != 200 || !strings.Contains(body, `"work":{"open":2,"in_progress":1`) {
-		t.Errorf("the rest goes on: %d %s", code, body)
+		t.Errorf("the other requests: %d %s", code, body)
 	}
 	f.Stores[""].Break(nil)
 

@@ -380,7 +380,7 @@ func TestMergedEnds(t *testing.T) {
 		t.Error(err)
 	}
 	if _, _, ok := r.next(); ok {
-		t.Error("it goes on")
+		t.Error("the stream continues")
 	}
 	r.end()
 	ctx, cancel := context.WithCancel(t.Context())

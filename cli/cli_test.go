@@ -24,7 +24,7 @@ import (
 	"gcity/events"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
+var rewrite = flag.Bool("rewrite", false, "rewrite the golden files")
 
 // Human-readable output is compared character by character. It includes hostile names and reasons (L12).
 func TestGolden(t *testing.T) {

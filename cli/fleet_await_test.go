@@ -49,7 +49,7 @@ func TestTheListIsAwaited(t *testing.T) {
 	}
 	a.ReadOnly = true
 	if d, _ := fleet.AwaitDirectory(a); d == nil {
-		t.Error("there is no list for whoever looks")
+		t.Error("no list is available")
 	} else if _, changes := d.(city.Registrar); changes {
 		t.Error("who only looks can change the list")
 	}

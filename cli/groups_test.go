@@ -224,7 +224,7 @@ func TestDrainCheck(t *testing.T) {
 		}
 	}
 	if code, out, errs := runCLI(t, groupedCity(), "agent", "drain-check", "nobody"); code != exit.CodeUsage || out != "" || errs == "" {
-		t.Errorf("nobody: exit %d, %q, %q", code, out, errs)
+		t.Errorf("unknown agent: exit %d, %q, %q", code, out, errs)
 	}
 	if code, out, _ := runCLI(t, groupedCity(), "agent", "drain-check", "web", "--json"); code != 1 || !strings.Contains(out, `"draining": false`) {
 		t.Errorf("as JSON: exit %d, %q", code, out)

@@ -200,7 +200,7 @@ command = "/opt/claude"
 env = { MODEL = "small", REGION = "eu" }
 `)
 	none := func([]Preset) string {
-		t.Error("somebody looked for a program that is named")
+		t.Error("a configured program was searched for")
 		return ""
 	}
 	show := func(i int) string {

@@ -257,7 +257,7 @@ inject_fragments = ["manners"]
 		}
 		if was.Name == "far" || was.Name == "moved" {
 			if is.Prompt != nil {
-				t.Errorf("%s has a prompt of which nobody knows what it is", was.Qualified())
+				t.Errorf("%s has a prompt without an origin", was.Qualified())
 			}
 			told++
 		} else if is.Prompt == nil || was.Prompt.Hash() != is.Prompt.Hash() {

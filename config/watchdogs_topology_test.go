@@ -150,7 +150,7 @@ func TestProblemsOfTopologiesWatchdogs(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 		if err != nil && c.file == lane && strings.Contains(err.Error(), "there is no watchdog") {
-			t.Errorf("%s: whoever patches it is told of another mistake: %v", name, err)
+			t.Errorf("%s: the patch leads to another error: %v", name, err)
 		}
 	}
 }

@@ -108,7 +108,7 @@ func TestOutputEndsWithController(t *testing.T) {
 		}
 	}
 	if ctx.Err() != nil || text != "here\n" {
-		t.Fatalf("it goes on after %q", text)
+		t.Fatalf("it continues after %q", text)
 	}
 	if err := <-stopped; err != nil {
 		t.Error(err)

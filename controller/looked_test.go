@@ -60,7 +60,7 @@ func TestLooked(t *testing.T) {
 				synctest.Wait()
 				select {
 				case <-c.Looked():
-					t.Error("nobody has looked")
+					t.Error("no list was requested")
 				default:
 				}
 				p.let <- answer
@@ -68,7 +68,7 @@ func TestLooked(t *testing.T) {
 				select {
 				case <-c.Looked():
 				default:
-					t.Error("somebody has looked")
+					t.Error("a list was requested")
 				}
 				close(p.let)
 				cancel()

@@ -192,7 +192,7 @@ func TestInBubble(t *testing.T) {
 			}
 		}
 		if _, more := <-got; more {
-			t.Fatal("an event that nobody wrote")
+			t.Fatal("an event that was not written")
 		}
 	})
 }

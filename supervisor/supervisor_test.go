@@ -369,7 +369,7 @@ func TestRegistryChangesAreApplied(t *testing.T) {
 		time.Sleep(11 * time.Second)
 		l.want("a running, n running")
 		if !l.town("/c/b").over {
-			t.Error("b goes on")
+			t.Error("b keeps running")
 		}
 		write(t, l.h.Registry(), "[[cities]]\npath = \"c/a\"\n")
 		write(t, l.h.Settings(), "[supervisor]\nprot = 1\n")

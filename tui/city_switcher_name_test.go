@@ -85,7 +85,7 @@ func TestSwitchToACityHasADeadline(t *testing.T) {
 		synctest.Wait()
 		n, _ := r.Box.Take(time.Now())
 		if n.Arrival == nil || n.Arrival.Problem == "" {
-			t.Errorf("nobody says that the list does not answer: %+v", n.Arrival)
+			t.Errorf("it is not reported that the list does not answer: %+v", n.Arrival)
 		}
 		cancel()
 		r.Goroutines.Wait()

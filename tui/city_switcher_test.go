@@ -204,7 +204,7 @@ func TestLookout(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		if again := list(); again != f {
-			t.Error("nothing happens, and the list is told anew")
+			t.Error("nothing has changed, but the list is sent again")
 		}
 		d.Hang("alpha", false)
 		time.Sleep(feed.LookPulse + 3*feed.LookGap)
@@ -264,7 +264,7 @@ func TestEachCityRemembersItself(t *testing.T) {
 	c.coax("@", "Cities /beta")
 	c.until("it is written", func() bool { data, _ := os.ReadFile(memory("/beta")); return strings.Contains(string(data), `"on"`) })
 	if _, err := os.Stat(memory("/alpha")); err == nil {
-		t.Error("a city that nobody was in has a memory")
+		t.Error("a city that was not visited has stored state")
 	}
 }
 

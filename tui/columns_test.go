@@ -52,7 +52,7 @@ func TestColumnsLeaveFromTheRight(t *testing.T) {
 		t.Errorf("50 columns show %d figures", last)
 	}
 	if c := panel.AgentColumns(200, panel.Needs{Name: 12, Names: 12, Why: 60}); c.CPU != 0 || c.Mem != 0 || c.PID == 0 {
-		t.Errorf("nobody is measured: %+v", c)
+		t.Errorf("no usage is measured: %+v", c)
 	}
 }
 

@@ -118,7 +118,7 @@ func TestStoppingTheCityAsks(t *testing.T) {
 	s.change(func(n *city.Snapshot) { n.Agents = nil })
 	s.line("stop city", "enter")
 	if !left() {
-		t.Error("nobody runs, and it asks")
+		t.Error("no agent is running, but it asks")
 	}
 }
 
@@ -168,12 +168,12 @@ func TestDrainAllOfMany(t *testing.T) {
 		}
 	})
 	if _, ok := effectOf[feed.Quit](s); !ok {
-		t.Error("nobody runs, and the city is not left")
+		t.Error("no agent is running, but the city does not stop")
 	}
 	s = demo(t, 120, 40)
 	s.change(func(n *city.Snapshot) { n.Agents = nil })
 	s.press("q", "d")
 	if _, ok := effectOf[feed.Quit](s); !ok {
-		t.Error("nobody has to finish")
+		t.Error("no agent has to finish")
 	}
 }

@@ -346,6 +346,6 @@ func TestEnforceAfterAnotherWriter(t *testing.T) {
 		t.Errorf("%+v, %q", n.Results, contents(t, path))
 	}
 	if slices.ContainsFunc(f.done, func(c city.Command) bool { _, ok := c.(city.Reload); return ok }) {
-		t.Error("it was read anew")
+		t.Error("it was read again")
 	}
 }

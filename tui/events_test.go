@@ -112,7 +112,7 @@ func TestVerbsOfAnEvent(t *testing.T) {
 		if s.m.Dialogs.Choice() != nil || s.m.Dialogs.Reader() != nil ||
 			s.m.Dialogs.Composer() != nil ||
 			s.m.Events.Only {
-			t.Errorf("%s does something to somebody", key)
+			t.Errorf("%s acts on an agent", key)
 		}
 		s.shows("not about an existing")
 		s.press("esc")

@@ -52,7 +52,7 @@ func TestListThatComesAndGoes(t *testing.T) {
 	s.hear(feed.News{Fleet: none})
 	s.press("@")
 	if s.m.Dialogs.Finder() != nil || s.m.Dialogs.Reader() == nil || s.m.Directory {
-		t.Fatalf("a list is shown that nobody keeps")
+		t.Fatalf("a list is shown although none is available")
 	}
 	s.press("esc")
 	s.hear(feed.News{Fleet: demoFleet(epoch)})

@@ -181,7 +181,7 @@ func TestAttachAmongPools(t *testing.T) {
 	s.agent(only, func(a *city.Agent) { a.Running = false })
 	s.press("a")
 	if _, ok := effectOf[feed.Attach](s); ok {
-		t.Error("attached to nobody")
+		t.Error("attached to no agent")
 	}
 	s.shows("no member of the pool worker is running")
 }

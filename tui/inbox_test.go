@@ -170,7 +170,7 @@ func TestInboxFollows(t *testing.T) {
 	s.wait(2 * time.Second)
 	s.change(func(n *city.Snapshot) { n.Mail.Total++; n.Mail.Unread++ })
 	if _, asks := effectOf[feed.QueryBeads](s); !asks {
-		t.Fatal("it is not looked at anew")
+		t.Fatal("the mail is not read again")
 	}
 	fresh := mail.New(mail.Message{From: "chatty", To: mail.Person, Subject: "hello"})
 	fresh.ID, fresh.CreatedAt, fresh.Status = "gc-240", epoch, beads.StatusOpen

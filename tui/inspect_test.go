@@ -91,7 +91,7 @@ func TestDetailsStayTrue(t *testing.T) {
 	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, About: scoutSaid()}}})
 	s.change(func(*city.Snapshot) {})
 	if slices.ContainsFunc(s.out, func(e feed.Effect) bool { _, ok := e.(feed.Inspect); return ok }) {
-		t.Error("asked anew though nothing has changed")
+		t.Error("requested again although nothing has changed")
 	}
 	s.change(func(n *city.Snapshot) { n.Config.Revision = "fedcba987654" })
 	q := s.asked()

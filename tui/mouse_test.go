@@ -168,7 +168,7 @@ func TestWheelIsGathered(t *testing.T) {
 		t.Errorf("the cursor went %d rows", l.Cursor)
 	}
 	if r.Update(tea.MouseWheelMsg{X: x, Y: y, Button: tea.MouseWheelUp}); r.wheel.notches != -1 {
-		t.Error("the next turn begins anew")
+		t.Error("the next turn does not start from zero")
 	}
 }
 

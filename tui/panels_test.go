@@ -220,7 +220,7 @@ func TestLastOutputStays(t *testing.T) {
 		a.Exit = &city.Exit{Code: 1, Uptime: time.Minute}
 	})
 	if w := s.m.Watched; w.Session != "builder-1" || w.Running {
-		t.Errorf("an ended session is watched anew: %+v", w)
+		t.Errorf("an ended session is watched again: %+v", w)
 	}
 	s.shows("last output", "compiling", "exit 1 after 1m")
 	s.agent("builder", func(a *city.Agent) {

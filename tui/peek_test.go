@@ -346,7 +346,7 @@ func TestLogs(t *testing.T) {
 	s.press("esc", "esc", "esc")
 	s.shows("1 Agents")
 	if w, ok := effectOf[feed.Watch](s); !ok || w.Deep {
-		t.Errorf("it goes on asking for all: %+v", w)
+		t.Errorf("it still requests all output: %+v", w)
 	}
 	s.press("l", "l")
 	s.hides("logs")

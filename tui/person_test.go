@@ -70,7 +70,7 @@ func TestAutoFollowsTheTerminal(t *testing.T) {
 func TestAutoAsksOnce(t *testing.T) {
 	s := demo(t, 120, 40)
 	if _, asked := effectOf[feed.AskBackground](s); asked {
-		t.Error("nobody wants to know, and it is asked")
+		t.Error("the terminal was asked, although no theme needs it")
 	}
 	s.change(func(n *city.Snapshot) { n.Console.Theme = state.AutoTheme })
 	if _, asked := effectOf[feed.AskBackground](s); !asked {
@@ -182,7 +182,7 @@ func TestChosenColumns(t *testing.T) {
 		at = next
 	}
 	if strings.Contains(head, "task") || strings.Contains(head, "state") {
-		t.Errorf("%q has a column without data, or one that nobody asked for", head)
+		t.Errorf("%q has a column without data, or one that is not configured", head)
 	}
 	s.size(60, 30)
 	if head := headLine(t, s); strings.Contains(head, "restarts") || !strings.Contains(head, "name") {
@@ -234,7 +234,7 @@ func TestOwnThemes(t *testing.T) {
 	other, _ := themes.Parse("mine", []byte("[styles]\naccent = 'red'"))
 	s.hear(feed.News{Person: &feed.Person{Theme: "mine", Themes: []themes.Theme{other}}})
 	if s.m.Theme != other {
-		t.Error("a theme that was changed is not painted anew")
+		t.Error("a changed theme is not drawn again")
 	}
 	s.wait(time.Second)
 }

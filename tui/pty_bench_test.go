@@ -76,7 +76,7 @@ func (c *console) misses(not string) {
 		select {
 		case <-more:
 		case <-late:
-			c.t.Fatalf("the screen goes on showing %q:\n%s", not, text)
+			c.t.Fatalf("the screen still shows %q:\n%s", not, text)
 		}
 	}
 }

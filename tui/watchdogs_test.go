@@ -35,7 +35,7 @@ func TestWatchdogsAndTheirAgents(t *testing.T) {
 	s.press("r")
 	s.shows("the watched agent does not exist")
 	if len(s.commands()) > 0 || s.m.Dialogs.Choice() != nil {
-		t.Errorf("r is about somebody else: %+v", s.commands())
+		t.Errorf("r acts on another agent: %+v", s.commands())
 	}
 	s.press("esc", ".")
 	s.shows("gone does not exist")

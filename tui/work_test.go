@@ -108,7 +108,7 @@ func TestWorkIsAskedForWhenItIsSeenAndChanges(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.change(func(n *city.Snapshot) { n.Work.Open = 9 })
 	if q := s.queries(); len(q) > 0 {
-		t.Errorf("what nobody sees is asked for: %+v", q)
+		t.Errorf("hidden work is requested: %+v", q)
 	}
 	s.shows("8 Work")
 	s.press("8")
@@ -244,7 +244,7 @@ func TestWorkIsAdded(t *testing.T) {
 	s.hear(feed.News{Results: []feed.Result{{ID: id, Title: "adding", Total: 1,
 		Receipts: []string{"created gc-301"}}}})
 	if len(s.queries()) == 0 {
-		t.Error("the list is not asked for anew")
+		t.Error("the list is not requested again")
 	}
 	s.shows("created gc-301")
 	s.press("n", "enter")

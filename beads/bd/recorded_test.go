@@ -20,7 +20,7 @@ import (
 	"gcity/internal/shell"
 )
 
-var update = flag.Bool("update", false, "write what is understood of the recordings anew")
+var update = flag.Bool("update", false, "rewrite the parsed recordings")
 
 // recording is one recorded call of bd 1.1.0. The calls are in order and use the same database.
 type recording struct {

@@ -36,7 +36,7 @@ func TestRemedy(t *testing.T) {
 // files.
 func TestForeignFolder(t *testing.T) {
 	if os.Getuid() != 0 {
-		t.Skip("only root can become somebody else")
+		t.Skip("only root can become another user")
 	}
 	at, err := os.MkdirTemp("/tmp", "beads-foreign-")
 	if err != nil {

@@ -108,11 +108,11 @@ func Fire(ctx context.Context, e *env.Env, l *env.Link, what city.Fire) (city.Re
 		return r, err
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return r, fmt.Errorf("%s did not run: other runs used the limit of concurrent runs until "+
-			"the timeout, so the request is cancelled; see `gcity automation list`",
+			"the timeout, so the request is canceled; see `gcity automation list`",
 			what.Automation)
 	}
 	return r, fmt.Errorf("%s did not run: the command was interrupted while its request was "+
-		"queued, so the request is cancelled",
+		"queued, so the request is canceled",
 		what.Automation)
 }
 

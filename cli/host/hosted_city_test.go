@@ -66,7 +66,7 @@ func TestAHostedCityThatDoesNotClose(t *testing.T) {
 				t.Error(err)
 			}
 		default:
-			t.Error("whoever waits for it waits for ever")
+			t.Error("the wait for the city does not end")
 		}
 		close(disk)
 	})

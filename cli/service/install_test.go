@@ -26,7 +26,7 @@ import (
 // awkward is a path with characters that are special in a unit, a property list or a shell.
 const awkward = `/srv/my %h "city" $HOME\x--é;&<'`
 
-var rewriteUnits = flag.Bool("rewrite-units", false, "write the units of the packages anew")
+var rewriteUnits = flag.Bool("rewrite-units", false, "rewrite the units of the packages")
 
 func services() []*unit {
 	env := []string{"PATH=/opt/a b/bin:/usr/bin", "GC_HOME=" + awkward, "LANG=C.UTF-8"}

@@ -22,7 +22,7 @@ func TestFiles(t *testing.T) {
 				select {
 				case <-pokes:
 				case <-time.After(patience):
-					t.Fatalf("%s: nobody is told", what)
+					t.Fatalf("%s: no change is reported", what)
 				}
 			}
 			write := func(path, text string) {

@@ -116,7 +116,7 @@ func TestTheWorkOfEachRigIsShown(t *testing.T) {
 	w.m.work.takeCount(w.now, in)
 	for _, rig := range w.m.drawRigs() {
 		if rig.Work == nil || *rig.Work != in.Rigs[rig.Name] || !w.m.step.Changed {
-			t.Errorf("%s shows %+v, drawn anew: %t", rig.Name, rig.Work, w.m.step.Changed)
+			t.Errorf("%s shows %+v, snapshot changed: %t", rig.Name, rig.Work, w.m.step.Changed)
 		}
 	}
 }

@@ -232,7 +232,7 @@ func (w *world) calm() {
 		}
 	}
 	if len(w.dead) > 0 {
-		w.breach = append(w.breach, fmt.Sprintf("ends that nobody acknowledged: %v", w.dead))
+		w.breach = append(w.breach, fmt.Sprintf("exits that were not acknowledged: %v", w.dead))
 	}
 	w.unanswered()
 	w.sentAll()

@@ -82,7 +82,7 @@ func TestOneFailedLookDoesNotEndTheCity(t *testing.T) {
 	clear(w.stuck)
 	w.Step(effect.Wake{})
 	if w.m.ending == ended {
-		t.Fatal("ended though nobody knows whether a runs")
+		t.Fatal("ended although it is unknown whether a runs")
 	}
 	w.blind = ""
 	w.advance(2 * stopRetry)

@@ -35,7 +35,7 @@ func TestFiguresChangeInSteps(t *testing.T) {
 		w.m.step.Changed = false
 		w.Step(effect.Watched{})
 		if w.m.step.Changed != c.changes {
-			t.Errorf("sample %d, %+v: shown anew: %t, want %t: %+v", i, u, w.m.step.Changed,
+			t.Errorf("sample %d, %+v: snapshot changed: %t, want %t: %+v", i, u, w.m.step.Changed,
 				c.changes,
 				w.m.agents["a"].usage())
 		}
@@ -69,7 +69,7 @@ func BenchmarkMeasured(b *testing.B) {
 				w.m.Step(w.now, in)
 			}
 			if w.m.step.Changed {
-				b.Fatal("something was shown anew")
+				b.Fatal("the snapshot changed")
 			}
 		})
 	}

@@ -59,6 +59,6 @@ func TestConfirmMeansWhatWasShown(t *testing.T) {
 		t.Errorf("held: %+v", h)
 	}
 	if len(w.m.loader.confirms) > 0 {
-		t.Errorf("remembered for nobody: %v", w.m.loader.confirms)
+		t.Errorf("confirmations without a sender: %v", w.m.loader.confirms)
 	}
 }

@@ -26,7 +26,7 @@ func TestCountedPoolsShowTheirCount(t *testing.T) {
 		w.Step(effect.WorkCounted{Work: city.Work{Open: 9, Pools: map[string]int{"crew": n}}})
 		if c := shown(); c.Value != n || c.Good == nil || !c.Good.Equal(w.now) ||
 			!w.m.step.Changed {
-			t.Errorf("of %d: %+v, drawn anew: %t", n, c, w.m.step.Changed)
+			t.Errorf("of %d: %+v, snapshot changed: %t", n, c, w.m.step.Changed)
 		}
 	}
 }
@@ -47,7 +47,7 @@ func TestUncountedPoolsSayWhy(t *testing.T) {
 	w.Step(effect.WorkCounted{Unknown: true, Err: errors.New("beads.db: permission denied")})
 	if got := reason(); got != "the minimum: work cannot be counted: beads.db: permission denied" ||
 		!w.m.step.Changed {
-		t.Errorf("while its store cannot be read: %s, drawn anew: %t", got, w.m.step.Changed)
+		t.Errorf("while its store cannot be read: %s, snapshot changed: %t", got, w.m.step.Changed)
 	}
 	w.Step(effect.WorkCounted{Work: city.Work{Open: 3, Pools: map[string]int{"crew": 3}}})
 	if got := reason(); got != "open work: 3" {

@@ -19,7 +19,7 @@ import (
 	"gcity/session"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the stories' outcomes anew")
+var rewrite = flag.Bool("rewrite", false, "rewrite the outcomes of the stories")
 
 // TestStories plays testdata/*.txt. A line that starts with ">" is a result of the last line without it.
 func TestStories(t *testing.T) {

@@ -185,7 +185,7 @@ func (w *world) sentAll() {
 	}
 	for _, id := range slices.Sorted(maps.Keys(w.desk.asked)) {
 		if _, ok := w.answers[id]; !ok {
-			w.breaks("nobody heard of the text of command %d", id)
+			w.breaks("the text of command %d has no result", id)
 		}
 	}
 	for _, a := range w.m.order {

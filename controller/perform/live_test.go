@@ -111,7 +111,7 @@ func TestOutputsEnd(t *testing.T) {
 		select {
 		case <-news:
 		default:
-			t.Errorf("%s: nobody is woken", name)
+			t.Errorf("%s: no reader is woken", name)
 		}
 		if data, lost, news := live.Find("gc-1").after(0); data != nil || lost != 0 || news != nil {
 			t.Errorf("%s: %q, %d, %v", name, data, lost, news)

@@ -71,7 +71,7 @@ func TestLateStatus(t *testing.T) {
 		all, err = p.List(t.Context()) // canceled when the provider is closed
 		p.Close()
 		if _, err := session.Await(t.Context(), all, err); err == nil {
-			t.Error("a look goes on after Close")
+			t.Error("a listing continues after Close")
 		}
 	})
 }

@@ -64,7 +64,7 @@ func TestDrainSurvivesAKilledController(t *testing.T) {
 		t.Errorf("the next controller finds %+v", st)
 	}
 	if st := named(t, next, "w-4"); st.Drain.On() {
-		t.Errorf("nobody told %+v", st)
+		t.Errorf("unexpected marks: %+v", st)
 	}
 	tell(t, next, "w-3", session.Drain{})
 	if a, b := named(t, next, "w-3"), named(t, looker, "w-3"); a.Drain.On() || b.Drain.On() || a.PID != before.PID {

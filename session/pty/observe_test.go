@@ -247,7 +247,7 @@ func TestObserverStartsNothing(t *testing.T) {
 	}
 	observer(t, city).Close()
 	if _, err := os.Stat(sock); err == nil {
-		t.Error("an observer had the socket made anew")
+		t.Error("an observer made the holder create the socket again")
 	}
 	if err := p.Send(t.Context(), "a", "x"); err != nil {
 		t.Error(err)

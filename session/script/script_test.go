@@ -83,7 +83,7 @@ func TestAPatrolIsOneProcess(t *testing.T) {
 		t.Errorf("active at %v, started at %v", st.Activity, st.Started)
 	}
 	if st, _ := status(t, h, "gc-b"); !st.Activity.IsZero() {
-		t.Errorf("nobody asked, and it was active at %v", st.Activity)
+		t.Errorf("without a query it was active at %v", st.Activity)
 	}
 	// The agent writes the mark itself, without gcity.
 	if err := os.WriteFile(filepath.Join(h.city, "records", "state", "gc-a.meta-"+session.DrainAckMark), []byte("1"), 0o600); err != nil {

@@ -38,7 +38,7 @@ func soon(t *testing.T, what string, done <-chan error) error {
 	case err := <-done:
 		return err
 	case <-time.After(opLimit * 5 / 6):
-		t.Fatalf("it goes on: %s", what)
+		t.Fatalf("it continues: %s", what)
 		return nil
 	}
 }
