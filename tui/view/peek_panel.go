@@ -93,6 +93,9 @@ func peekTab(m *state.Room) widget.Tab {
 	t.Name = row.Shown
 	n := &m.Peek.News
 	if n.Agent != row.Name {
+		if row.Running && !m.Peek.Logs { // as it will be, so that the rule is drawn only once
+			t.Extra = "following"
+		}
 		return t
 	}
 	var extra []string
