@@ -26,7 +26,7 @@ type question struct {
 // many is the smallest number of targets for which the user must type that number to confirm.
 const many = 5
 
-// perhaps runs a harmless and reversible action. It asks for confirmation only with confirmAlways.
+// perhaps runs a harmless and reversible action. It asks for confirmation only with state.ConfirmAlways.
 func perhaps(m *state.Room, q question) []feed.Effect {
 	if m.Confirm != state.ConfirmAlways {
 		return q.do(m)

@@ -72,7 +72,7 @@ type ScreenState struct {
 	Zoomed bool
 	Hidden bool // the pane is hidden
 	Below  bool // the pane is below the lists, on wide screens
-	OnRuns bool // the pane shows an automation; see showsRun
+	OnRuns bool // the pane shows an automation; see ShowsRun
 
 	Attention bool  // only what needs attention is shown
 	Sifted    int64 // the Unix time of the last fill of the lists
