@@ -76,3 +76,40 @@ func (f *Fetch) Take(id int, found []beads.Bead, problem string) (all [][]beads.
 	f.Known = true
 	return f.found, true, true
 }
+
+// pager is the Fetch of a list that is requested in pages, the newest rows first.
+type pager struct {
+	Fetch
+	size, most int // rows of a page, and of all pages
+
+	pages  int
+	limit  int    // limit of the last query
+	more   bool   // there are rows beyond the limit
+	whose  string // the last query was only for rows of this agent; "" = for all
+	counts [2]int // the city's counts at the last query
+}
+
+func newPager(size, most int) pager { return pager{size: size, most: most, pages: 1} }
+
+// renew marks the answers as outdated if the city's counts or the agent have changed. If the cursor is at the end of
+// the list, it adds a page.
+func (p *pager) renew(counts [2]int, whose string, atEnd bool) {
+	all := p.pages * p.size
+	grows := p.more && atEnd && all < p.most && p.limit == all
+	if grows {
+		p.pages++
+	}
+	if grows || counts != p.counts || whose != p.whose {
+		p.Outdated()
+	}
+	p.counts, p.whose = counts, whose
+}
+
+// next returns the limit of the next query, or 0 if no query is due.
+func (p *pager) next(now time.Time) int {
+	if !p.Due(now, time.Duration(p.pages)*time.Second) {
+		return 0
+	}
+	p.limit = p.pages * p.size
+	return p.limit
+}

@@ -37,20 +37,15 @@ func (r *MailRow) ForPeople() bool { return r.people }
 // Mail is the panel of messages: only messages for people, or all messages.
 type Mail struct {
 	Table[MailRow, *MailRow]
-	Fetch
+	pager
 	Others bool // also list messages to agents and pools
 
 	all    []mail.Message // the last results, newest first, without archived messages
-	pages  int
-	limit  int  // limit of the last query
-	more   bool // there are messages beyond the limit
 	agents *Agents
-	whose  string // the last query was only for mail to this agent; "" = for all
-	counts [2]int // the city's counts at the last query
 }
 
 func newMail(all *Agents) *Mail {
-	k := &Mail{pages: 1, agents: all}
+	k := &Mail{pager: newPager(MailPage, mailMost), agents: all}
 	k.Table = NewTable(Definition[MailRow, *MailRow]{
 		About: About{ID: IDMail, Title: "Mail", Hotkey: "9", Letter: "L",
 			Short: "mail", Noun: "message",
@@ -104,23 +99,12 @@ func (k *Mail) Ask(e *Env, visible bool, seek func(beads.Query) int) {
 	for i := range e.Snap.Agents {
 		unread += e.Snap.Agents[i].Mail
 	}
-	if now := [2]int{e.Snap.Mail.Total, unread}; now != k.counts {
-		k.counts = now
-		k.Outdated()
-	}
-	if at, _, n, _ := k.Cursor(); k.more && n > 0 && at == n-1 && k.pages*MailPage < mailMost &&
-		k.limit == k.pages*MailPage {
-		k.pages++
-		k.Outdated()
-	}
-	if name := k.agents.named(k.Filter.Wanted("to")); name != k.whose {
-		k.whose = name
-		k.Outdated()
-	}
-	if k.Due(e.Now, time.Duration(k.pages)*time.Second) {
+	at, _, n, _ := k.Cursor()
+	k.renew([2]int{e.Snap.Mail.Total, unread}, k.agents.named(k.Filter.Wanted("to")),
+		n > 0 && at == n-1)
+	if limit := k.next(e.Now); limit > 0 {
 		q := mail.Query(k.whose)
-		q.Limit = k.pages * MailPage
-		k.limit = q.Limit
+		q.Limit = limit
 		k.Begin(e.Now, seek, q)
 	}
 }

@@ -24,22 +24,17 @@ const (
 // Work is the panel of the city's work: beads that are in progress, open, blocked, or were closed today.
 type Work struct {
 	Table[WorkRow, *WorkRow]
-	Fetch
+	pager
 	unclosed, closed []beads.Bead // the last answers
 	ready            map[string]bool
 
 	made   []WorkRow // rows built from the last answers; nil = not built yet
 	rigs   []city.Rig
-	pages  int
-	limit  int  // limit of the last request
-	more   bool // there are beads beyond the limit
 	agents *Agents
-	whose  string // the last query was only for work of this agent; "" = for all
-	counts [2]int // the city's counts at the last query: open, in progress
 }
 
 func newWork(all *Agents) *Work {
-	k := &Work{pages: 1, agents: all}
+	k := &Work{pager: newPager(WorkPage, workMost), agents: all}
 	k.Table = NewTable(Definition[WorkRow, *WorkRow]{
 		About: About{ID: IDWork, Title: "Work", Hotkey: "8", Letter: "b", Noun: "bead",
 			Zone: keymap.InWork, Kind: KindBead,
@@ -74,36 +69,26 @@ func (k *Work) Ask(e *Env, visible bool, seek func(beads.Query) int) {
 	if e.Snap == nil || !visible {
 		return
 	}
-	if now := [2]int{e.Snap.Work.Open, e.Snap.Work.InProgress}; now != k.counts {
-		k.counts = now
-		k.Outdated()
-	}
-	if at, _, n, _ := k.Cursor(); k.more && n > 0 && at == n-1 && k.pages*WorkPage < workMost &&
-		k.limit == k.pages*WorkPage {
-		k.pages++
-		k.Outdated()
-	}
-	if name := k.agents.named(k.Filter.Wanted("assignee")); name != k.whose {
-		k.whose = name
-		k.Outdated()
-	}
-	if !k.Due(e.Now, time.Duration(k.pages)*time.Second) {
+	at, _, n, _ := k.Cursor()
+	k.renew([2]int{e.Snap.Work.Open, e.Snap.Work.InProgress},
+		k.agents.named(k.Filter.Wanted("assignee")), n > 0 && at == n-1)
+	limit := k.next(e.Now)
+	if limit == 0 {
 		return
 	}
 	notWork := slices.DeleteFunc(city.NotWork(), func(kind string) bool {
 		return kind == city.GateType
 	})
 	unclosed := beads.Query{Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress},
-		NotType: notWork, Assignee: k.whose, Limit: k.pages * WorkPage}
+		NotType: notWork, Assignee: k.whose, Limit: limit}
 	y, m, d := e.Now.Date()
 	queries := []beads.Query{unclosed, {Status: []beads.Status{beads.StatusClosed},
 		NotType: city.NotWork(), Assignee: k.whose, Limit: closedListed,
 		ClosedSince: time.Date(y, m, d, 0, 0, 0, 0, e.Now.Location())}}
 	if k.more {
 		queries = append(queries, beads.Query{Ready: true, NotType: notWork,
-			Assignee: k.whose, Limit: unclosed.Limit})
+			Assignee: k.whose, Limit: limit})
 	}
-	k.limit = unclosed.Limit
 	k.Begin(e.Now, seek, queries...)
 }
 
