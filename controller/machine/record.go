@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -11,9 +10,7 @@ import (
 	"gcity/controller/lifecycle"
 	"gcity/controller/outbox"
 	"gcity/controller/pools"
-	"gcity/controller/step"
 	"gcity/controller/usage"
-	"gcity/events"
 	"gcity/internal/redact"
 	"gcity/restart"
 	"gcity/session"
@@ -385,34 +382,4 @@ func (m *Machine) set(now time.Time, a *record, s city.State, reason string, unt
 // decided stores a decision for `gcity why`.
 func (m *Machine) decided(now time.Time, a *record, what, why string) {
 	m.step.Decided(now, &a.decisions, what, why)
-}
-
-// follow applies the verdict of the restart policy about a death. what and why describe the death.
-func (m *Machine) follow(now time.Time, a *record, v restart.Verdict, what, why string) {
-	m.decided(now, a, what, why)
-	a.act.because = "restarted after " + v.Reason
-	switch v.Outcome {
-	case restart.Leave:
-		a.rest.wait(city.Exited, v.Reason, v.At)
-		a.rest.staysDown = true
-	case restart.Quarantine:
-		a.rest.wait(city.Quarantined, v.Reason, v.At)
-		a.rest.quarantineCrashes = v.Count
-		m.decided(now, a, "quarantine", v.Reason)
-		m.journal.record(a, events.Event{
-			Type: events.AgentQuarantined, Message: fmt.Sprintf(
-				"%s; retries in %s, or when it is released", v.Reason,
-				v.At.Sub(now).Round(time.Second)),
-			Payload: step.Payload(map[string]any{"until": v.At.UTC().Format(time.RFC3339)}),
-		})
-	case restart.Restart:
-		a.rest.wait(city.Backoff, v.Reason, v.At)
-		if v.At.After(now) {
-			wait := v.At.Sub(now).Round(time.Millisecond)
-			if wait > time.Second {
-				wait = wait.Round(100 * time.Millisecond)
-			}
-			m.decided(now, a, "backoff", fmt.Sprintf("%s; restarts in %s", v.Reason, wait))
-		}
-	}
 }
