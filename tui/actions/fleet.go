@@ -88,7 +88,6 @@ func fleetMoves() []state.Action {
 	}
 }
 
-// turnFleet moves the cursor between the cities and the agents.
 func needNeeds(m *state.Room) string {
 	if !m.OnNeeds && len(state.AllNeeds(m)) == 0 {
 		return "no agent needs attention"
@@ -96,6 +95,7 @@ func needNeeds(m *state.Room) string {
 	return ""
 }
 
+// turnFleet moves the cursor between the cities and the agents.
 func turnFleet(m *state.Room) []feed.Effect {
 	m.OnNeeds = !m.OnNeeds && len(state.AllNeeds(m)) > 0
 	state.MoveNeeds(m, 0)

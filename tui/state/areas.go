@@ -34,6 +34,7 @@ func Areas(m *Room) []Area {
 	return all
 }
 
+// AreaAt returns the visible panel at a position of the screen, or nil.
 func AreaAt(m *Room, x, y int) *Area {
 	for _, a := range Areas(m) {
 		if x >= a.X && x < a.X+a.W && y >= a.Y && y < a.Y+a.H {
@@ -73,6 +74,7 @@ func PeekRows(m *Room, h int) int {
 	return max(1, h-1)
 }
 
+// Dismisses returns the hint that says how to dismiss a failure in the status line.
 func Dismisses(m *Room) string { return "  " + m.Keys.KeyOf("view.back") + " dismisses" }
 
 // FailureParts wraps a failure into rows, or returns nil.

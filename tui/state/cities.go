@@ -30,6 +30,7 @@ func ListCities(m *Room) {
 	MoveNeeds(m, 0)
 }
 
+// MoveNeeds moves the cursor by n agents in the list of agents that need attention.
 func MoveNeeds(m *Room, n int) {
 	all := AllNeeds(m)
 	m.NeedAt = max(0, min(m.NeedAt+n, len(all)-1))
@@ -70,6 +71,7 @@ func IsHere(m *Room, c *fleet.City) bool {
 	return c.Info.Name == m.At && m.At != ""
 }
 
+// StepFleet moves the cursor by n rows in the list that has the focus in the room of all cities.
 func StepFleet(m *Room, n int) {
 	if m.OnNeeds {
 		MoveNeeds(m, n)

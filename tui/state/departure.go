@@ -25,6 +25,7 @@ type Departure struct {
 	Until    time.Time // when to leave even if agents have not finished
 }
 
+// Waits reports whether the room leaves as soon as the agents have finished.
 func (d *Departure) Waits() bool { return d.Total > 0 && !d.canceled }
 
 // RefusedToDepart stops waiting for agents that could not be drained.

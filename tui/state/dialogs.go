@@ -74,6 +74,7 @@ func (d *dialogs) About() any {
 	return nil
 }
 
+// AgentText is the subject of an open text about an agent.
 type AgentText struct {
 	*details.Inspection
 	Crashes bool // the text shows the agent's crashes
@@ -114,6 +115,7 @@ func (d *dialogs) Covers() bool {
 	return d.Choice() != nil || d.Reader() != nil || d.Finder() != nil
 }
 
+// RunTasks runs the tasks of a dialog and returns their effects.
 func (m *Room) RunTasks(tasks []Task) (todo []feed.Effect) {
 	for _, t := range tasks {
 		if t != nil {

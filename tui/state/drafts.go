@@ -21,6 +21,7 @@ func DraftOf(m *Room, to []string) int {
 	return slices.IndexFunc(m.Drafts, func(d DraftTo) bool { return sameNames(d.To, to) })
 }
 
+// ForgetDraft removes the draft for these recipients.
 func ForgetDraft(m *Room, to []string) {
 	m.Drafts = slices.DeleteFunc(slices.Clone(m.Drafts), func(d DraftTo) bool {
 		return sameNames(d.To, to)
@@ -89,6 +90,7 @@ func Undelivered(m *Room, r *feed.Result) {
 	}
 }
 
+// KeepDraft stores a draft. It drops the oldest drafts if there are more than maxDrafts.
 func KeepDraft(m *Room, d DraftTo) {
 	m.Drafts = append(m.Drafts, d)
 	m.Drafts = m.Drafts[max(0, len(m.Drafts)-maxDrafts):]

@@ -28,6 +28,7 @@ func Step(m *Room, n int) {
 	}
 }
 
+// ToEnd moves the cursor of the focused panel to the last row. In the pane, it follows the output again.
 func ToEnd(m *Room) {
 	if m.Focus == panel.IDPeek {
 		m.Peek.Follow()
@@ -36,6 +37,7 @@ func ToEnd(m *Room) {
 	Step(m, widget.Far)
 }
 
+// FocusOn moves the focus to a panel and ends a zoom of the previous panel.
 func FocusOn(m *Room, p panel.ID) {
 	if p != panel.IDQuarantine && p != panel.IDPeek && m.aside != "" && m.Agents.Has(m.aside) {
 		Choose(m, m.aside)
@@ -62,6 +64,7 @@ func FocusOn(m *Room, p panel.ID) {
 	}
 }
 
+// RefilterEvents applies the filters of Events again.
 func RefilterEvents(m *Room) { m.Events.Refill(m.Env(), nil) }
 
 // loadOlder loads older events when the cursor is on the oldest event.

@@ -8,20 +8,21 @@ import (
 	"gcity/tui/widget"
 )
 
-// tier is the amount of content that fits on the screen.
-type tier int
+// Tier is the amount of content that fits on the screen.
+type Tier int
 
 const (
-	Tiny   tier = iota // below 40x10: one line of summary
+	Tiny   Tier = iota // below 40x10: one line of summary
 	Single             // one panel at a time
 	tabbed             // lists share one place, with Peek below
 	wide               // all panels
 )
 
-// LeastWidth and leastHeight are the size of the smallest screen with room for a list.
+// LeastWidth and LeastHeight are the size of the smallest screen with room for a list.
 const LeastWidth, LeastHeight = 40, 10
 
-func TierOf(w, h int) tier {
+// TierOf returns the tier of a screen of w columns and h rows.
+func TierOf(w, h int) Tier {
 	switch {
 	case w >= 160 && h >= 40:
 		return wide
@@ -33,6 +34,7 @@ func TierOf(w, h int) tier {
 	return Tiny
 }
 
+// Place is the part of a stack that shows one panel.
 type Place struct {
 	Panel panel.ID
 	H     int
@@ -43,7 +45,7 @@ type Place struct {
 // Plan is the layout: header rows, the body and foot rows. The body has up to two stacks side by side, and optionally
 // panels across the whole width above and below them.
 type Plan struct {
-	Tier        tier
+	Tier        Tier
 	Problems    int     // rows below the header
 	Above       []Place // across the whole width, above the stacks
 	Left, Right []Place

@@ -48,6 +48,7 @@ const (
 	runRows = 10
 )
 
+// AskRuns requests the newest runs of an automation from the city.
 func AskRuns(m *Room, h *details.RunHistory) {
 	h.Newest = newestRun(m, h.Name)
 	h.Asked = seekBeads(m, beads.Query{Labels: []string{city.RunLabel + h.Name}, Type: RunType,

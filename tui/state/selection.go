@@ -137,6 +137,7 @@ func Rig(m *Room) *city.Rig {
 	return nil
 }
 
+// RigCalled returns the rig with a name, or nil.
 func RigCalled(m *Room, name string) *city.Rig {
 	if name == "" || m.Snap == nil {
 		return nil
@@ -149,6 +150,7 @@ func RigCalled(m *Room, name string) *city.Rig {
 	return nil
 }
 
+// Cloned returns a copy of m. The copy of a nil map is empty.
 func Cloned(m map[string]bool) map[string]bool {
 	if m == nil {
 		return map[string]bool{}
@@ -156,6 +158,7 @@ func Cloned(m map[string]bool) map[string]bool {
 	return maps.Clone(m)
 }
 
+// NeedWritable returns why the room cannot change the city, or "".
 func NeedWritable(m *Room) string {
 	if m.Mode == ReadOnly {
 		return "this control room is read-only"

@@ -25,11 +25,13 @@ type Status struct {
 // Fade is how long a success is shown.
 const Fade = 10 * time.Second
 
+// Say shows a success in the status line and stores the message.
 func Say(m *Room, text string) {
 	Show(m, text, false)
 	Record(m, details.Message{Text: m.Status.Text, Token: themes.Good})
 }
 
+// Complain shows a failure in the status line and stores the message.
 func Complain(m *Room, text string) {
 	Show(m, text, true)
 	Record(m, details.Message{Text: m.Status.Text, Token: themes.Bad})
