@@ -17,8 +17,8 @@ import (
 
 const acmeToken, bigToken = "acme-knows-this-0123456789", "bigcorp-knows-that-0123456789"
 
-// hotel is a machine with two tenants, and a city that belongs to neither.
-type hotel struct {
+// tenantDirectory is a machine with two tenants, and a city that belongs to neither.
+type tenantDirectory struct {
 	t         *testing.T
 	m         *citytest.Machine
 	prod, big *citytest.Fake
@@ -26,8 +26,8 @@ type hotel struct {
 	log       journal
 }
 
-func newHotel(t *testing.T) *hotel {
-	h := &hotel{t: t, prod: named("prod"), big: named("secretproject")}
+func newTenantDirectory(t *testing.T) *tenantDirectory {
+	h := &tenantDirectory{t: t, prod: named("prod"), big: named("secretproject")}
 	h.m = citytest.NewMachine(h.prod, h.big, named("nobodys"))
 	h.addr = fleetOverTCP(t, h.m, api.Guard{Fleet: true, Token: token, Tenants: map[string]api.Tenant{
 		"acme":    {Cities: []string{"prod", "staging", "third"}, Token: acmeToken, MaxCities: 2, MaxAgents: 5},
@@ -37,7 +37,7 @@ func newHotel(t *testing.T) *hotel {
 	return h
 }
 
-func (h *hotel) ask(method, path, body, token string) (int, string) {
+func (h *tenantDirectory) ask(method, path, body, token string) (int, string) {
 	h.t.Helper()
 	headers := []string{byProgram}
 	if body != "" {
@@ -52,7 +52,7 @@ func (h *hotel) ask(method, path, body, token string) (int, string) {
 
 // For any path, a tenant's token opens only the cities of the tenant. No response reveals that other cities exist.
 func TestTenants(t *testing.T) {
-	h := newHotel(t)
+	h := newTenantDirectory(t)
 	for _, c := range []struct {
 		token, method, path string
 		want                int
@@ -177,7 +177,7 @@ func TestTenantsWithoutSupervisor(t *testing.T) {
 
 // A tenant's stream contains the events of the tenant's cities, including cities that are added later.
 func TestTenantStream(t *testing.T) {
-	h := newHotel(t)
+	h := newTenantDirectory(t)
 	tr := &http.Transport{DisableKeepAlives: true}
 	defer tr.CloseIdleConnections()
 	hc := &http.Client{Transport: withToken{tr, h.addr, acmeToken}}
@@ -212,7 +212,7 @@ func (w withToken) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // A tenant can register its own cities, up to its limits on cities and agents.
 func TestTenantRegisters(t *testing.T) {
-	h := newHotel(t)
+	h := newTenantDirectory(t)
 	agents := func(n int) (all []city.Agent) {
 		for i := range n {
 			all = append(all, city.Agent{Name: fmt.Sprint("agent-", i)})
@@ -262,7 +262,7 @@ func TestTenantAsksTooMuch(t *testing.T) {
 	addr := fleetOverTCP(t, m, api.Guard{Fleet: true, Tenants: map[string]api.Tenant{
 		"acme": {Cities: []string{"prod"}, Token: acmeToken}, "bigcorp": {Cities: []string{"secretproject"}, Token: bigToken},
 	}}, api.Options{MaxStreams: 8})
-	h := &hotel{t: t, addr: addr}
+	h := &tenantDirectory{t: t, addr: addr}
 	m.Hang("prod", true)
 	codes := make(chan int)
 	for range 9 {
@@ -286,17 +286,17 @@ func TestTenantAsksTooMuch(t *testing.T) {
 	}
 }
 
-// shifty is a machine on which the name of a folder's city has changed since it was previewed.
-type shifty struct{ *citytest.Machine }
+// renamedCity is a machine on which the name of a folder's city has changed since it was previewed.
+type renamedCity struct{ *citytest.Machine }
 
-func (s shifty) Survey(_ context.Context, path string) (city.Declared, error) {
+func (s renamedCity) Survey(_ context.Context, path string) (city.Declared, error) {
 	return city.Declared{Name: "prod", Path: path}, nil
 }
 
 // A folder that is registered under the name of another owner's city does not belong to the tenant, regardless of its
 // configuration.
 func TestTenantRegistersATakenName(t *testing.T) {
-	h := newHotel(t)
+	h := newTenantDirectory(t)
 	h.m.Remove("prod")
 	h.m.Folder("/secretproject", named("prod"))
 	for _, path := range []string{"/v0/tenant/acme/cities", "/v0/tenant/acme/city/prod/register"} {
@@ -306,20 +306,24 @@ func TestTenantRegistersATakenName(t *testing.T) {
 	}
 }
 
-// torn is a machine with a broken registry.
-type torn struct{ *citytest.Machine }
+// brokenRegistry is a machine with a broken registry.
+type brokenRegistry struct{ *citytest.Machine }
 
 var errTorn = &city.Error{Code: city.Invalid, Message: "the registry of cities is refused: cities.toml:7:1: secretproject is there twice"}
 
-func (torn) Register(context.Context, string) (city.Info, error)      { return city.Info{}, errTorn }
-func (torn) Unregister(context.Context, string) (city.Receipt, error) { return city.Receipt{}, errTorn }
+func (brokenRegistry) Register(context.Context, string) (city.Info, error) {
+	return city.Info{}, errTorn
+}
+func (brokenRegistry) Unregister(context.Context, string) (city.Receipt, error) {
+	return city.Receipt{}, errTorn
+}
 
 // Errors in the machine's files are logged, but not shown to tenants.
 func TestTenantAndTornRegistry(t *testing.T) {
-	h := &hotel{t: t}
+	h := &tenantDirectory{t: t}
 	m := citytest.NewMachine(named("prod"))
 	m.Folder("/prod", named("prod"))
-	h.addr = fleetOverTCP(t, torn{m}, api.Guard{Fleet: true, Token: token, Tenants: map[string]api.Tenant{"acme": {Cities: []string{"prod"}, Token: acmeToken}}},
+	h.addr = fleetOverTCP(t, brokenRegistry{m}, api.Guard{Fleet: true, Token: token, Tenants: map[string]api.Tenant{"acme": {Cities: []string{"prod"}, Token: acmeToken}}},
 		api.Options{Log: slog.New(slog.NewTextHandler(&h.log, nil))})
 	for path, body := range map[string]string{"cities": `{"path":"/prod"}`, "city/prod/unregister": ""} {
 		if code, text := h.ask("POST", "/v0/tenant/acme/"+path, body, acmeToken); code != 400 || strings.Contains(text, "secret") || !strings.Contains(text, "the supervisor's log has") {
@@ -340,8 +344,8 @@ func TestTenantRegistersAnother(t *testing.T) {
 	m := citytest.NewMachine(named("nobodys"))
 	m.Folder("/nobodys", named("nobodys"))
 	m.Folder("/home/other", named("other"))
-	addr := fleetOverTCP(t, shifty{m}, api.Guard{Fleet: true, Tenants: map[string]api.Tenant{"acme": {Cities: []string{"prod"}, Token: acmeToken}}}, api.Options{})
-	h := &hotel{t: t, addr: addr}
+	addr := fleetOverTCP(t, renamedCity{m}, api.Guard{Fleet: true, Tenants: map[string]api.Tenant{"acme": {Cities: []string{"prod"}, Token: acmeToken}}}, api.Options{})
+	h := &tenantDirectory{t: t, addr: addr}
 	for _, path := range []string{"/v0/tenant/acme/cities", "/v0/tenant/acme/city/prod/register"} {
 		for _, folder := range []string{"/nobodys", "/home/other"} {
 			if code, body := h.ask("POST", path, `{"path":"`+folder+`"}`, acmeToken); code != 409 || strings.Contains(body, "called") {
@@ -356,7 +360,7 @@ func TestTenantRegistersAnother(t *testing.T) {
 
 // Simultaneous registrations are handled one after the other, so together they cannot exceed the limit.
 func TestTenantRegistersAtOnce(t *testing.T) {
-	h := newHotel(t)
+	h := newTenantDirectory(t)
 	h.m.Remove("prod")
 	var wg sync.WaitGroup
 	codes := make([]int, 3)

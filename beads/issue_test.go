@@ -12,13 +12,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// shelf implements the part of a store that an import needs.
-type shelf struct {
+// importStore implements the part of a store that an import needs.
+type importStore struct {
 	Store
 	all []Bead
 }
 
-func (s *shelf) Restore(_ context.Context, all []Bead) (Restored, error) {
+func (s *importStore) Restore(_ context.Context, all []Bead) (Restored, error) {
 	var done Restored
 	for _, b := range all {
 		i := 0
@@ -43,7 +43,7 @@ func (s *shelf) Restore(_ context.Context, all []Bead) (Restored, error) {
 	return done, nil
 }
 
-func (s *shelf) List(context.Context, Query) ([]Bead, error) {
+func (s *importStore) List(context.Context, Query) ([]Bead, error) {
 	var all []Bead
 	for i := range s.all {
 		all = append(all, s.all[len(s.all)-1-i].Clone())
@@ -51,9 +51,9 @@ func (s *shelf) List(context.Context, Query) ([]Bead, error) {
 	return all, nil
 }
 
-func imported(t *testing.T, text string) (*shelf, Imported) {
+func imported(t *testing.T, text string) (*importStore, Imported) {
 	t.Helper()
-	s := &shelf{}
+	s := &importStore{}
 	done, err := Import(t.Context(), s, strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +70,7 @@ func TestIssueShape(t *testing.T) {
 		"bd.dependencies": `[{"issue_id":"gc-3","depends_on_id":"gc-9","type":"related"}]`,
 	}
 	var out bytes.Buffer
-	if _, err := Export(t.Context(), &shelf{all: []Bead{b}}, &out); err != nil {
+	if _, err := Export(t.Context(), &importStore{all: []Bead{b}}, &out); err != nil {
 		t.Fatal(err)
 	}
 	const want = `{"_type":"issue","assignee":"x","created_at":"2026-11-21T12:00:00Z","dependencies":[` +
@@ -165,7 +165,7 @@ func (broken) Read([]byte) (int, error)  { return 0, errBroken }
 func (broken) Write([]byte) (int, error) { return 0, errBroken }
 
 func TestBrokenStreams(t *testing.T) {
-	s := &shelf{all: []Bead{bead("gc-1", StatusOpen)}}
+	s := &importStore{all: []Bead{bead("gc-1", StatusOpen)}}
 	if _, err := Export(t.Context(), s, broken{}); !errors.Is(err, errBroken) {
 		t.Errorf("export: %v", err)
 	}
@@ -191,7 +191,7 @@ func FuzzIssue(f *testing.F) {
 			return
 		}
 		var out bytes.Buffer
-		if _, err := Export(t.Context(), &shelf{all: []Bead{b}}, &out); err != nil {
+		if _, err := Export(t.Context(), &importStore{all: []Bead{b}}, &out); err != nil {
 			t.Fatalf("%+v: %v", b, err)
 		}
 		s, done := imported(t, out.String())

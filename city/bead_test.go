@@ -11,20 +11,20 @@ import (
 	"gcity/city"
 )
 
-// shelf is a city that only has beads.
-type shelf struct {
+// beadCity is a city that only has beads.
+type beadCity struct {
 	city.Control
 	store *fake.Store
 	lists int
 }
 
-func (s *shelf) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+func (s *beadCity) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	s.lists++
 	return s.store.List(ctx, q)
 }
 
 // keeper is a shelf that can also look up beads by ID.
-type keeper struct{ *shelf }
+type keeper struct{ *beadCity }
 
 func (k keeper) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	b, err := k.store.Get(ctx, id)
@@ -32,7 +32,7 @@ func (k keeper) Bead(ctx context.Context, id string) (beads.Bead, error) {
 }
 
 func TestGetBead(t *testing.T) {
-	s := &shelf{store: fake.New("tw")}
+	s := &beadCity{store: fake.New("tw")}
 	all := make([]beads.Bead, 250)
 	for i := range all {
 		all[i].Title = fmt.Sprint("bead ", i)

@@ -23,14 +23,14 @@ import (
 	"gcity/session/pty"
 )
 
-// house is a city with real sessions and with controllers that crash.
-type house struct {
+// crashingCity is a city with real sessions and with controllers that crash.
+type crashingCity struct {
 	t   *testing.T
 	dir string
 }
 
 // run runs a controller until it ends or ctx is canceled. It calls settled when both agents are running.
-func (h *house) run(ctx context.Context, between func(any) bool, faults chan error,
+func (h *crashingCity) run(ctx context.Context, between func(any) bool, faults chan error,
 	settled func(*Controller, map[string]int)) error {
 	h.t.Helper()
 	cfg, err := config.Load(h.dir)
@@ -118,7 +118,7 @@ patrol_interval = "100ms"
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &house{t, dir}
+	h := &crashingCity{t, dir}
 	pids := map[string]int{}
 	same := func(_ *Controller, now map[string]int) {
 		for name, pid := range now {

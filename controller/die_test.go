@@ -95,14 +95,14 @@ func (k *killer) both() {
 	}
 }
 
-// bar is a test case: a city with one automation and with a controller that is killed during a run.
-type bar struct {
+// killCase is a test case: a city with one automation and with a controller that is killed during a run.
+type killCase struct {
 	gate, moment string
 	retry        int
 	bitter       bool // the previous run and its retry have failed
 }
 
-func (b bar) String() string {
+func (b killCase) String() string {
 	name := fmt.Sprintf("%s retry %d %s", b.gate, b.retry, b.moment)
 	if b.bitter {
 		name += " and bitter"
@@ -112,7 +112,7 @@ func (b bar) String() string {
 
 // city writes the city's files. Its automation records each execution. If a file "fatal" exists, the automation kills
 // its controller.
-func (b bar) city(t *testing.T) string {
+func (b killCase) city(t *testing.T) string {
 	t.Helper()
 	const job = `echo $$ ${GC_EVENT_SEQ:-none} >>runs
 [ -e bad ] && exit 1
@@ -173,16 +173,16 @@ func TestCutSessionRecord(t *testing.T) {
 // A due run is executed at most once, or at least once with retry. Each event is handled by one opened run and its
 // retries. No record stays open, no process is left, and the next run succeeds (L4).
 func TestCutAtEachStep(t *testing.T) {
-	var bars []bar
+	var bars []killCase
 	for _, moment := range moments() {
 		for _, gate := range []string{"cooldown", "event"} {
 			for retry := range 2 {
-				bars = append(bars, bar{gate: gate, moment: moment, retry: retry})
+				bars = append(bars, killCase{gate: gate, moment: moment, retry: retry})
 			}
 		}
 	}
-	bars = append(bars, bar{gate: "event", moment: "after it is opened", retry: 1, bitter: true},
-		bar{gate: "event", moment: "after it is remembered", retry: 1, bitter: true})
+	bars = append(bars, killCase{gate: "event", moment: "after it is opened", retry: 1, bitter: true},
+		killCase{gate: "event", moment: "after it is remembered", retry: 1, bitter: true})
 	if testing.Short() {
 		bars = bars[:8]
 	}
@@ -207,7 +207,7 @@ func cutLife(t *testing.T, dir, moment, gate string) {
 	}
 }
 
-func (b bar) cut(t *testing.T) {
+func (b killCase) cut(t *testing.T) {
 	dir := b.city(t)
 	cutLife(t, dir, b.moment, b.gate)
 	before := 0
@@ -275,7 +275,7 @@ func (w *life) misrecorded(t *testing.T, runs []city.Run) (wrong []string) {
 }
 
 // judge checks the result of the run against the guarantees. runs are its records, newest first.
-func (b bar) judge(t *testing.T, dir string, runs []city.Run, executed []string) {
+func (b killCase) judge(t *testing.T, dir string, runs []city.Run, executed []string) {
 	t.Helper()
 	first, retries := 0, 0
 	seqs := map[uint64]bool{}

@@ -12,7 +12,7 @@ import (
 // configuration is used.
 func TestAllow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLand(t)
+		l := newFakeFleet(t)
 		write(t, l.h.Settings(), "[supervisor]\nport = 0\n[tenants.acme]\ncities = [\"one\", \"two\"]\ntoken_file = \"t\"\nmax_agents = 6\n")
 		l.begin("/c/one", "/c/two", "/c/free")
 		tick()

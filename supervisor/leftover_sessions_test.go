@@ -14,7 +14,7 @@ import (
 
 // leaves simulates sessions of an earlier run in all cities of l. The function ended returns the cities in which
 // sessions were stopped.
-func (l *land) leaves(wrong map[string]error) (ended func() []string) {
+func (l *fakeFleet) leaves(wrong map[string]error) (ended func() []string) {
 	var paths []string
 	l.s.o.CountLeftovers = func(context.Context, string) (int, error) { return 2, nil }
 	l.s.o.StopLeftovers = func(_ context.Context, path string) (int, error) {
@@ -38,7 +38,7 @@ func (l *land) leaves(wrong map[string]error) (ended func() []string) {
 // them. Sessions of another controller are not touched.
 func TestSessionsOfARefusedCity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLand(t)
+		l := newFakeFleet(t)
 		ended := l.leaves(map[string]error{"/c/hard": errors.New("one does not end"), "/c/taken": errBusy})
 		hang := make(chan struct{})
 		for _, p := range []string{"/c/bad", "/c/gone", "/c/hard", "/c/taken"} {
@@ -74,7 +74,7 @@ func TestSessionsOfARefusedCity(t *testing.T) {
 // Leave stops no sessions, not even those of a city that cannot be opened.
 func TestLeaveOfARefusedCity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLand(t)
+		l := newFakeFleet(t)
 		ended := l.leaves(nil)
 		l.wrong["/c/bad"] = errors.New("no")
 		l.begin("/c/a", "/c/bad")
@@ -92,7 +92,7 @@ func TestLeaveOfARefusedCity(t *testing.T) {
 // If a city crashed and cannot be opened again, its agents are stopped with the supervisor.
 func TestStopOfACityThatIsRefusedAfterACrash(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLand(t)
+		l := newFakeFleet(t)
 		ended := l.leaves(nil)
 		l.begin("/c/odd")
 		tick()
@@ -111,7 +111,7 @@ func TestStopOfACityThatIsRefusedAfterACrash(t *testing.T) {
 // Sessions that another controller has taken over no longer count as left behind.
 func TestLeftAgentsAreAdopted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLand(t)
+		l := newFakeFleet(t)
 		l.leaves(map[string]error{"/c/bad": errBusy})
 		left := func(want int) {
 			t.Helper()
@@ -135,7 +135,7 @@ func TestLeftAgentsAreAdopted(t *testing.T) {
 // The supervisor does not stop sessions that were started after a user stopped their city.
 func TestStopOfACityThatWasStoppedByHand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLand(t)
+		l := newFakeFleet(t)
 		ended := l.leaves(nil)
 		l.begin("/c/a", "/c/b")
 		tick()

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-func (l *land) beaten() int {
+func (l *fakeFleet) beaten() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.beats
@@ -19,7 +19,7 @@ func (l *land) beaten() int {
 // While the registry keeps changing, the supervisor sends its status and can be stopped.
 func TestARegistryThatChangesAgainAndAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLand(t)
+		l := newFakeFleet(t)
 		l.begin("/c/a", "/c/b")
 		tick()
 		done := make(chan struct{})
@@ -67,7 +67,7 @@ const tenth = 100 * time.Millisecond // on the bubble's clock
 func TestARegistryThatDoesNotAnswer(t *testing.T) {
 	dir := must(filepath.EvalSymlinks(t.TempDir()))
 	synctest.Test(t, func(t *testing.T) {
-		l := newLand(t)
+		l := newFakeFleet(t)
 		l.begin("/c/a", "/c/b")
 		tick()
 		hung, looks := make(chan readResult), 0
@@ -114,7 +114,7 @@ func TestARegistryThatDoesNotAnswer(t *testing.T) {
 func TestRegisteredDuringALook(t *testing.T) {
 	dir := must(filepath.EvalSymlinks(t.TempDir()))
 	synctest.Test(t, func(t *testing.T) {
-		l := newLand(t)
+		l := newFakeFleet(t)
 		l.begin("/c/a")
 		tick()
 		real := l.s.read
@@ -137,7 +137,7 @@ func TestRegisteredDuringALook(t *testing.T) {
 // already stopped or not.
 func TestUnregisteredDuringALook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLand(t)
+		l := newFakeFleet(t)
 		l.begin("/c/a", "/c/b", "/c/slow")
 		tick()
 		l.town("/c/slow").slow = make(chan struct{})

@@ -19,7 +19,7 @@ func TestARegistryThatIsEmptied(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l := newLand(t)
+				l := newFakeFleet(t)
 				l.begin("/c/a", "/c/b", "/c/d")
 				tick()
 				if err := spoil(l.h.Registry()); err != nil {
@@ -59,7 +59,7 @@ func TestARegistryThatIsEmptied(t *testing.T) {
 func TestRegisteredIntoAnEmptiedRegistry(t *testing.T) {
 	dir := must(filepath.EvalSymlinks(t.TempDir()))
 	synctest.Test(t, func(t *testing.T) {
-		l := newLand(t)
+		l := newFakeFleet(t)
 		l.begin("/c/a", "/c/b")
 		tick()
 		if err := os.Remove(l.h.Registry()); err != nil {

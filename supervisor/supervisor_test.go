@@ -18,8 +18,8 @@ import (
 	"gcity/events"
 )
 
-// land is a set of simulated cities by folder. All times are those of the synctest bubble.
-type land struct {
+// fakeFleet is a set of simulated cities by folder. All times are those of the synctest bubble.
+type fakeFleet struct {
 	t    *testing.T
 	s    *Supervisor
 	h    Home
@@ -43,7 +43,7 @@ type land struct {
 
 // town is a running city.
 type town struct {
-	land  *land
+	land  *fakeFleet
 	path  string
 	snap  city.Snapshot
 	fails chan any // an error, nil, or the value to panic with
@@ -57,8 +57,8 @@ type town struct {
 
 var errBusy = errors.New("another controller has it")
 
-func newLand(t *testing.T) *land {
-	l := &land{t: t, h: newHome(t), opens: map[string]int{}, wrong: map[string]error{}, hangs: map[string]chan struct{}{}, panics: map[string]bool{},
+func newFakeFleet(t *testing.T) *fakeFleet {
+	l := &fakeFleet{t: t, h: newHome(t), opens: map[string]int{}, wrong: map[string]error{}, hangs: map[string]chan struct{}{}, panics: map[string]bool{},
 		towns: map[string]*town{}, edit: map[string]chan struct{}{}, end: make(chan error, 1)}
 	l.s = New(Options{
 		Home: l.h, Logger: slog.New(slog.NewTextHandler(&l.logs, nil)), Open: l.open, Name: filepath.Base,
@@ -70,7 +70,7 @@ func newLand(t *testing.T) *land {
 }
 
 // begin runs the supervisor until the test ends.
-func (l *land) begin(paths ...string) {
+func (l *fakeFleet) begin(paths ...string) {
 	for _, p := range paths {
 		if err := Add(l.t.Context(), l.h, Entry{p, filepath.Base(p)}); err != nil {
 			l.t.Fatal(err)
@@ -82,7 +82,7 @@ func (l *land) begin(paths ...string) {
 	synctest.Wait()
 }
 
-func (l *land) over(want string) {
+func (l *fakeFleet) over(want string) {
 	l.t.Helper()
 	l.stop()
 	if err := <-l.end; want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
@@ -90,7 +90,7 @@ func (l *land) over(want string) {
 	}
 }
 
-func (l *land) open(_ context.Context, e Entry) (City, error) {
+func (l *fakeFleet) open(_ context.Context, e Entry) (City, error) {
 	l.mu.Lock()
 	l.opens[e.Path]++
 	l.now++
@@ -116,26 +116,26 @@ func (l *land) open(_ context.Context, e Entry) (City, error) {
 	return t, nil
 }
 
-func (l *land) town(path string) *town {
+func (l *fakeFleet) town(path string) *town {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.towns[path]
 }
 
-func (l *land) count(path string) int {
+func (l *fakeFleet) count(path string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.opens[path]
 }
 
-func (l *land) record(path string, e events.Event) error {
+func (l *fakeFleet) record(path string, e events.Event) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.told = append(l.told, path+" "+e.Type+" "+e.Message)
 	return nil
 }
 
-func (l *land) watch(ctx context.Context, path string) <-chan struct{} {
+func (l *fakeFleet) watch(ctx context.Context, path string) <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c, out := make(chan struct{}), make(chan struct{})
@@ -155,7 +155,7 @@ func (l *land) watch(ctx context.Context, path string) <-chan struct{} {
 }
 
 // is returns the states of the cities by name.
-func (l *land) is() string {
+func (l *fakeFleet) is() string {
 	synctest.Wait()
 	all, err := l.s.Cities(l.t.Context())
 	if err != nil {
@@ -175,22 +175,22 @@ func (l *land) is() string {
 	return strings.Join(out, ", ")
 }
 
-func (l *land) want(want string) {
+func (l *fakeFleet) want(want string) {
 	l.t.Helper()
 	if got := l.is(); got != want {
 		l.t.Errorf("%s; want %s", got, want)
 	}
 }
 
-func (t *town) Control() city.Control { return &hall{t: t} }
+func (t *town) Control() city.Control { return &fakeControl{t: t} }
 
-// hall is the control of a town.
-type hall struct {
+// fakeControl is the control of a town.
+type fakeControl struct {
 	city.Control
 	t *town
 }
 
-func (h *hall) Snapshot(context.Context) (*city.Snapshot, error) {
+func (h *fakeControl) Snapshot(context.Context) (*city.Snapshot, error) {
 	t := h.t
 	t.land.mu.Lock()
 	defer t.land.mu.Unlock()
@@ -250,7 +250,7 @@ func tick() { time.Sleep(10 * time.Millisecond) } // on the bubble's clock
 // its file changes.
 func TestCityCrashes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLand(t)
+		l := newFakeFleet(t)
 		l.begin("/c/a", "/c/b")
 		tick()
 		l.want("a running, b running")
@@ -309,7 +309,7 @@ func TestCityCrashes(t *testing.T) {
 // A city that cannot be opened shows the reason, is retried, and does not block other cities.
 func TestACityThatCannotBeOpened(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLand(t)
+		l := newFakeFleet(t)
 		answer := make(chan struct{})
 		l.wrong["/c/bad"], l.wrong["/c/busy"], l.panics["/c/odd"] = errors.New("city.toml:1:1: no"), errBusy, true
 		for _, p := range []string{"/c/h1", "/c/h2", "/c/h3", "/c/h4"} {
@@ -361,7 +361,7 @@ func must[T any](v T, err error) T {
 // Cities start and stop when the file changes, and an invalid file changes nothing.
 func TestRegistryChangesAreApplied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLand(t)
+		l := newFakeFleet(t)
 		l.begin("/c/a", "/c/b")
 		tick()
 		a := l.town("/c/a")
@@ -395,7 +395,7 @@ func TestRegistryChangesAreApplied(t *testing.T) {
 // If the registry is still being written and lacks some cities, those cities are not stopped.
 func TestAFileThatIsBeingWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLand(t)
+		l := newFakeFleet(t)
 		l.begin("/c/a", "/c/b")
 		tick()
 		whole := string(must(os.ReadFile(l.h.Registry())))
@@ -429,7 +429,7 @@ func TestRegistrar(t *testing.T) {
 	}
 	real := must(filepath.EvalSymlinks(dir))
 	synctest.Test(t, func(t *testing.T) {
-		l, ctx := newLand(t), t.Context()
+		l, ctx := newFakeFleet(t), t.Context()
 		l.begin()
 		for range 2 {
 			i, err := l.s.Register(ctx, filepath.Join(dir, "link"))
@@ -497,7 +497,7 @@ func TestRegistrar(t *testing.T) {
 // has its new name.
 func TestNamesAreUnique(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLand(t)
+		l := newFakeFleet(t)
 		l.begin("/c/a", "/c/b")
 		tick()
 		old := l.town("/c/a")
@@ -543,7 +543,7 @@ func TestNamesAreUnique(t *testing.T) {
 // A city that is being opened keeps the name with which it is opened until its next start, even if opening takes long.
 func TestRenameOfACityThatIsBeingOpened(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLand(t)
+		l := newFakeFleet(t)
 		opening := make(chan struct{})
 		l.hangs["/c/a"] = opening
 		l.begin("/c/a")
@@ -573,7 +573,7 @@ func TestRenameOfACityThatIsBeingOpened(t *testing.T) {
 // second stop request kills the agents immediately.
 func TestStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLand(t)
+		l := newFakeFleet(t)
 		l.begin("/c/a", "/c/b", "/c/c")
 		tick()
 		slow, hurried := l.town("/c/b"), l.town("/c/c")
@@ -595,7 +595,7 @@ func TestStop(t *testing.T) {
 // A supervisor started by a command exits some time after its last city is unregistered.
 func TestUntilEmpty(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLand(t)
+		l := newFakeFleet(t)
 		l.s.o.UntilEmpty = true
 		l.begin("/c/a")
 		time.Sleep(time.Minute)
@@ -619,7 +619,7 @@ func TestUntilEmpty(t *testing.T) {
 // retry.
 func TestStopOfACityThatDoesNotRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLand(t)
+		l := newFakeFleet(t)
 		answer := make(chan struct{})
 		l.hangs["/c/late"] = answer
 		l.begin("/c/gone", "/c/late", "/c/mute", "/c/odd", "/c/refused")
@@ -648,7 +648,7 @@ func TestStopOfACityThatDoesNotRun(t *testing.T) {
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
-		l := newLand(t)
+		l := newFakeFleet(t)
 		answer := make(chan struct{})
 		l.hangs["/c/late"] = answer
 		l.begin("/c/late", "/c/odd")
@@ -667,7 +667,7 @@ func TestStopOfACityThatDoesNotRun(t *testing.T) {
 // Leave stops the supervisor and keeps all agents.
 func TestLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLand(t)
+		l := newFakeFleet(t)
 		l.begin("/c/a", "/c/b")
 		tick()
 		l.s.Leave()
@@ -688,7 +688,7 @@ func TestLeave(t *testing.T) {
 // A city that does not stop in time during Leave is abandoned. Its agents are not stopped.
 func TestLeaveOfACityThatDoesNotRespond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLand(t)
+		l := newFakeFleet(t)
 		l.begin("/c/a", "/c/b")
 		tick()
 		deaf := l.town("/c/b")
@@ -706,7 +706,7 @@ func TestLeaveOfACityThatDoesNotRespond(t *testing.T) {
 // Watch reports every change, including changes inside a city. If a reader is slow, it skips states.
 func TestWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLand(t)
+		l := newFakeFleet(t)
 		l.begin("/c/a")
 		tick()
 		ctx, cancel := context.WithCancel(t.Context())

@@ -353,10 +353,10 @@ func TestOfflineWorkGoesToItsStore(t *testing.T) {
 	}
 }
 
-// listless is a store whose List fails.
-type listless struct{ workstore.Store }
+// failingList is a store whose List fails.
+type failingList struct{ workstore.Store }
 
-func (listless) List(context.Context, beads.Query) ([]beads.Bead, error) {
+func (failingList) List(context.Context, beads.Query) ([]beads.Bead, error) {
 	return nil, errors.New("out of order")
 }
 
@@ -369,7 +369,7 @@ func TestAConvoyThatCannotBeClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	b.stores = []*depot.Depot{{Store: listless{s}, Place: p, City: b.Dir}}
+	b.stores = []*depot.Depot{{Store: failingList{s}, Place: p, City: b.Dir}}
 	convoy, err := s.Create(t.Context(), beads.Bead{Title: "all", Type: city.ConvoyType})
 	if err != nil {
 		t.Fatal(err)

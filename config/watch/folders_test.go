@@ -14,17 +14,17 @@ import (
 	"gcity/formula"
 )
 
-// kitchen is a set of watched folders with formulas and automations.
-type kitchen struct {
+// watchedFolders is a set of watched folders with formulas and automations.
+type watchedFolders struct {
 	t      *testing.T
 	layers []formula.Layer
 	pokes  <-chan struct{}
 	others chan []string
 }
 
-func newKitchen(t *testing.T, o Options, folders ...string) *kitchen {
+func newWatchedFolders(t *testing.T, o Options, folders ...string) *watchedFolders {
 	t.Helper()
-	k := &kitchen{t: t, others: make(chan []string)}
+	k := &watchedFolders{t: t, others: make(chan []string)}
 	for i, f := range folders {
 		k.layers = append(k.layers, formula.Layer{Dir: f, Title: f, Rig: []string{"", "demo"}[i]})
 	}
@@ -43,7 +43,7 @@ func newKitchen(t *testing.T, o Options, folders ...string) *kitchen {
 }
 
 // has describes the contents of the folders, like "sweep=true deploy.formula=1".
-func (k *kitchen) has() string {
+func (k *watchedFolders) has() string {
 	k.t.Helper()
 	var out []string
 	found := new(automation.Scanner).Scan(k.layers, automation.Options{}, time.Now())
@@ -68,7 +68,7 @@ func (k *kitchen) has() string {
 }
 
 // await waits until a poke finds the wanted contents, and returns the number of pokes.
-func (k *kitchen) await(want string) (count int) {
+func (k *watchedFolders) await(want string) (count int) {
 	k.t.Helper()
 	deadline := time.After(patience)
 	for {
@@ -108,7 +108,7 @@ func TestWatchFoldersSeesEveryWayOfWriting(t *testing.T) {
 			dir := folder(t, "")
 			city, rig := filepath.Join(dir, ".gc", "formulas"),
 				filepath.Join(dir, "demo", "recipes")
-			k := newKitchen(t, Options{Quiet: 20 * time.Millisecond, Poll: poll, Polling: polling},
+			k := newWatchedFolders(t, Options{Quiet: 20 * time.Millisecond, Poll: poll, Polling: polling},
 				city, rig)
 			must := func(err error) {
 				t.Helper()
@@ -175,7 +175,7 @@ func TestWatchFoldersFollowsLinks(t *testing.T) {
 	one, two := plant(t, filepath.Join(shared, "one", "any.toml"), action("1")),
 		plant(t, filepath.Join(shared, "two", automation.FileName), action("2"))
 	link(filepath.Join(shared, "layer"), formulas) // the target does not exist yet
-	k := newKitchen(t, Options{Quiet: 20 * time.Millisecond, Poll: time.Hour}, formulas)
+	k := newWatchedFolders(t, Options{Quiet: 20 * time.Millisecond, Poll: time.Hour}, formulas)
 
 	link(one, filepath.Join(shared, "layer", automation.Folder, "a", automation.FileName))
 	k.await("a=1")
@@ -201,7 +201,7 @@ func TestWatchFoldersSeesAQuickRewrite(t *testing.T) {
 	path := plant(t, filepath.Join(city, automation.Folder, "a", automation.FileName),
 		action("one"))
 	at := time.Now()
-	k := newKitchen(t, Options{Quiet: 20 * time.Millisecond, Poll: time.Hour}, city)
+	k := newWatchedFolders(t, Options{Quiet: 20 * time.Millisecond, Poll: time.Hour}, city)
 	for _, word := range []string{"two", "six", "ten"} {
 		put(t, path, action(word))
 		if err := os.Chtimes(path, at, at); err != nil {
@@ -224,7 +224,7 @@ func TestWatchFoldersTakesOthers(t *testing.T) {
 			plant(t, filepath.Join(old, automation.Folder, "a", automation.FileName), action("old"))
 			plant(t, filepath.Join(fresh, automation.Folder, "a", automation.FileName),
 				action("fresh"))
-			k := newKitchen(t, o, old)
+			k := newWatchedFolders(t, o, old)
 			k.layers = []formula.Layer{{Dir: fresh}, {Dir: later, Rig: "demo"}}
 			k.others <- []string{fresh, later}
 			k.await("a=fresh")
@@ -245,7 +245,7 @@ func TestWatchFoldersIgnoresTheRest(t *testing.T) {
 	file := plant(t, filepath.Join(city, automation.Folder, "a", automation.FileName),
 		action("one"))
 	o := Options{Quiet: 20 * time.Millisecond, Poll: time.Hour}
-	k, conf := newKitchen(t, o, city, filepath.Join(dir, "none", "recipes")), watching(t, dir, o)
+	k, conf := newWatchedFolders(t, o, city, filepath.Join(dir, "none", "recipes")), watching(t, dir, o)
 	for i := range 100 {
 		text := strings.Repeat("x", i)
 		for _, path := range []string{filepath.Join(city, automation.Folder, "a", "run.log"),

@@ -191,7 +191,7 @@ func (w *world) calm() {
 	clear(w.stuck)
 	clear(w.fails)
 	w.blind, w.broken = "", ""
-	clear(w.desk.drafts)
+	clear(w.delivery.drafts)
 	for _, s := range w.alive {
 		s.Attached, s.TypedAt = 0, time.Time{}
 	}

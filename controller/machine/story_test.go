@@ -255,15 +255,15 @@ func (w *world) tell(words []string) error {
 		return w.beats(arg(0), args[1:])
 	case "unread": // number of unread messages
 		_, err := fmt.Sscan(arg(1), new(int))
-		w.kennel.letter[arg(0)], _ = strconv.Atoi(arg(1))
+		w.watchdogs.letter[arg(0)], _ = strconv.Atoi(arg(1))
 		return err
 	case "unposted": // mail cannot be sent, for this reason
-		w.kennel.refuse = strings.Join(args, " ")
+		w.watchdogs.refuse = strings.Join(args, " ")
 	case "tiers":
 		w.log = append(w.log, w.showTiers()...)
 	case "looks":
-		w.note("%d looks at heartbeats", w.kennel.looks)
-		w.kennel.looks = 0
+		w.note("%d looks at heartbeats", w.watchdogs.looks)
+		w.watchdogs.looks = 0
 	case "stuck":
 		for _, a := range w.m.Snapshot(w.now).Agents {
 			if a.Stuck != nil {
@@ -278,7 +278,7 @@ func (w *world) tell(words []string) error {
 	case "thaw":
 		w.alive[arg(0)].Frozen = false
 	case "mute": // sessions accept no text, for this reason
-		w.desk.mute = strings.Join(args, " ")
+		w.delivery.mute = strings.Join(args, " ")
 	case "silence": // the holder of an agent does not respond
 		w.alive[arg(0)].Silent, w.alive[arg(0)].Reason = w.now, strings.Join(args[1:], " ")
 	case "unsilence":
@@ -326,9 +326,9 @@ func (w *world) succeed(stuck ...string) {
 		w.m.runs.Inherited = deeds
 	}
 	w.forgiven(w.m.runs.Inherited)
-	drafts := w.desk.drafts
-	w.desk = newDesk() // queued texts are lost with the controller
-	w.desk.drafts = drafts
+	drafts := w.delivery.drafts
+	w.delivery = newTextDelivery() // queued texts are lost with the controller
+	w.delivery.drafts = drafts
 	clear(w.floor.going)
 	kept := w.quarantines(before)
 	w.begin(stuck...)

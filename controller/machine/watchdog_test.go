@@ -23,7 +23,7 @@ func TestBriefing(t *testing.T) {
 	w.declare("worker", "scout")
 	w.stuck["agent:scout"] = true
 	ill := 2
-	w.kennel.files["/app/"+config.HeartbeatFile("worker")] =
+	w.watchdogs.files["/app/"+config.HeartbeatFile("worker")] =
 		effect.HeartbeatRead{Stamp: w.now, Agents: watchdog.Agents{Unhealthy: &ill}}
 	w.advance(4 * time.Minute)
 	if d, _ := w.m.Snapshot(w.now).Watchdog("care"); d.HealthyAgents != nil ||
@@ -67,9 +67,9 @@ func TestWakeWithoutEffect(t *testing.T) {
 	if err := w.keep([]string{"care", "watches=worker"}); err != nil {
 		t.Fatal(err)
 	}
-	d := w.kennel.dogs["care"]
+	d := w.watchdogs.dogs["care"]
 	d.Wake = strings.Repeat("up ", city.MaxSend)
-	w.kennel.dogs["care"] = d
+	w.watchdogs.dogs["care"] = d
 	w.declare("worker")
 	w.advance(20 * time.Minute)
 	last := w.m.Snapshot(w.now).Watchdogs[0].Last
@@ -89,10 +89,10 @@ func TestWatchdogLaws(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		same := w.kennel.dogs["care"]
+		same := w.watchdogs.dogs["care"]
 		other := same
 		other.Watches, other.Heartbeat = "else", "/app/"+config.HeartbeatFile("else")
-		w.kennel.spare = map[string]config.Watchdog{"same": same, "other": other}
+		w.watchdogs.spare = map[string]config.Watchdog{"same": same, "other": other}
 		w.floor.hands = map[string]string{}
 		w.declare("worker:stuck=7m", "scout")
 		rnd := rand.New(rand.NewPCG(seed, seed))
@@ -159,9 +159,9 @@ func (w *world) toss(rnd *rand.Rand) (fresh bool) {
 	w.note("%s", line)
 	switch line { // changes the declared watchdogs
 	case "other", "same", "none":
-		w.kennel.dogs["care"] = w.kennel.spare[line]
+		w.watchdogs.dogs["care"] = w.watchdogs.spare[line]
 		if line == "none" {
-			delete(w.kennel.dogs, "care")
+			delete(w.watchdogs.dogs, "care")
 		}
 		w.declare("worker:stuck=7m", "scout", "else")
 		return line != "same"
@@ -174,7 +174,7 @@ func (w *world) toss(rnd *rand.Rand) (fresh bool) {
 
 // settles ends all faults and simulates healthy agents until the watchdogs have recovered.
 func (w *world) settles() {
-	w.kennel.dogs["care"] = w.kennel.spare["same"]
+	w.watchdogs.dogs["care"] = w.watchdogs.spare["same"]
 	w.declare("worker:stuck=7m", "scout", "else")
 	for _, line := range []string{"fail worker", "fail scout", "unstick agent:scout",
 		"unstick heartbeat:care", "unstick heartbeat:deep", "unstick escalate:care",
@@ -184,7 +184,7 @@ func (w *world) settles() {
 			w.breaks("%s: %v", line, err)
 		}
 	}
-	delete(w.desk.drafts, "worker")
+	delete(w.delivery.drafts, "worker")
 	w.well(3 * time.Hour)
 }
 

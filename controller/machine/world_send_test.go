@@ -15,8 +15,8 @@ import (
 	"gcity/session"
 )
 
-// desk simulates the delivery of texts and records it, to check that no text is lost, repeated or out of order.
-type desk struct {
+// textDelivery simulates the delivery of texts and records it, to check that no text is lost, repeated or out of order.
+type textDelivery struct {
 	drafts map[string]time.Time  // time at which a draft was typed, by agent
 	sent   map[uint64]city.Nudge // texts that were accepted, or the last one that was offered
 	typed  map[uint64]bool       // texts that were typed
@@ -26,8 +26,8 @@ type desk struct {
 	order  map[string][2]uint64  // newest typed text of each agent: queued, and immediate
 }
 
-func newDesk() desk {
-	return desk{
+func newTextDelivery() textDelivery {
+	return textDelivery{
 		drafts: map[string]time.Time{}, sent: map[uint64]city.Nudge{}, typed: map[uint64]bool{},
 		owed:  map[uint64]bool{},
 		asked: map[uint64]bool{}, order: map[string][2]uint64{},
@@ -38,11 +38,11 @@ func newDesk() desk {
 func (w *world) sending(in effect.Input) {
 	c, ok := in.(effect.Command)
 	if n, is := c.Cmd.(city.Nudge); ok && is {
-		w.desk.sent[w.m.texts.Sent+1] = n
-		w.desk.asked[c.ID] = true
+		w.delivery.sent[w.m.texts.Sent+1] = n
+		w.delivery.asked[c.ID] = true
 	}
 	if _, is := c.Cmd.(city.Unsend); ok && is {
-		w.desk.asked[c.ID] = true
+		w.delivery.asked[c.ID] = true
 	}
 }
 
@@ -52,17 +52,17 @@ func (w *world) draft(name string, on bool) {
 		s.TypedAt = w.now
 	}
 	if on {
-		w.desk.drafts[name] = w.now
+		w.delivery.drafts[name] = w.now
 		return
 	}
-	delete(w.desk.drafts, name)
+	delete(w.delivery.drafts, name)
 }
 
 // send returns the simulated result of a Send effect.
 func (w *world) send(f effect.Send) effect.Input {
 	in := effect.Sent{Agent: f.Agent, ID: f.ID}
 	s := w.alive[f.Agent]
-	_, draft := w.desk.drafts[f.Agent]
+	_, draft := w.delivery.drafts[f.Agent]
 	switch {
 	case s == nil || s.ID != f.Life:
 		in.Held, in.Wait = effect.WhyEnded, effect.SendAgain
@@ -74,33 +74,33 @@ func (w *world) send(f effect.Send) effect.Input {
 		in.Held, in.Wait, in.Disturbed = effect.WhyTyping, effect.TypingPause-w.now.Sub(s.TypedAt),
 			true
 		return in
-	case w.desk.mute != "":
-		in.Err = &session.LackError{Ability: "type a text", Why: w.desk.mute}
+	case w.delivery.mute != "":
+		in.Err = &session.LackError{Ability: "type a text", Why: w.delivery.mute}
 		return in
 	case w.fails["type:"+f.Agent] != "":
 		in.Err = fmt.Errorf("%s", w.fails["type:"+f.Agent])
 		return in
 	}
 	dogs := f.Text == dogNudge || f.Text == dogWake // texts of watchdogs, which belong to no command
-	if c := w.desk.sent[f.ID]; !dogs && (c.Text != f.Text || c.Agent != f.Agent ||
+	if c := w.delivery.sent[f.ID]; !dogs && (c.Text != f.Text || c.Agent != f.Agent ||
 		!f.Polite && !c.Now) {
 		w.breaks("text %d is %+v, and was typed as %+v", f.ID, c, f)
 	}
-	if w.desk.typed[f.ID] {
+	if w.delivery.typed[f.ID] {
 		w.breaks("text %d was typed twice", f.ID)
 	}
-	w.desk.typed[f.ID] = true
+	w.delivery.typed[f.ID] = true
 	kind := 0
 	if !f.Polite {
 		kind = 1
 	}
-	last := w.desk.order[f.Agent]
+	last := w.delivery.order[f.Agent]
 	if last[kind] > f.ID {
 		w.breaks("text %d was typed into %s behind text %d", f.ID, f.Agent, last[kind])
 	}
 	last[kind] = f.ID
-	w.desk.order[f.Agent] = last
-	delete(w.desk.drafts, f.Agent) // Send submits the draft together with the text
+	w.delivery.order[f.Agent] = last
+	delete(w.delivery.drafts, f.Agent) // Send submits the draft together with the text
 	s.Output += uint64(len(f.Text))
 	in.Output = s.Output
 	w.note("typed into %s: %q", f.Agent, f.Text)
@@ -132,10 +132,10 @@ func (w *world) posted(e events.Event) {
 		return
 	}
 	id := textOf(e)
-	if id == 0 || w.desk.typed[id] != (e.Type == events.AgentNudged) {
-		w.breaks("%s: text %d was typed: %t", e.Type, id, w.desk.typed[id])
+	if id == 0 || w.delivery.typed[id] != (e.Type == events.AgentNudged) {
+		w.breaks("%s: text %d was typed: %t", e.Type, id, w.delivery.typed[id])
 	}
-	delete(w.desk.owed, id)
+	delete(w.delivery.owed, id)
 }
 
 func (w *world) showSends() (out []string) {
@@ -155,7 +155,7 @@ func (w *world) showSends() (out []string) {
 	return out
 }
 
-// sendSomething performs a random action of the desk.
+// sendSomething performs a random action with texts.
 func (w *world) sendSomething(who byte, name string) {
 	switch id := uint64(len(w.log))<<8 | 250; who >> 4 % 8 {
 	case 0, 1, 2:
@@ -163,7 +163,7 @@ func (w *world) sendSomething(who byte, name string) {
 		w.Step(effect.Command{ID: id, Cmd: city.Nudge{Agent: name,
 			Text: strings.Repeat("x\n", int(who%3)) + "end", Now: who>>4%8 == 2}})
 		if w.m.texts.Sent > before && !w.closed(w.m.texts.Sent) {
-			w.desk.owed[w.m.texts.Sent] = true
+			w.delivery.owed[w.m.texts.Sent] = true
 		}
 	case 3:
 		w.draft(name, true)
@@ -180,10 +180,10 @@ func (w *world) sendSomething(who byte, name string) {
 
 // sentAll checks that every text was typed or reported as dropped, and that every command was answered.
 func (w *world) sentAll() {
-	for _, id := range slices.Sorted(maps.Keys(w.desk.owed)) {
-		w.breaks("text %d for %s was lost without a word", id, w.desk.sent[id].Agent)
+	for _, id := range slices.Sorted(maps.Keys(w.delivery.owed)) {
+		w.breaks("text %d for %s was lost without a word", id, w.delivery.sent[id].Agent)
 	}
-	for _, id := range slices.Sorted(maps.Keys(w.desk.asked)) {
+	for _, id := range slices.Sorted(maps.Keys(w.delivery.asked)) {
 		if _, ok := w.answers[id]; !ok {
 			w.breaks("the text of command %d has no result", id)
 		}

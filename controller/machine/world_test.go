@@ -51,9 +51,9 @@ type world struct {
 	says      map[string]string // output of each pool's check; "!why" means a failure
 	overrides map[string]int
 	asked     int // number of checks that were run
-	floor     shopfloor
-	desk      desk
-	kennel    kennel
+	floor     automationWorld
+	delivery  textDelivery
+	watchdogs watchdogWorld
 }
 
 func newWorld() *world {
@@ -62,9 +62,9 @@ func newWorld() *world {
 		alive: map[string]*session.Status{}, dead: map[string]session.Status{},
 		fails: map[string]string{},
 		stuck: map[string]bool{}, edits: map[string]bool{}, answers: map[uint64]effect.Answer{},
-		floor: shopfloor{beads: map[string]beads.Bead{}, going: map[string]effect.Run{},
+		floor: automationWorld{beads: map[string]beads.Bead{}, going: map[string]effect.Run{},
 			answer: map[string]int{}, trials: newTrials()},
-		desk: newDesk(), kennel: newKennel(),
+		delivery: newTextDelivery(), watchdogs: newWatchdogWorld(),
 		says: map[string]string{}, overrides: map[string]int{},
 	}
 	w.begun, w.patrol = w.now, w.now
@@ -418,7 +418,7 @@ func (w *world) start(want *agent.Want) effect.Input {
 		return effect.Started{Agent: want.Name, Err: errors.New(why)}
 	}
 	w.seq++
-	delete(w.desk.drafts, want.Name) // the draft ended with the previous session
+	delete(w.delivery.drafts, want.Name) // the draft ended with the previous session
 	s := &session.Status{
 		Name: want.Spec.Name, Agent: want.Name, City: "/app", ID: fmt.Sprintf("s%d", w.seq),
 		Alive: true, Ready: true,

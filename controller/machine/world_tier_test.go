@@ -18,8 +18,8 @@ const (
 	dogWake  = "wake up"
 )
 
-// kennel contains the watchdogs of the next configuration, the heartbeat files and the mail.
-type kennel struct {
+// watchdogWorld contains the watchdogs of the next configuration, the heartbeat files and the mail.
+type watchdogWorld struct {
 	dogs   map[string]config.Watchdog
 	files  map[string]effect.HeartbeatRead // by path
 	letter map[string]int                  // number of unread messages, by agent
@@ -28,8 +28,8 @@ type kennel struct {
 	spare  map[string]config.Watchdog
 }
 
-func newKennel() kennel {
-	return kennel{dogs: map[string]config.Watchdog{}, files: map[string]effect.HeartbeatRead{},
+func newWatchdogWorld() watchdogWorld {
+	return watchdogWorld{dogs: map[string]config.Watchdog{}, files: map[string]effect.HeartbeatRead{},
 		letter: map[string]int{}}
 }
 
@@ -37,12 +37,12 @@ func newKennel() kennel {
 func (w *world) tend(f effect.Effect) (effect.Input, bool) {
 	switch f := f.(type) {
 	case effect.ReadHeartbeat:
-		w.kennel.looks++
-		in := w.kennel.files[f.Path]
+		w.watchdogs.looks++
+		in := w.watchdogs.files[f.Path]
 		in.Tier, in.Path = f.Tier, f.Path
 		return in, true
 	case effect.Escalate:
-		in := effect.Escalated{Tier: f.Tier, Call: f.Call, Err: w.kennel.refuse,
+		in := effect.Escalated{Tier: f.Tier, Call: f.Call, Err: w.watchdogs.refuse,
 			Ran: f.Command != ""}
 		if in.Err == "" {
 			w.note("mail from %s to %s: %s", f.From, f.To, f.Subject)
@@ -92,7 +92,7 @@ func (w *world) keep(words []string) error {
 		case "file":
 			d.Heartbeat = "/app/" + config.HeartbeatFile(value)
 		case "off":
-			delete(w.kennel.dogs, d.Name)
+			delete(w.watchdogs.dogs, d.Name)
 			return nil
 		default:
 			return fmt.Errorf("no such key: %s", key)
@@ -101,13 +101,13 @@ func (w *world) keep(words []string) error {
 	if d.Heartbeat == "" {
 		d.Heartbeat = "/app/" + config.HeartbeatFile(d.Watches)
 	}
-	w.kennel.dogs[d.Name] = d
+	w.watchdogs.dogs[d.Name] = d
 	return nil
 }
 
 // kennels adds the watchdogs to a configuration, like translate and agent.Plan.
 func (w *world) kennels(c *effect.Configuration) {
-	for _, d := range w.kennel.dogs {
+	for _, d := range w.watchdogs.dogs {
 		c.Tiers = append(c.Tiers, d)
 		for i := range c.Wants {
 			if c.Wants[i].Name == d.Triage {
@@ -126,18 +126,18 @@ func (w *world) beats(agent string, how []string) error {
 	path := "/app/" + config.HeartbeatFile(agent)
 	switch {
 	case len(how) == 0:
-		w.kennel.files[path] = effect.HeartbeatRead{Stamp: w.now}
+		w.watchdogs.files[path] = effect.HeartbeatRead{Stamp: w.now}
 	case how[0] == "gone":
-		delete(w.kennel.files, path)
+		delete(w.watchdogs.files, path)
 	case how[0] == "unread":
-		w.kennel.files[path] = effect.HeartbeatRead{Problem: "its heartbeat " +
+		w.watchdogs.files[path] = effect.HeartbeatRead{Problem: "its heartbeat " +
 			strings.Join(how[1:], " "), Unread: true}
 	case how[0] == "broken":
-		w.kennel.files[path] = effect.HeartbeatRead{Problem: "its heartbeat " +
+		w.watchdogs.files[path] = effect.HeartbeatRead{Problem: "its heartbeat " +
 			strings.Join(how[1:], " ")}
 	default:
 		age, err := time.ParseDuration(how[0])
-		w.kennel.files[path] = effect.HeartbeatRead{Stamp: w.now.Add(-age)}
+		w.watchdogs.files[path] = effect.HeartbeatRead{Stamp: w.now.Add(-age)}
 		return err
 	}
 	return nil

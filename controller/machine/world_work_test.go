@@ -18,8 +18,8 @@ import (
 	"gcity/internal/toml"
 )
 
-// shopfloor contains a world's automations, their run records, and the runs that a story must end.
-type shopfloor struct {
+// automationWorld contains a world's automations, their run records, and the runs that a story must end.
+type automationWorld struct {
 	defs   []automation.Definition
 	beads  map[string]beads.Bead
 	made   int
@@ -108,7 +108,7 @@ func (w *world) found(scoped string, d *automation.Definition, b *automation.Bro
 }
 
 // revision returns a text that changes with the content of the folders.
-func (f *shopfloor) revision() string {
+func (f *automationWorld) revision() string {
 	var all []string
 	for i := range f.defs {
 		all = append(all, f.defs[i].Scoped(), f.defs[i].Sum)
@@ -216,7 +216,7 @@ func (w *world) workEffect(f effect.Effect) (in effect.Input, ok bool) {
 			in := effect.WorkCounted{Tasks: maps.Clone(fl.hands), Gated: maps.Clone(fl.gates),
 				Held: map[string]effect.Holding{}}
 			in.Mail = city.MailTally{}
-			for who, n := range w.kennel.letter {
+			for who, n := range w.watchdogs.letter {
 				in.Mail[who] = city.MailCount{Unread: n, Total: n}
 			}
 			for who, id := range fl.hands {

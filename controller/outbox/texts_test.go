@@ -13,28 +13,28 @@ import (
 	"gcity/events"
 )
 
-// desk is a city with one agent, which is ready if why is "".
-type desk struct {
+// oneAgentCity is a city with one agent, which is ready if why is "".
+type oneAgentCity struct {
 	why   string
 	never bool
 	log   []string
 	over  []string
 }
 
-func (c *desk) Running() bool                 { return true }
-func (c *desk) Outlook(string) (string, bool) { return c.why, c.never }
-func (c *desk) Unreachable(string) string     { return "" }
-func (c *desk) Terminal(string) Terminal {
+func (c *oneAgentCity) Running() bool                 { return true }
+func (c *oneAgentCity) Outlook(string) (string, bool) { return c.why, c.never }
+func (c *oneAgentCity) Unreachable(string) string     { return "" }
+func (c *oneAgentCity) Terminal(string) Terminal {
 	return Terminal{Session: "s", Life: "1", Alive: true}
 }
-func (c *desk) Look()             {}
-func (c *desk) Typed(d *Delivery) { c.over = append(c.over, string(d.Stage)) }
-func (c *desk) Record(_ string, e events.Event, _ ...effect.Answer) {
+func (c *oneAgentCity) Look()             {}
+func (c *oneAgentCity) Typed(d *Delivery) { c.over = append(c.over, string(d.Stage)) }
+func (c *oneAgentCity) Record(_ string, e events.Event, _ ...effect.Answer) {
 	c.log = append(c.log, e.Type+": "+e.Message)
 }
 
-func newDesk() (*desk, *Texts, *Outbox, *step.Output) {
-	c, out := &desk{}, &step.Output{}
+func newOneAgentCity() (*oneAgentCity, *Texts, *Outbox, *step.Output) {
+	c, out := &oneAgentCity{}, &step.Output{}
 	tx := New(c, out)
 	return c, &tx, &Outbox{Agent: "worker"}, out
 }
@@ -57,7 +57,7 @@ func did(out *step.Output) string {
 
 func TestATextWaitsForItsAgent(t *testing.T) {
 	now := time.Unix(0, 0)
-	c, tx, b, out := newDesk()
+	c, tx, b, out := newOneAgentCity()
 	c.why = "it is starting"
 	tx.Nudge(now, 1, b, city.Nudge{Text: "hello"})
 	tx.Deliver(now)
@@ -81,20 +81,20 @@ func TestATextWaitsForItsAgent(t *testing.T) {
 
 func TestATextIsGivenUpWithAnEvent(t *testing.T) {
 	now := time.Unix(0, 0)
-	for name, end := range map[string]func(*desk, *Texts, *Outbox){
-		"never": func(c *desk, _ *Texts, _ *Outbox) { c.why, c.never = "it is suspended", true },
-		"expired": func(c *desk, _ *Texts, b *Outbox) {
+	for name, end := range map[string]func(*oneAgentCity, *Texts, *Outbox){
+		"never": func(c *oneAgentCity, _ *Texts, _ *Outbox) { c.why, c.never = "it is suspended", true },
+		"expired": func(c *oneAgentCity, _ *Texts, b *Outbox) {
 			c.why, b.Waiting[0].Came = "it is busy", now.Add(-sendLimit)
 		},
-		"refused": func(_ *desk, tx *Texts, b *Outbox) {
+		"refused": func(_ *oneAgentCity, tx *Texts, b *Outbox) {
 			tx.Deliver(now)
 			tx.Delivered(now, b, effect.Sent{ID: 1, Err: errors.New("closed")})
 		},
-		"canceled": func(_ *desk, tx *Texts, b *Outbox) {
+		"canceled": func(_ *oneAgentCity, tx *Texts, b *Outbox) {
 			tx.Unsend(now, 2, b, city.Unsend{ID: 1})
 		},
 	} {
-		c, tx, b, _ := newDesk()
+		c, tx, b, _ := newOneAgentCity()
 		tx.Nudge(now, 1, b, city.Nudge{Text: "hello"})
 		end(c, tx, b)
 		tx.Deliver(now)
@@ -108,7 +108,7 @@ func TestATextIsGivenUpWithAnEvent(t *testing.T) {
 // An urgent text that was refused waits before the next attempt, like any other text.
 func TestARefusedUrgentTextWaits(t *testing.T) {
 	now := time.Unix(0, 0)
-	_, tx, b, out := newDesk()
+	_, tx, b, out := newOneAgentCity()
 	tx.Nudge(now, 1, b, city.Nudge{Text: "hello", Now: true})
 	tx.Deliver(now)
 	if got := did(out); got != "send hello" {
@@ -128,7 +128,7 @@ func TestARefusedUrgentTextWaits(t *testing.T) {
 // TestOneEntryAtATime checks that keys and texts are typed into a terminal one after the other (L1).
 func TestOneEntryAtATime(t *testing.T) {
 	now := time.Unix(0, 0)
-	_, tx, b, out := newDesk()
+	_, tx, b, out := newOneAgentCity()
 	tx.Type(1, b, city.Interrupt{Agent: "worker"})
 	tx.Type(2, b, city.Interrupt{Agent: "worker"})
 	tx.Nudge(now, 3, b, city.Nudge{Text: "hello"})

@@ -10,14 +10,14 @@ import (
 
 const limit = time.Second
 
-// desk counts calls. Calls with names that begin with "/hung" block until they are released.
-type desk struct {
+// callCounter counts calls. Calls with names that begin with "/hung" block until they are released.
+type callCounter struct {
 	*Calls[string]
 	started map[string]int
 	answer  chan string
 }
 
-func (d *desk) see(name string) func() string {
+func (d *callCounter) see(name string) func() string {
 	return func() string {
 		d.mu.Lock()
 		d.started[name]++
@@ -29,11 +29,11 @@ func (d *desk) see(name string) func() string {
 	}
 }
 
-func (d *desk) at(name string) (string, bool) {
+func (d *callCounter) at(name string) (string, bool) {
 	return d.Do(context.Background(), name, time.Now(), limit, d.see(name))
 }
 
-func (d *desk) count(name string) int {
+func (d *callCounter) count(name string) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.started[name]
@@ -42,7 +42,7 @@ func (d *desk) count(name string) int {
 // At most one call per name runs, the number of calls is limited, and no result is older than its request.
 func TestCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &desk{New[string](2), map[string]int{}, make(chan string)}
+		d := &callCounter{New[string](2), map[string]int{}, make(chan string)}
 		for range 3 {
 			if saw, ok := d.at("/hung"); ok || saw != "" {
 				t.Errorf("%q, %v", saw, ok)
@@ -83,7 +83,7 @@ func TestCalls(t *testing.T) {
 // Without a limit a caller waits as long as its context allows.
 func TestCallsUntilTheContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &desk{New[string](2), map[string]int{}, make(chan string)}
+		d := &callCounter{New[string](2), map[string]int{}, make(chan string)}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		began := time.Now()

@@ -18,7 +18,7 @@ func TestCurl(t *testing.T) {
 	if err != nil {
 		t.Skip("there is no curl")
 	}
-	l := newLand(t, 2)
+	l := newFleetTest(t, 2)
 	names := []string{"bright-lights", "dark-alleys"}
 	for i, c := range l.towns {
 		c.config(strings.Replace(strings.Replace(l.city(c, i), fmt.Sprintf("town%d", i), names[i], 1), `name = "one"`, `name = "worker"`, 1))

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// land is several towns under one supervisor.
-type land struct {
+// fleetTest is several towns under one supervisor.
+type fleetTest struct {
 	t     *testing.T
 	bin   string
 	home  string
@@ -24,10 +24,10 @@ type land struct {
 	ctl   *exec.Cmd
 }
 
-// newLand creates towns of two agents each, all registered.
-func newLand(t *testing.T, n int) *land {
+// newFleetTest creates towns of two agents each, all registered.
+func newFleetTest(t *testing.T, n int) *fleetTest {
 	t.Helper()
-	l := &land{t: t, bin: binary(t), home: filepath.Join(t.TempDir(), "home")}
+	l := &fleetTest{t: t, bin: binary(t), home: filepath.Join(t.TempDir(), "home")}
 	run := filepath.Join(t.TempDir(), "run")
 	l.env = append(os.Environ(), "GC_HOME="+l.home, "XDG_RUNTIME_DIR="+run)
 	if err := os.MkdirAll(run, 0o700); err != nil {
@@ -55,7 +55,7 @@ func newLand(t *testing.T, n int) *land {
 	return l
 }
 
-func (l *land) city(c *town, i int) string {
+func (l *fleetTest) city(c *town, i int) string {
 	text := fmt.Sprintf("[workspace]\nname = \"town%d\"\n[daemon]\nmax_restarts = 0\nshutdown_timeout = \"300ms\"\npatrol_interval = \"1s\"\n", i)
 	for _, name := range []string{"one", "two"} {
 		text += fmt.Sprintf("[[agents]]\nname = %q\nstart_command = %q\n", name, c.line(name, ""))
@@ -64,7 +64,7 @@ func (l *land) city(c *town, i int) string {
 }
 
 // put replaces a file of the supervisor's home.
-func (l *land) put(name, text string) {
+func (l *fleetTest) put(name, text string) {
 	l.t.Helper()
 	path := filepath.Join(l.home, name)
 	if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
@@ -76,7 +76,7 @@ func (l *land) put(name, text string) {
 }
 
 // registry writes the registry file directly, without the command line.
-func (l *land) registry(towns ...*town) {
+func (l *fleetTest) registry(towns ...*town) {
 	l.t.Helper()
 	var text strings.Builder
 	for _, c := range towns {
@@ -89,7 +89,7 @@ func (l *land) registry(towns ...*town) {
 	l.put("cities.toml", text.String())
 }
 
-func (l *land) begin() *exec.Cmd {
+func (l *fleetTest) begin() *exec.Cmd {
 	l.t.Helper()
 	ctl := exec.Command(l.bin, "supervisor", "run")
 	ctl.Env, ctl.Stderr = l.env, &heard{}
@@ -103,7 +103,7 @@ func (l *land) begin() *exec.Cmd {
 	return ctl
 }
 
-func (l *land) kill() {
+func (l *fleetTest) kill() {
 	l.t.Helper()
 	if err := l.ctl.Process.Kill(); err != nil {
 		l.t.Fatal(err)
@@ -112,7 +112,7 @@ func (l *land) kill() {
 }
 
 // gcity runs a command to its end and returns what it printed.
-func (l *land) gcity(code int, args ...string) string {
+func (l *fleetTest) gcity(code int, args ...string) string {
 	l.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -131,7 +131,7 @@ type cityView struct {
 }
 
 // is returns the state of a town.
-func (l *land) is(c *town) (v cityView) {
+func (l *fleetTest) is(c *town) (v cityView) {
 	l.t.Helper()
 	cmd := exec.Command(l.bin, "cities", "--json")
 	cmd.Env = l.env
@@ -151,7 +151,7 @@ func (l *land) is(c *town) (v cityView) {
 	return v
 }
 
-func (l *land) until(c *town, status, why string) {
+func (l *fleetTest) until(c *town, status, why string) {
 	l.t.Helper()
 	c.until(fmt.Sprintf("%s is %q, %q", c.dir, status, why), func() bool {
 		v := l.is(c)
@@ -160,7 +160,7 @@ func (l *land) until(c *town, status, why string) {
 }
 
 // run waits until towns run, and checks that their agents have not restarted.
-func (l *land) run(towns ...*town) {
+func (l *fleetTest) run(towns ...*town) {
 	l.t.Helper()
 	for _, c := range towns {
 		c.until("both agents run", func() bool {
@@ -183,7 +183,7 @@ func (l *land) run(towns ...*town) {
 }
 
 // same checks that no agent of a town has restarted, and that the processes of all of them are alive.
-func (l *land) same(c *town) {
+func (l *fleetTest) same(c *town) {
 	l.t.Helper()
 	for len(c.births) > 0 {
 		if b := <-c.births; c.pids[b.agent] != b.pid {
@@ -197,7 +197,7 @@ func (l *land) same(c *town) {
 	}
 }
 
-func (l *land) gone(c *town) {
+func (l *fleetTest) gone(c *town) {
 	l.t.Helper()
 	c.until("its agents have ended", func() bool { return len(c.marked()) == 0 })
 	clear(c.pids)
@@ -211,7 +211,7 @@ func TestSupervisorIsKilled(t *testing.T) {
 	}
 	t.Logf("go test ./internal/e2e -run %s -seed %d", t.Name(), *seed)
 	rnd := rand.New(rand.NewPCG(*seed, 1))
-	l := newLand(t, 3)
+	l := newFleetTest(t, 3)
 	for range 15 {
 		l.begin()
 		time.Sleep(time.Duration(rnd.IntN(300)) * time.Millisecond) // a random moment, not a wait
@@ -234,7 +234,7 @@ func TestSupervisorIsKilled(t *testing.T) {
 // TestCitiesComeAndGo edits the registry, breaks one city and removes the folder of another. The other cities are not
 // affected.
 func TestCitiesComeAndGo(t *testing.T) {
-	l := newLand(t, 4)
+	l := newFleetTest(t, 4)
 	still, broken, moved, lost := l.towns[0], l.towns[1], l.towns[2], l.towns[3]
 	l.begin()
 	l.run(l.towns...)

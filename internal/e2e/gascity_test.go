@@ -529,7 +529,7 @@ func (c *town) secret(file string, port int) (token string) {
 // The same client can use everything below /v0/city/NAME of a real supervisor, with all cities in its lists and
 // streams.
 func TestDashboardOfManyCities(t *testing.T) {
-	l := newLand(t, 2)
+	l := newFleetTest(t, 2)
 	names := []string{"bright-lights", "dark-alleys"}
 	for i, c := range l.towns {
 		dashboardCity(t, c, names[i], "")

@@ -20,9 +20,9 @@ import (
 
 const units = ".config/systemd/user"
 
-// estate is a separate systemd user manager in its own namespaces. It exits, with all its processes, when the test
+// userManager is a separate systemd user manager in its own namespaces. It exits, with all its processes, when the test
 // closes a pipe.
-type estate struct {
+type userManager struct {
 	t    *testing.T
 	bin  string
 	home string
@@ -54,8 +54,8 @@ echo up
 read -r _ || :`
 )
 
-// newEstate starts a user manager, or skips the test with the reason.
-func newEstate(t *testing.T) *estate {
+// newUserManager starts a user manager, or skips the test with the reason.
+func newUserManager(t *testing.T) *userManager {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("it waits for the watchdog of systemd")
@@ -72,7 +72,7 @@ func newEstate(t *testing.T) *estate {
 			t.Skipf("%s is not installed", program)
 		}
 	}
-	e := &estate{t: t, bin: binary(t), home: filepath.Join(t.TempDir(), "home"), out: &heard{}}
+	e := &userManager{t: t, bin: binary(t), home: filepath.Join(t.TempDir(), "home"), out: &heard{}}
 	e.put(".gc/supervisor.toml", "[supervisor]\nport = 0\n")
 	e.put(units+"/service.d/log.conf", "[Service]\nStandardOutput=append:"+e.log()+"\nStandardError=append:"+e.log()+"\n")
 	for _, target := range []string{"basic", "shutdown", "default"} { // hides the units of this machine
@@ -117,13 +117,13 @@ func child(parent int) int {
 	return 0
 }
 
-func (e *estate) log() string { return e.home + ".log" }
+func (e *userManager) log() string { return e.home + ".log" }
 
-func (e *estate) environ() []string {
+func (e *userManager) environ() []string {
 	return []string{"HOME=" + e.home, "XDG_RUNTIME_DIR=/run/user/0", "PATH=" + filepath.Dir(e.bin) + ":" + os.Getenv("PATH"), "LC_ALL=C", "GCITY_TRUST=all"}
 }
 
-func (e *estate) put(name, text string) {
+func (e *userManager) put(name, text string) {
 	e.t.Helper()
 	path := filepath.Join(e.home, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -135,7 +135,7 @@ func (e *estate) put(name, text string) {
 }
 
 // try runs a command in the manager's namespaces.
-func (e *estate) try(args ...string) (string, error) {
+func (e *userManager) try(args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "nsenter", append([]string{"--target", strconv.Itoa(e.root), "--mount", "--pid", "--cgroup", "--"}, args...)...)
@@ -144,7 +144,7 @@ func (e *estate) try(args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-func (e *estate) run(args ...string) string {
+func (e *userManager) run(args ...string) string {
 	e.t.Helper()
 	out, err := e.try(args...)
 	if err != nil {
@@ -153,19 +153,19 @@ func (e *estate) run(args ...string) string {
 	return out
 }
 
-func (e *estate) systemctl(args ...string) string {
+func (e *userManager) systemctl(args ...string) string {
 	e.t.Helper()
 	return e.run(append([]string{"systemctl", "--user"}, args...)...)
 }
 
-func (e *estate) fail(format string, args ...any) {
+func (e *userManager) fail(format string, args ...any) {
 	e.t.Helper()
 	log, _ := os.ReadFile(e.log()) // it may not exist
 	state, _ := e.try("systemctl", "--user", "status", "gcity-*")
 	e.t.Fatalf("%s\n%s\n%s\n%s", fmt.Sprintf(format, args...), state, log[max(0, len(log)-8000):], e.out)
 }
 
-func (e *estate) until(what string, true func() bool) {
+func (e *userManager) until(what string, true func() bool) {
 	e.t.Helper()
 	if !eventually.Poll(true) {
 		e.fail("not within %s: %s", eventually.Timeout, what)
@@ -175,12 +175,12 @@ func (e *estate) until(what string, true func() bool) {
 // tenant is a gcity service with a city of one agent.
 type tenant struct {
 	*town
-	e     *estate
+	e     *userManager
 	group string // the group of commands: "daemon" or "supervisor"
 	unit  string
 }
 
-func (e *estate) tenant(group, unit, name string) *tenant {
+func (e *userManager) tenant(group, unit, name string) *tenant {
 	e.t.Helper()
 	c := newTown(e.t, 0, "")
 	s := &tenant{town: c, e: e, group: group, unit: unit}
@@ -247,7 +247,7 @@ func (s *tenant) people() map[int]bool {
 // status. Agents survive a restart, a kill -9 and a hung main process. A refused start is not repeated. A stop stops
 // the agents, and uninstall leaves nothing.
 func TestSystemd(t *testing.T) {
-	e := newEstate(t)
+	e := newUserManager(t)
 	daemon := e.tenant("daemon", "gcity-lone.service", "lone")
 	many := e.tenant("supervisor", "gcity-supervisor.service", "one")
 	many.gcity("register")
@@ -362,8 +362,8 @@ func TestSystemd(t *testing.T) {
 func TestUserManagerLeavesNoProcess(t *testing.T) {
 	var inside int
 	var group string
-	t.Run("estate", func(t *testing.T) {
-		e := newEstate(t)
+	t.Run("manager", func(t *testing.T) {
+		e := newUserManager(t)
 		e.put(units+"/deaf.service", "[Service]\nExecStart=/bin/sh -c \"trap '' TERM HUP INT; while :; do sleep 1000; done\"\n")
 		e.systemctl("start", "deaf.service")
 		inside = e.root
