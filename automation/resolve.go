@@ -190,7 +190,7 @@ func (d Definition) wrongVars(f *formula.Formula, written spec) (problems toml.P
 				"formula %s has no such variable; its variables are %s", f.Name, toml.List(names)))
 		}
 	}
-	for _, name := range f.Unmet() {
+	for _, name := range f.RequiredVars() {
 		if strings.TrimSpace(d.Vars[name]) == "" {
 			problems = append(problems, written.problem("formula",
 				"%s needs the variable %s; set %s = \"…\" below [%s.vars]",

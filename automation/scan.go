@@ -155,7 +155,7 @@ func (c *Catalog) fill(all map[string]found, o Options) {
 	off := c.skipped(all, o)
 	for _, f := range sorted {
 		d, problems := f.def, f.problems
-		if wrong := formula.NotAName(f.name); wrong != "" {
+		if wrong := formula.NameProblem(f.name); wrong != "" {
 			problems = append(slices.Clone(problems), toml.At(toml.Place{File: f.path}, "",
 				"the folder's name, which is also the automation's name, %s", wrong))
 		}

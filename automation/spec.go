@@ -45,9 +45,9 @@ func specOf(doc *toml.Doc) (s spec, ok bool) {
 		noTable(root)
 		return s, false
 	}
-	root.Only("automation", "order")
+	root.RefuseUnknown("automation", "order")
 	t, ok := root.Table(name)
-	t.Only(keys()...)
+	t.RefuseUnknown(keys()...)
 	s = spec{table: name, place: map[string]toml.Place{"": t.Place("")}, text: map[string]string{}}
 	for _, key := range t.Keys() {
 		s.place[key] = t.Place(key)
@@ -86,7 +86,7 @@ func noTable(root toml.Table) {
 		root.Wrong(written[0], "belongs to [automation]; add that table above this line")
 		return
 	}
-	root.Only("automation", "order")
+	root.RefuseUnknown("automation", "order")
 }
 
 // Parse parses an automation's file. The automation is named after the file's folder. local is the time zone of
@@ -199,7 +199,7 @@ func (s *settling) action() {
 	case s.has("exec") && s.has("vars"):
 		s.wrong("vars", "applies only to a formula; write the values into the exec command")
 	case s.has("formula"):
-		if wrong := formula.NotAName(s.d.Formula); wrong != "" {
+		if wrong := formula.NameProblem(s.d.Formula); wrong != "" {
 			s.wrong("formula", "%s", wrong)
 		}
 	}
@@ -207,7 +207,7 @@ func (s *settling) action() {
 		if !ok {
 			rig, name = "rig", rig
 		}
-		if formula.NotAName(rig) != "" || formula.NotAName(name) != "" {
+		if formula.NameProblem(rig) != "" || formula.NameProblem(name) != "" {
 			s.wrong("pool", "%q is not the name of a pool; write NAME or RIG/NAME", s.d.Pool)
 		}
 	}
@@ -311,7 +311,7 @@ func (s *settling) failure() {
 	}
 	s.d.OnFailure = s.text["on_failure"]
 	name, rig, scoped := strings.Cut(s.d.OnFailure, ":rig:")
-	if formula.NotAName(name) != "" || scoped && formula.NotAName(rig) != "" {
+	if formula.NameProblem(name) != "" || scoped && formula.NameProblem(rig) != "" {
 		s.wrong("on_failure", "%q is not the name of an automation", s.d.OnFailure)
 	}
 }

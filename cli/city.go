@@ -130,7 +130,7 @@ func stopCity(ctx context.Context, e *env.Env) (string, error) {
 	if l.Live {
 		err := stopLive(ctx, e, l)
 		// another command stopped the city first; it is not known whether all agents have stopped
-		if exit.IsCut(err) {
+		if exit.IsInterrupted(err) {
 			if _, err = stopOrphans(ctx, e, l.Dir); exit.IsStopped(err) {
 				err = nil
 			}
@@ -209,7 +209,7 @@ starts its agents once, as gcity start --standalone does.`,
 			unit := service.ServedBy(ctx, e, dir)
 			if what, err := stop(ctx); err == nil {
 				e.Sayf("%s", what)
-			} else if exit.IsCut(err) {
+			} else if exit.IsInterrupted(err) {
 				return &exit.Failure{Code: exit.CodeConflict, Err: fmt.Errorf(
 					"not restarted: another command stopped the city at the same time; `gcity "+
 						"status` shows what is running: %w", err)}

@@ -130,7 +130,7 @@ func (f *configFile) Plan(ctx context.Context, file string, data []byte) (tui.Pl
 	}
 	if p.Held != nil {
 		out.Notes = append(out.Notes, "The configuration would be held until you confirm it: "+
-			output.Loss(p.Held.Removes, p.Held.Running)+".")
+			output.RemovalText(p.Held.Removes, p.Held.Running)+".")
 	}
 	out.Notes = slices.Concat(out.Notes, p.Unknown, p.Warnings)
 	return out, nil

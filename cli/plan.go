@@ -447,7 +447,8 @@ func printPlan(e *env.Env, p planShape) error {
 			would = "has been held since " + e.Clock(*h.Since)
 		}
 		e.Sayf("%s %s: %s; `gcity reload --confirm` applies it",
-			e.Paint(output.Yellow, "!"), would, output.SafeLine(output.Loss(h.Removes, h.Running)))
+			e.Paint(output.Yellow, "!"), would,
+			output.SafeLine(output.RemovalText(h.Removes, h.Running)))
 	}
 	for _, u := range p.Unknown {
 		e.Sayf("%s %s", e.Paint(output.Yellow, "!"), output.SafeLine(u))

@@ -241,7 +241,7 @@ func troubles(e *env.Env, s *city.Snapshot) []string {
 	if h := s.Config.Held; h != nil {
 		out = append(out, fmt.Sprintf("the configuration on disk (%s) has been held since %s: "+
 			"%s; `gcity reload --confirm` applies it, `gcity plan` shows it", h.Revision,
-			e.Clock(h.Since), output.Loss(h.Removes, h.Running)))
+			e.Clock(h.Since), output.RemovalText(h.Removes, h.Running)))
 	}
 	if s.Ending != nil {
 		for _, what := range s.Ending.Waits {

@@ -21,7 +21,7 @@ func parseTOML(data []byte, needs string) (*toml.Node, []*toml.Fault) {
 		return nil, []*toml.Fault{{At: at, Msg: "contains a NUL byte; it is not a text file, or " +
 			"was not written completely"}}
 	}
-	data = toml.Unmarked(data)
+	data = toml.BlankBOM(data)
 	if msg := blank(data, needs); msg != "" {
 		return nil, []*toml.Fault{{At: toml.Everywhere, Msg: msg}}
 	}

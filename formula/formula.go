@@ -80,7 +80,7 @@ func read(doc *toml.Doc, file string) (*Formula, error) {
 	f.Steps = steps(root)
 	f.warnUndeclared(root)
 	// other programs also read formulas, and support more keys
-	root.Slips("formula", "description", "version", "vars", "steps")
+	root.WarnUnknown("formula", "description", "version", "vars", "steps")
 	if p := doc.Problems(); len(p) > 0 {
 		return nil, p
 	}
@@ -95,7 +95,7 @@ func read(doc *toml.Doc, file string) (*Formula, error) {
 
 func nameOf(t toml.Table, key, missing string) string {
 	name := t.Text(key)
-	switch wrong := NotAName(name); {
+	switch wrong := NameProblem(name); {
 	case !t.Has(key):
 		t.Wrong("", "%s", missing)
 	case wrong != "":
@@ -104,8 +104,8 @@ func nameOf(t toml.Table, key, missing string) string {
 	return name
 }
 
-// NotAName returns why a text is not a valid name of a formula, step or automation. It returns "" for a valid name.
-func NotAName(text string) string {
+// NameProblem returns why a text is not a valid name of a formula, step or automation. It returns "" for a valid name.
+func NameProblem(text string) string {
 	switch {
 	case text == "":
 		return "is empty; write a name"
@@ -163,7 +163,7 @@ func vars(root toml.Table) []Var {
 					"only one of the two")
 			}
 		}
-		t.Slips("description", "required", "default")
+		t.WarnUnknown("description", "required", "default")
 		out = append(out, v)
 	}
 	return out
@@ -209,7 +209,7 @@ func steps(root toml.Table) []Step {
 		s.Description = t.Text("description")
 		// other programs call this key depends_on
 		s.Needs = append(t.Texts("needs"), t.Texts("depends_on")...)
-		t.Slips("id", "title", "description", "needs", "depends_on")
+		t.WarnUnknown("id", "title", "description", "needs", "depends_on")
 	}
 	needs(out, tables)
 	return out
@@ -228,8 +228,8 @@ func ids(all []Step) []string {
 	return out
 }
 
-// Unmet returns the variables that need a value, because they are required and have no default.
-func (f *Formula) Unmet() []string {
+// RequiredVars returns the variables that need a value, because they are required and have no default.
+func (f *Formula) RequiredVars() []string {
 	var out []string
 	for _, v := range f.Vars {
 		if v.Required && !v.HasDefault {

@@ -124,7 +124,7 @@ func TestCook(t *testing.T) {
 	if f.Steps[1].Needs[0] != "a" {
 		t.Error("the molecule shares memory with its formula")
 	}
-	if got := f.Unmet(); !slices.Equal(got, []string{"what"}) {
+	if got := f.RequiredVars(); !slices.Equal(got, []string{"what"}) {
 		t.Errorf("unmet: %v", got)
 	}
 }

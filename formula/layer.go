@@ -45,7 +45,7 @@ func Resolve(layers []Layer) ([]Source, error) {
 		}
 		for _, e := range entries {
 			name, ok := strings.CutSuffix(e.Name(), Suffix)
-			if ok && NotAName(name) == "" && !e.IsDir() {
+			if ok && NameProblem(name) == "" && !e.IsDir() {
 				found[name] = Source{name, filepath.Join(l.Dir, e.Name()), l}
 			}
 		}

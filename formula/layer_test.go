@@ -190,7 +190,7 @@ func TestSystem(t *testing.T) {
 			continue
 		}
 		vars := map[string]string{}
-		for _, name := range f.Unmet() {
+		for _, name := range f.RequiredVars() {
 			vars[name] = "x"
 		}
 		if m, err := Cook(f, vars); err != nil || strings.Contains(m.Root.Description+m.Steps[0].Title, "{{") {

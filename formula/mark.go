@@ -14,7 +14,7 @@ func (f *Formula) warnUndeclared(root toml.Table) {
 		names[i] = v.Name
 	}
 	look := func(t toml.Table, key, text string) {
-		for _, name := range marks(text) {
+		for _, name := range placeholders(text) {
 			if _, known := f.variable(name); known {
 				continue
 			}
@@ -34,8 +34,8 @@ func (f *Formula) warnUndeclared(root toml.Table) {
 	}
 }
 
-// marks returns the names in {{…}}, without duplicates.
-func marks(text string) (names []string) {
+// placeholders returns the names in {{…}}, without duplicates.
+func placeholders(text string) (names []string) {
 	seen := map[string]bool{}
 	for {
 		open := strings.Index(text, "{{")

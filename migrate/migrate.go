@@ -149,7 +149,7 @@ func (c *conversion) open(path string) (*source, error) {
 	if len(data) > files.MaxSize {
 		return nil, fmt.Errorf("%s is larger than %d MB", s.name, files.MaxSize>>20)
 	}
-	data = toml.Unmarked(data)
+	data = toml.BlankBOM(data)
 	s.starts = toml.LineStarts(data)
 	root, faults := toml.Parse(data)
 	if len(faults) > 0 {

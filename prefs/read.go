@@ -11,7 +11,8 @@ import (
 
 // read takes all valid values from the file.
 func (p *Prefs) read(t toml.Table) {
-	t.Slips("theme", "columns", "reduced_motion", "mouse", "ascii", "fps", "confirm", "on_hangup",
+	t.WarnUnknown("theme", "columns", "reduced_motion", "mouse", "ascii", "fps", "confirm",
+		"on_hangup",
 		"detach_keys", "keys", "trust")
 	p.Theme = oneOf(t, "theme", "", append(p.themeNames(), Auto))
 	p.Columns = columns(t)
@@ -38,7 +39,7 @@ func (p *Prefs) read(t toml.Table) {
 
 // trustFolders returns the folders that are absolute or begin with ~/.
 func trustFolders(t toml.Table) []string {
-	t.Slips("folders")
+	t.WarnUnknown("folders")
 	var out []string
 	for i, folder := range t.Texts("folders") {
 		if !filepath.IsAbs(folder) && !strings.HasPrefix(folder, "~/") {

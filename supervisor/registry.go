@@ -76,10 +76,10 @@ func readFile(path string) ([]byte, error) {
 func parseRegistry(file string, data []byte) ([]Entry, error) {
 	d := toml.Read(file, data, maxRegistry)
 	root := d.Root()
-	root.Only("cities")
+	root.RefuseUnknown("cities")
 	var all []Entry
 	for _, t := range root.Tables("cities") {
-		t.Only("path", "name")
+		t.RefuseUnknown("path", "name")
 		e := Entry{Path: t.Text("path"), Name: t.Text("name")}
 		switch {
 		case !t.Has("path"):

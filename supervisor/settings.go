@@ -75,10 +75,11 @@ func ReadSettings(h Home) (Settings, error) {
 }
 
 func readSettings(h Home, root toml.Table) Settings {
-	root.Only("supervisor", "tenants")
+	root.RefuseUnknown("supervisor", "tenants")
 	s := Defaults(h)
 	if t, ok := root.Table("supervisor"); ok {
-		t.Only("port", "bind", "patrol_interval", "token", "token_file", "read_token_file", "hosts")
+		t.RefuseUnknown("port", "bind", "patrol_interval", "token", "token_file", "read_token_file",
+			"hosts")
 		if t.Has("port") {
 			s.Port = t.Number("port", 0, 65535)
 		}
@@ -129,7 +130,8 @@ func (h Home) tokens(t toml.Table, s *Settings) {
 }
 
 func (h Home) tenant(name string, t toml.Table) Tenant {
-	t.Only("cities", "token", "token_file", "socket", "max_agents", "max_cities", "max_cpus",
+	t.RefuseUnknown("cities", "token", "token_file", "socket", "max_agents", "max_cities",
+		"max_cpus",
 		"max_memory", "resource_limit")
 	if wrong := checkName("tenant", name); wrong != "" {
 		t.Wrong("", "%s", wrong)
@@ -146,7 +148,7 @@ func (h Home) tenant(name string, t toml.Table) Tenant {
 				limits.Wrong(key, "is also set in the tenant's table: remove one of them")
 			}
 		}
-		limits.Slips(limitKeys()...)
+		limits.WarnUnknown(limitKeys()...)
 		one.limits(limits)
 	}
 	for i, c := range one.Cities {

@@ -83,14 +83,14 @@ func ReadLock(city string) (Lock, error) {
 	}
 	out := Lock{}
 	root := doc.Root()
-	root.Only("topologies")
+	root.RefuseUnknown("topologies")
 	all, _ := root.Table("topologies")
 	for _, name := range all.Keys() {
 		t, ok := all.Table(name)
 		if !ok {
 			continue
 		}
-		t.Only("source", "ref", "commit")
+		t.RefuseUnknown("source", "ref", "commit")
 		p := Pin{t.Text("source"), t.Text("ref"), t.Text("commit")}
 		if !isCommit(p.Commit) {
 			t.Wrong("commit", "is not a commit; remove the table, and run `gcity topology fetch` "+

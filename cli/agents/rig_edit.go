@@ -258,7 +258,7 @@ func notHeld(ctx context.Context, e *env.Env, dir string) error {
 	}
 	return &city.Error{Code: city.Conflict,
 		Message: "a change of city.toml is held and not in force, so nothing was written: " +
-			output.Loss(s.Config.Held.Removes, s.Config.Held.Running) +
+			output.RemovalText(s.Config.Held.Removes, s.Config.Held.Running) +
 			"; run `gcity reload --confirm` to apply it, or undo that change first"}
 }
 

@@ -60,7 +60,7 @@ func (p *Subject) notInForce() (f finding, differs bool) {
 		return note("`gcity plan` shows what it changes, `gcity reload --confirm` applies it; "+
 			"restore the file to discard it",
 			"revision %s is held, %s%s", c.Held.Revision,
-			output.Loss(c.Held.Removes, c.Held.Running), p.inForce()), true
+			output.RemovalText(c.Held.Removes, c.Held.Running), p.inForce()), true
 	case c.Rejected != "":
 		return bad("edit "+config.FileName, "revision %s is invalid%s:\n%s", revision, p.inForce(),
 			c.Rejected), true

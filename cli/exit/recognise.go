@@ -23,8 +23,8 @@ func IsNotFound(err error) bool {
 // IsNotRunning reports whether err says that no controller is running.
 func IsNotRunning(err error) bool { return errors.Is(err, client.ErrNotRunning) }
 
-// IsCut reports whether err says that the controller exited before it finished a command.
-func IsCut(err error) bool {
+// IsInterrupted reports whether err says that the controller exited before it finished a command.
+func IsInterrupted(err error) bool {
 	problem, ok := errors.AsType[*city.Error](err)
 	return errors.Is(err, client.ErrEnded) || ok && problem.Details == city.Ended
 }

@@ -63,9 +63,9 @@ func ByState(agents []city.Agent) string {
 	return strings.Join(parts, ", ")
 }
 
-// Loss returns a text about the agents that a configuration would remove: "it removes 3 of 4 running agents (a, b,
-// c)".
-func Loss(removes []string, running int) string {
+// RemovalText returns a text about the agents that a configuration would remove: "it removes 3 of 4 running agents
+// (a, b, c)".
+func RemovalText(removes []string, running int) string {
 	names := slices.Clone(removes)
 	slices.SortFunc(names, city.CompareNames)
 	if len(names) > 6 {

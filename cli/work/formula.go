@@ -111,7 +111,7 @@ func recipeOf(s formula.Source) recipe {
 		r.Problem = err.Error()
 		return r
 	}
-	unmet := f.Unmet()
+	unmet := f.RequiredVars()
 	for _, v := range f.Vars {
 		name := v.Name
 		if slices.Contains(unmet, name) {
@@ -240,7 +240,7 @@ func printFormula(e *env.Env, f *formula.Formula, s formulaShape) error {
 	if len(s.Given) > 0 {
 		e.Sayf("\nvariables")
 	}
-	unmet := f.Unmet()
+	unmet := f.RequiredVars()
 	for _, v := range s.Given {
 		text := v.Description
 		switch {

@@ -62,15 +62,15 @@ func checkAutomation(v any) string {
 	if name, rig, scoped := strings.Cut(v.(string), ":rig:"); scoped {
 		return fmt.Sprintf("%q contains the rig; write name = %q and rig = %q", v, name, rig)
 	}
-	return formula.NotAName(v.(string))
+	return formula.NameProblem(v.(string))
 }
 
 func checkSkip(v any) string {
 	for i, item := range v.([]string) {
 		name, rig, scoped := strings.Cut(item, ":rig:")
-		wrong := formula.NotAName(name)
+		wrong := formula.NameProblem(name)
 		if wrong == "" && scoped {
-			wrong = formula.NotAName(rig)
+			wrong = formula.NameProblem(rig)
 		}
 		if wrong != "" {
 			return fmt.Sprintf("item %d %s", i+1, wrong)
@@ -96,7 +96,7 @@ func checkOn(v any) string {
 
 func checkPool(v any) string {
 	for part := range strings.SplitSeq(v.(string), "/") {
-		if formula.NotAName(part) != "" || strings.Count(v.(string), "/") > 1 {
+		if formula.NameProblem(part) != "" || strings.Count(v.(string), "/") > 1 {
 			return fmt.Sprintf("%q is not the name of a pool; write NAME or RIG/NAME", v)
 		}
 	}

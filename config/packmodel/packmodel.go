@@ -52,7 +52,7 @@ func OfFile(dir string, data []byte) []string {
 		if !bytes.Contains(data, []byte(word)) {
 			continue
 		}
-		if tree, faults := toml.Parse(toml.Unmarked(data)); len(faults) == 0 && tree != nil {
+		if tree, faults := toml.Parse(toml.BlankBOM(data)); len(faults) == 0 && tree != nil {
 			root = tree
 		}
 		break
@@ -89,7 +89,7 @@ func packTables(root *toml.Node) []string {
 
 // isPackModel reports whether a pack.toml is in the pack format. alone means that its folder has no city.toml.
 func isPackModel(data []byte, alone bool) bool {
-	root, faults := toml.Parse(toml.Unmarked(data))
+	root, faults := toml.Parse(toml.BlankBOM(data))
 	if len(faults) > 0 || root == nil {
 		return alone
 	}

@@ -137,7 +137,7 @@ func formulaOf(s formula.Source) city.Formula {
 		out.Problem = err.Error()
 		return out
 	}
-	unmet := f.Unmet()
+	unmet := f.RequiredVars()
 	for _, v := range f.Vars {
 		out.Vars = append(out.Vars, city.FormulaVar{Name: v.Name, Description: v.Description,
 			Required: slices.Contains(unmet, v.Name), Default: v.Default})

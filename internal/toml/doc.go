@@ -136,7 +136,7 @@ func Read(name string, data []byte, most int) *Doc {
 		d.add(f.At, "%s", f.Msg)
 		return d
 	}
-	data = Unmarked(data)
+	data = BlankBOM(data)
 	d.data = data
 	_, err := burnt.Decode(string(data), &d.values)
 	var pe burnt.ParseError

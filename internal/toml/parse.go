@@ -100,8 +100,8 @@ func duplicates(t *Node, path string, data []byte) []*Fault {
 	return out
 }
 
-// Unmarked replaces a byte order mark with blanks, so that offsets do not change.
-func Unmarked(data []byte) []byte {
+// BlankBOM replaces a byte order mark with blanks, so that offsets do not change.
+func BlankBOM(data []byte) []byte {
 	if rest, ok := bytes.CutPrefix(data, []byte("\xef\xbb\xbf")); ok {
 		return append([]byte("   "), rest...)
 	}
@@ -206,6 +206,6 @@ func dotted(table, key string) string {
 // Values returns the values of a file without their positions.
 func Values(data []byte) (map[string]any, error) {
 	var out map[string]any
-	_, err := burnt.Decode(string(Unmarked(data)), &out)
+	_, err := burnt.Decode(string(BlankBOM(data)), &out)
 	return out, err
 }

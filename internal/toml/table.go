@@ -105,11 +105,11 @@ func (t Table) Keys() []string {
 	return keys
 }
 
-// Only records a problem for each unknown key.
-func (t Table) Only(known ...string) { t.unknown(known, true) }
+// RefuseUnknown records a problem for each unknown key.
+func (t Table) RefuseUnknown(known ...string) { t.unknown(known, true) }
 
-// Slips records unknown keys. A key that is similar to a known key is a problem, and any other key is a warning.
-func (t Table) Slips(known ...string) { t.unknown(known, false) }
+// WarnUnknown records unknown keys. A key that is similar to a known key is a problem, and any other key is a warning.
+func (t Table) WarnUnknown(known ...string) { t.unknown(known, false) }
 
 func (t Table) unknown(known []string, strict bool) {
 	for _, key := range t.Keys() {
