@@ -23,11 +23,11 @@ func (d composer) compose() {
 	w := &c.Workspace
 	lead, dogs := c.Agents, c.Watchdogs
 	c.Agents, c.Watchdogs = nil, nil
-	c.recipes = d.stamp(d.words("workspace.", c.Origins, w.Topology, w.Topologies, w.Includes), nil)
+	c.recipes = d.apply(d.words("workspace.", c.Origins, w.Topology, w.Topologies, w.Includes), nil)
 	c.Agents, c.Watchdogs = append(c.Agents, lead...), append(c.Watchdogs, dogs...)
 	for i := range c.Rigs {
 		r := &c.Rigs[i]
-		r.recipes = d.stamp(d.words("rigs.", r.Origins, r.Topology, r.Topologies, r.Includes), r)
+		r.recipes = d.apply(d.words("rigs.", r.Origins, r.Topology, r.Topologies, r.Includes), r)
 	}
 }
 
@@ -82,8 +82,8 @@ func (d composer) place(base, word string) (dir string, err error) {
 	return dir, err
 }
 
-// stamp adds the agents of topologies to the city or a rig, and returns the formula layers of the topologies.
-func (d composer) stamp(entries []entry, r *Rig) []formula.Layer {
+// apply adds the agents of topologies to the city or a rig, and returns the formula layers of the topologies.
+func (d composer) apply(entries []entry, r *Rig) []formula.Layer {
 	var layers []formula.Layer
 	var done []*pack
 	d.rigChecked = new(nameOf(r))

@@ -2,8 +2,8 @@ package config
 
 import "slices"
 
-// unread records the sources that could not be read. As these may declare any name, unknown names are not errors then.
-type unread struct {
+// failedSources records sources that could not be read. They may declare any name, so unknown names are not errors.
+type failedSources struct {
 	// a file that is included or given on the command line could not be read
 	files bool
 	// by the rig's name ("" = the city): a topology could not be read
@@ -11,13 +11,13 @@ type unread struct {
 }
 
 // misses reports whether a source of one of these rigs could not be read. The name "" means the city.
-func (u *unread) misses(rigs ...string) bool {
+func (u *failedSources) misses(rigs ...string) bool {
 	return u.files || slices.ContainsFunc(rigs, func(r string) bool { return u.topologies[r] })
 }
 
-func (u *unread) any() bool { return u.files || len(u.topologies) > 0 }
+func (u *failedSources) any() bool { return u.files || len(u.topologies) > 0 }
 
-func (u *unread) of(r *Rig) {
+func (u *failedSources) of(r *Rig) {
 	if u.topologies == nil {
 		u.topologies = map[string]bool{}
 	}

@@ -24,7 +24,7 @@ type loading struct {
 	files  []string          // all files that were read so far
 	size   int               // size of all files that were read so far, in bytes
 	hashes map[string]string // hashes of the readable sources, by path
-	unread unread
+	unread failedSources
 
 	packs    map[string]*pack // topologies by folder; nil = invalid, or being read
 	packed   keys.Schema      // the keys of topology.toml
