@@ -113,7 +113,7 @@ func Install(dir string, names []string) Report {
 		written, err := k.install(root)
 		if err != nil {
 			r.Problems = append(r.Problems, fmt.Sprintf("cannot install the hooks of %s: %s %v",
-				name, k.file, plainly(err)))
+				name, k.file, withoutPath(err)))
 		}
 		if written {
 			r.Written = append(r.Written, k.file)
@@ -122,7 +122,7 @@ func Install(dir string, names []string) Report {
 	return r
 }
 
-func plainly(err error) error {
+func withoutPath(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return fmt.Errorf("cannot be used: %w", p.Err)
 	}
@@ -141,7 +141,7 @@ func (k *kind) install(root *os.Root) (written bool, err error) {
 	}
 	var text []byte
 	if k.text != "" {
-		text = k.whole(old)
+		text = k.updatedFile(old)
 	} else if text, err = k.merged(old); err != nil {
 		return false, err
 	}
@@ -177,9 +177,9 @@ func (k *kind) read(root *os.Root) ([]byte, fs.FileMode, error) {
 // match, a user has changed the file.
 const begins = "// gcity, sha256 "
 
-// whole returns the new content of a generated file. It returns nil if the file is up to date, or if a user has
+// updatedFile returns the new content of a generated file. It returns nil if the file is up to date, or if a user has
 // changed it.
-func (k *kind) whole(old []byte) []byte {
+func (k *kind) updatedFile(old []byte) []byte {
 	first, rest, _ := strings.Cut(string(old), "\n")
 	if old != nil && (first != begins+sum(rest) || rest == k.text) {
 		return nil

@@ -24,8 +24,8 @@ func guarded(f func() error) (err error) {
 	return err
 }
 
-// live runs the worker in its own goroutine. A panic of the worker itself does not affect other cities.
-func (w *worker) live() {
+// runRecovering runs the worker in its own goroutine. A panic of the worker itself does not affect other cities.
+func (w *worker) runRecovering() {
 	defer close(w.done)
 	defer w.s.forget(w)
 	for {

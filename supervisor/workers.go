@@ -57,7 +57,7 @@ func (s *Supervisor) admit(e Entry) *worker {
 	w := newWorker(s, e)
 	s.workers[e.Path] = w
 	_ = w.takeName() // an error is reported when the city starts
-	s.wg.Go(w.live)
+	s.wg.Go(w.runRecovering)
 	s.change()
 	return w
 }

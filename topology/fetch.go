@@ -54,7 +54,7 @@ func fetch(ctx context.Context, city string, w Want, update bool, environ []stri
 	if err := disk.MkdirState(root, 0o700); err != nil {
 		return Result{}, err
 	}
-	unlock, err := turn(ctx, filepath.Join(root, ".lock"))
+	unlock, err := lockFetches(ctx, filepath.Join(root, ".lock"))
 	if err != nil {
 		return Result{}, err
 	}
@@ -151,8 +151,8 @@ func swap(fresh, folder string) error {
 	return disk.RemoveAll(old)
 }
 
-// turn waits for other fetches in the same city.
-func turn(ctx context.Context, path string) (unlock func(), err error) {
+// lockFetches waits for other fetches in the same city.
+func lockFetches(ctx context.Context, path string) (unlock func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, turnLimit)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)

@@ -29,7 +29,7 @@ func (sr *sessions) capture(ctx context.Context, f effect.Capture) effect.Input 
 		in.Err = session.ErrUnsupported
 		return in
 	}
-	sr.yield(ctx, f.Agent, f.Session)
+	sr.awaitStart(ctx, f.Agent, f.Session)
 	raw, err := p.Capture(ctx, f.Session, f.ID)
 	if err != nil {
 		in.Err = err

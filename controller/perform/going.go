@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// going contains the cancel functions of the runs in progress. It is safe for concurrent use.
-type going struct {
+// activeRuns contains the cancel functions of the runs in progress. It is safe for concurrent use.
+type activeRuns struct {
 	mu   sync.Mutex
 	ends map[string]context.CancelCauseFunc // by ID of the run's record
 }
 
 // add returns a context for a run. The caller must call done when the run has ended.
-func (g *going) add(ctx context.Context, bead string) (_ context.Context, done func()) {
+func (g *activeRuns) add(ctx context.Context, bead string) (_ context.Context, done func()) {
 	ctx, end := context.WithCancelCause(ctx)
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -26,7 +26,7 @@ func (g *going) add(ctx context.Context, bead string) (_ context.Context, done f
 }
 
 // end cancels a run if it is in progress.
-func (g *going) end(bead string, why error) {
+func (g *activeRuns) end(bead string, why error) {
 	g.mu.Lock()
 	end := g.ends[bead]
 	g.mu.Unlock()

@@ -117,7 +117,7 @@ func New(w World) *Runner {
 		checker: preflight.New(w.Provider)}
 	sr.paced = &paced{Provider: w.Provider,
 		slots:  make(chan struct{}, 2*runtime.GOMAXPROCS(0)),
-		forked: sr.forked, answered: sr.answered, asks: sr.asks}
+		forked: sr.startForked, answered: sr.answered, asks: sr.asks}
 	au := &automations{base: b, shop: newAutomationState(ctx)}
 	return &Runner{base: b, Cancel: cancel, Sessions: sr, automations: au,
 		work: &workRunner{base: b, au: au}, checks: make(chan struct{}, checksAtOnce)}
@@ -139,7 +139,7 @@ func (r *Runner) Run(f effect.Effect) {
 func (sr *sessions) run(f effect.Effect) (ok bool) {
 	switch f := f.(type) {
 	case effect.Cancel:
-		sr.cut(f.Agent)
+		sr.cancelStart(f.Agent)
 	case effect.Start:
 		sr.launch(f.Want.Name, f.Want.Spec.Ready, func(ctx context.Context) effect.Started {
 			return sr.start(ctx, f)
@@ -336,21 +336,21 @@ func (sr *sessions) starting(name string) *starting {
 	return sr.starts[name]
 }
 
-func (sr *sessions) cut(name string) {
+func (sr *sessions) cancelStart(name string) {
 	if st := sr.starting(name); st != nil {
 		st.cancel(nil)
 	}
 }
 
-func (sr *sessions) forked(name string) {
+func (sr *sessions) startForked(name string) {
 	if st := sr.starting(name); st != nil {
 		st.done()
 	}
 }
 
-// yield waits briefly until an agent's next session has started, because the start is more urgent than saving the
+// awaitStart waits briefly until an agent's next session has started, because the start is more urgent than saving the
 // last output of the previous session. It does not wait for a slow provider, whose starts take much longer.
-func (sr *sessions) yield(ctx context.Context, agent, name string) {
+func (sr *sessions) awaitStart(ctx context.Context, agent, name string) {
 	st := sr.starting(agent)
 	if st == nil || sr.atLeast(0, name) > 0 {
 		return
@@ -399,7 +399,7 @@ func (sr *sessions) ack(ctx context.Context, f effect.Acknowledge) {
 	if !ok {
 		return
 	}
-	sr.yield(ctx, f.Agent, f.Session)
+	sr.awaitStart(ctx, f.Agent, f.Session)
 	if err := p.Acknowledge(ctx, f.Session, f.ID); err != nil &&
 		!errors.Is(err, session.ErrNotFound) {
 		sr.w.Logger.Warn("cannot acknowledge a recorded exit", "agent", f.Agent, "err", err)

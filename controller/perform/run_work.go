@@ -40,7 +40,7 @@ type automationState struct {
 	follow     context.CancelFunc // ends the subscription to events; used by the loop only
 	runs       context.Context
 	endRuns    context.CancelCauseFunc
-	going      *going
+	going      *activeRuns
 	conditions chan struct{}
 	watched    []string // watched folders; used by the loop only
 	// newest catalog with programs that are allowed to run; used by the scan effect only
@@ -51,7 +51,7 @@ var errStopped = errors.New("the city was stopped before the run ended")
 
 func newAutomationState(ctx context.Context) automationState {
 	w := automationState{conditions: make(chan struct{}, checksAtOnce),
-		going: &going{ends: map[string]context.CancelCauseFunc{}}}
+		going: &activeRuns{ends: map[string]context.CancelCauseFunc{}}}
 	w.runs, w.endRuns = context.WithCancelCause(ctx)
 	return w
 }

@@ -21,7 +21,7 @@ func TestCaptureDoesNotWaitForSlowStart(t *testing.T) {
 			sr := &sessions{base: &base{w: World{Provider: p}},
 				starts: map[string]*starting{"a": {forked: make(chan struct{})}}}
 			began := time.Now()
-			sr.yield(t.Context(), "a", "gc-a")
+			sr.awaitStart(t.Context(), "a", "gc-a")
 			return time.Since(began)
 		}
 		if got := waits(slow{}); got != 0 {

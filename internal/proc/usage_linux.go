@@ -27,7 +27,7 @@ func Trees(ctx context.Context, roots map[int]uint64) (map[int]Tree, error) {
 		return nil, err
 	}
 	defer d.Close()
-	w, err := look(ctx, d)
+	w, err := readProcesses(ctx, d)
 	if err != nil {
 		return nil, err
 	}
@@ -55,8 +55,8 @@ func Trees(ctx context.Context, roots map[int]uint64) (map[int]Tree, error) {
 	return trees, nil
 }
 
-// walk holds all processes of one pass.
-type walk struct {
+// processTable holds all processes of one pass.
+type processTable struct {
 	dir   int // descriptor of /proc
 	procs []process
 	at    map[int]int // index in procs, by pid
@@ -73,13 +73,13 @@ type process struct {
 
 const noRoot = -1
 
-// look reads the stat of every process.
-func look(ctx context.Context, d *os.File) (*walk, error) {
+// readProcesses reads the stat of every process.
+func readProcesses(ctx context.Context, d *os.File) (*processTable, error) {
 	names, err := d.Readdirnames(-1)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the machine's processes: %w", err)
 	}
-	w := &walk{dir: int(d.Fd()), procs: make([]process, 0, len(names)),
+	w := &processTable{dir: int(d.Fd()), procs: make([]process, 0, len(names)),
 		at: make(map[int]int, len(names))}
 	for i, name := range names {
 		if i%256 == 0 && ctx.Err() != nil {
@@ -98,7 +98,7 @@ func look(ctx context.Context, d *os.File) (*walk, error) {
 }
 
 // stat reads the stat of one process. ok is false if it has exited.
-func (w *walk) stat(pid string) (Stat, bool) {
+func (w *processTable) stat(pid string) (Stat, bool) {
 	fd, err := unix.Openat(w.dir, pid+"/stat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return Stat{}, false
@@ -112,7 +112,7 @@ func (w *walk) stat(pid string) (Stat, bool) {
 }
 
 // owner returns the nearest root above a process.
-func (w *walk) owner(i int) int {
+func (w *processTable) owner(i int) int {
 	p := &w.procs[i]
 	if p.known {
 		return p.owner
@@ -131,7 +131,7 @@ func (w *walk) owner(i int) int {
 
 // parent returns the parent of a process. If the parent exited during the pass, the process has a new parent, and
 // the old pid may belong to a new process, which is younger than the child.
-func (w *walk) parent(i int) int {
+func (w *processTable) parent(i int) int {
 	p := &w.procs[i]
 	for again := range 2 {
 		if p.PPID == 0 {

@@ -175,7 +175,7 @@ func TestTreesObeyTheContext(t *testing.T) {
 
 // Parents that change during the measurement may form a cycle. A process in a cycle has no owner.
 func TestOwnersInACircle(t *testing.T) {
-	w := &walk{dir: -1, at: map[int]int{}}
+	w := &processTable{dir: -1, at: map[int]int{}}
 	for i, ppid := range []int{2, 3, 1, 3, 6, 0, 6} { // 1 → 2 → 3 → 1, 4 → 3, 5 and 7 → 6
 		w.at[i+1] = i
 		w.procs = append(w.procs, process{pid: i + 1, Stat: Stat{PPID: ppid}, root: i == 5})
