@@ -8,6 +8,7 @@ import (
 
 	"gcity/city"
 	"gcity/tui/actions"
+	"gcity/tui/details"
 	"gcity/tui/widget"
 )
 
@@ -34,7 +35,7 @@ func TestAHeldPlanIsReadable(t *testing.T) {
 		s.change(everyPoolLeaves)
 		s.press("C")
 		s.shows("removes 200 of 203 running agents", "pool-00 (8 members), ", "(c lists them all).", "Its plan:", "removed pool pool-00", "changed web", "type 200 to confirm:")
-		for _, row := range widget.WrapAll(actions.HeldLines(s.m, actions.HeldConfig(s.m), 24), 72) {
+		for _, row := range widget.WrapAll(details.Held(s.m.Details(), actions.HeldConfig(s.m), 24), 72) {
 			if strings.HasSuffix(row, "-") || strings.HasSuffix(row, "(8") {
 				t.Errorf("a name is broken: %s", row)
 			}
@@ -48,7 +49,7 @@ func TestAHeldPlanIsReadable(t *testing.T) {
 
 func TestRemovedAgentsStandTogether(t *testing.T) {
 	s := pooled(t, 120, 40)
-	got := actions.ByPool(s.m, []string{"worker-2", "builder", "merge", "batch-1", "batch-4", "batch-3", "batch-2", "worker-1", "triage-1", "gone"})
+	got := details.ByPool(&s.m.Lists, []string{"worker-2", "builder", "merge", "batch-1", "batch-4", "batch-3", "batch-2", "worker-1", "triage-1", "gone"})
 	for i := range got {
 		got[i] = strings.ReplaceAll(got[i], widget.NBSP, " ")
 	}

@@ -33,10 +33,10 @@ var doors = map[string][]string{
 
 	"tui":          {"tui/actions", "tui/feed", "tui/fleet", "tui/keymap", "tui/panel", "tui/state", "tui/details", "tui/terminal", "tui/view", "tui/widget", "city", "events", "themes", "internal"},
 	"tui/actions":  {"tui/details", "tui/dialog", "tui/feed", "tui/fleet", "tui/keymap", "tui/palette", "tui/panel", "tui/state", "tui/terminal", "tui/widget", "city", "describe", "mail", "events", "beads", "themes", "internal"},
-	"tui/details":  {"tui/panel", "tui/terminal", "tui/widget", "city", "describe", "themes", "internal"},
+	"tui/details":  {"tui/fleet", "tui/panel", "tui/terminal", "tui/widget", "city", "describe", "themes", "internal"},
 	"tui/dialog":   {"tui/keymap", "tui/widget", "city", "mail", "beads", "themes", "internal"},
 	"tui/feed":     {"tui/fleet", "tui/keymap", "tui/panel", "tui/terminal", "tui/widget", "city", "describe", "mail", "events", "beads", "themes", "internal"},
-	"tui/fleet":    {"tui/panel", "tui/widget", "city", "themes", "internal"},
+	"tui/fleet":    {"tui/panel", "tui/widget", "city", "describe", "themes", "internal"},
 	"tui/keymap":   {"internal"},
 	"tui/palette":  {"tui/dialog", "tui/panel", "tui/widget", "internal"},
 	"tui/panel":    {"tui/keymap", "tui/widget", "city", "describe", "mail", "events", "beads", "themes", "internal"},

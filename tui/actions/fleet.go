@@ -7,11 +7,9 @@ import (
 
 	"gcity/city"
 	"gcity/describe"
-	"gcity/themes"
 	"gcity/tui/feed"
 	"gcity/tui/fleet"
 	"gcity/tui/keymap"
-	"gcity/tui/panel"
 	"gcity/tui/state"
 	"gcity/tui/widget"
 )
@@ -292,57 +290,8 @@ func backInFleet(m *state.Room) []feed.Effect {
 func showOtherCity(m *state.Room) []feed.Effect {
 	c := *state.ChosenCity(m)
 	openReader(m, &state.Reader{Title: c.Shown,
-		Lines: func(w int) []string { return widget.WrapAll(OtherCityLines(m, &c), w) }})
+		Lines: func(w int) []string {
+			return widget.WrapAll(m.Fleet.Details(&c, &m.Look, m.Now), w)
+		}})
 	return nil
-}
-
-// OtherCityLines returns the details of a city of the list: its health, its numbers and its problems.
-func OtherCityLines(m *state.Room, of *fleet.City) []string {
-	c := m.Fleet.Find(of.Info.Name)
-	if of.Opened {
-		c = of
-	}
-	if c == nil {
-		return []string{of.Shown + " is no longer registered."}
-	}
-	h, b := fleet.HealthOf(&m.Look, c), &c.Brief
-	lines := []string{m.Look.Paint(h.Token, h.Sign+" "+h.Word) + " " + c.Why(m.Now), "",
-		m.Look.Field("folder", widget.Plain(c.Info.Path))}
-	if !c.Info.Since.IsZero() {
-		lines = append(lines, m.Look.Field("since", widget.Clock(c.Info.Since, m.Now)))
-	}
-	if c.Info.Crashes > 0 {
-		lines = append(lines, m.Look.Field("crashes",
-			fmt.Sprintf("%d of the controller", c.Info.Crashes)))
-	}
-	if c.Info.Left > 0 {
-		lines = append(lines, m.Look.Field("left",
-			widget.Count(c.Info.Left, "session")+
-				" from an earlier run; `gcity stop` in the city's folder stops them"))
-	}
-	if c.Known {
-		last := ""
-		if !c.Heard.IsZero() {
-			last = ", as of " + widget.Age(m.Now.Sub(c.Heard)) + " ago"
-		}
-		lines = append(lines, m.Look.Field("agents",
-			fmt.Sprintf("%d of %d running%s", b.Running, b.Agents, last)),
-			m.Look.Field("work", describe.Work(b.Open, b.Begun)),
-			m.Look.Field("mail", fmt.Sprintf("%d unread", b.Unread)))
-	}
-	if len(b.Problems)+len(b.Needs) > 0 {
-		lines = append(lines, "", m.Look.Paint(themes.Title, "Problems"))
-	}
-	for _, p := range b.Problems {
-		lines = append(lines, m.Look.Paint(themes.Bad, m.Look.Glyphs.Alert)+" "+p)
-	}
-	for _, n := range b.Needs {
-		sign, word, token := panel.AgentCondition(&m.Look, n.State, n.Stuck)
-		if word == string(n.State) {
-			word = panel.InState(n.State)
-		}
-		lines = append(lines, m.Look.Paint(token, sign)+" "+n.Shown+" is "+word+" for "+
-			widget.Age(m.Now.Sub(n.Since))+": "+n.Why)
-	}
-	return lines
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"gcity/themes"
-	"gcity/tui/actions"
 	"gcity/tui/fleet"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
@@ -220,7 +219,7 @@ func cityStrip(m *state.Room, w, h int) []string {
 	}
 	lines := []string{m.Look.Title(w, false, []widget.Tab{{Name: c.Shown, Active: true}},
 		widget.Plain(c.Info.Path))}
-	all := widget.WrapAll(actions.OtherCityLines(m, c), w-4)
+	all := widget.WrapAll(m.Fleet.Details(c, &m.Look, m.Now), w-4)
 	if len(all) > h-1 {
 		all = append(all[:h-2], m.Look.Paint(themes.Dim, m.Keys.KeyOf("fleet.details")+
 			" shows all"))

@@ -1,0 +1,107 @@
+package details
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gcity/city"
+	"gcity/describe"
+	"gcity/themes"
+	"gcity/tui/fleet"
+	"gcity/tui/panel"
+	"gcity/tui/widget"
+)
+
+// City returns the details of the whole city, its problems first.
+func City(s *Source) []string {
+	var lines []string
+	for _, a := range s.Env.Alerts() {
+		for i, part := range strings.Split(a.Text, "\n") {
+			sign := " "
+			if i == 0 {
+				sign = a.Sign(s.Look)
+			}
+			lines = append(lines, sign+" "+part)
+		}
+	}
+	if len(lines) == 0 {
+		lines = append(lines, s.Look.Paint(themes.Good, s.Look.Glyphs.Done)+" no problems")
+	}
+	c := s.Snap
+	lines = append(lines, "",
+		s.Look.Field("folder", widget.Plain(c.Path)),
+		s.Look.Field("host", widget.Plain(c.Host)),
+		s.Look.Field("version", widget.Plain(c.Version)),
+		s.Look.Field("controller", fmt.Sprintf("pid %d, %s, up %s", c.PID,
+			widget.Plain(describe.Mode(c.Mode)), widget.Age(s.Now.Sub(c.Started)))),
+		s.Look.Field("config", fmt.Sprintf("revision %s, active since %s",
+			widget.Plain(c.Config.Revision), widget.Clock(c.Config.Loaded, s.Now))),
+		s.Look.Field("patrol", fmt.Sprintf("every %s, the last %s ago", c.Patrol.Interval,
+			widget.Age(c.Patrol.Age(s.Now)))),
+		s.Look.Field("events", fmt.Sprintf("%d so far", c.Seq)),
+	)
+	if h := c.Config.Held; h != nil {
+		lines = append(lines, "", s.Look.Paint(themes.Title, "Held configuration")+" "+
+			widget.Plain(h.Revision)+", since "+widget.Clock(h.Since, s.Now))
+		lines = append(lines, Held(s, h, len(h.Removes))...)
+	}
+	if len(c.Rigs) > 0 {
+		lines = append(lines, "", s.Look.Paint(themes.Title, "Rigs"))
+	}
+	for i := range c.Rigs {
+		lines = append(lines, Rig(s, &c.Rigs[i]))
+	}
+	return lines
+}
+
+// Held describes the effects of a held configuration, the most severe first. It names at most the given number of
+// stopping agents.
+func Held(s *Source, h *city.Held, most int) []string {
+	who := ByPool(s.Lists, h.Removes)
+	if n := len(who) - most; n > 0 {
+		who = append(who[:most:most], fmt.Sprintf("and %d more (%s lists them all)", n,
+			s.KeyOf("city.details")))
+	}
+	lines := []string{"It " + fleet.Removes(h) + ", which stop: " + strings.Join(who, ", ") + ".",
+		"",
+		"Its plan:"}
+	for _, p := range h.Plan {
+		lines = append(lines, "  "+widget.Plain(p))
+	}
+	return lines
+}
+
+// ByPool lists agents in natural order and combines members of a pool: "scout", "worker (8 members)".
+func ByPool(l *panel.Lists, agents []string) []string {
+	leaving := map[string]int{}
+	pool := func(name string) string {
+		if r := l.Agents.Find(name); r != nil && r.Pool != name {
+			return r.Pool
+		}
+		return ""
+	}
+	for _, name := range agents {
+		leaving[pool(name)]++
+	}
+	var names []string
+	said := map[string]bool{"": true}
+	agents = slices.Clone(agents)
+	slices.SortFunc(agents, city.CompareNames)
+	for _, name := range agents {
+		p := pool(name)
+		switch n, all := leaving[p], len(l.Pools.Members(p)); {
+		case p == "" || n == 1:
+			names = append(names, widget.Plain(name))
+		case said[p]:
+		case n == all:
+			names = append(names, fmt.Sprintf("%s"+widget.NBSP+"(%d"+widget.NBSP+"members)",
+				widget.Plain(p), n))
+		default:
+			names = append(names, fmt.Sprintf("%s"+widget.NBSP+"(%d"+widget.NBSP+"of"+widget.NBSP+
+				"%d"+widget.NBSP+"members)", widget.Plain(p), n, all))
+		}
+		said[p] = true
+	}
+	return names
+}

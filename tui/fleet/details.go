@@ -1,0 +1,62 @@
+package fleet
+
+import (
+	"fmt"
+	"time"
+
+	"gcity/describe"
+	"gcity/themes"
+	"gcity/tui/panel"
+	"gcity/tui/widget"
+)
+
+// Details returns the details of a city as of the newest list: its health, its numbers and its problems.
+func (l *List) Details(of *City, look *widget.Styles, now time.Time) []string {
+	c := l.Find(of.Info.Name)
+	if of.Opened {
+		c = of
+	}
+	if c == nil {
+		return []string{of.Shown + " is no longer registered."}
+	}
+	h, b := HealthOf(look, c), &c.Brief
+	lines := []string{look.Paint(h.Token, h.Sign+" "+h.Word) + " " + c.Why(now), "",
+		look.Field("folder", widget.Plain(c.Info.Path))}
+	if !c.Info.Since.IsZero() {
+		lines = append(lines, look.Field("since", widget.Clock(c.Info.Since, now)))
+	}
+	if c.Info.Crashes > 0 {
+		lines = append(lines, look.Field("crashes",
+			fmt.Sprintf("%d of the controller", c.Info.Crashes)))
+	}
+	if c.Info.Left > 0 {
+		lines = append(lines, look.Field("left",
+			widget.Count(c.Info.Left, "session")+
+				" from an earlier run; `gcity stop` in the city's folder stops them"))
+	}
+	if c.Known {
+		last := ""
+		if !c.Heard.IsZero() {
+			last = ", as of " + widget.Age(now.Sub(c.Heard)) + " ago"
+		}
+		lines = append(lines, look.Field("agents",
+			fmt.Sprintf("%d of %d running%s", b.Running, b.Agents, last)),
+			look.Field("work", describe.Work(b.Open, b.Begun)),
+			look.Field("mail", fmt.Sprintf("%d unread", b.Unread)))
+	}
+	if len(b.Problems)+len(b.Needs) > 0 {
+		lines = append(lines, "", look.Paint(themes.Title, "Problems"))
+	}
+	for _, p := range b.Problems {
+		lines = append(lines, look.Paint(themes.Bad, look.Glyphs.Alert)+" "+p)
+	}
+	for _, n := range b.Needs {
+		sign, word, token := panel.AgentCondition(look, n.State, n.Stuck)
+		if word == string(n.State) {
+			word = panel.InState(n.State)
+		}
+		lines = append(lines, look.Paint(token, sign)+" "+n.Shown+" is "+word+" for "+
+			widget.Age(now.Sub(n.Since))+": "+n.Why)
+	}
+	return lines
+}
