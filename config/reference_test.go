@@ -90,7 +90,7 @@ func table(s keys.Schema, t *keys.Key) string {
 
 const referenceTopology = `## topology.toml
 
-A topology's folder has a ` + "`topology.toml`, or a `pack.toml`, which is the same; see [topologies.md](topologies.md). Besides these tables it can have " +
+A topology's folder has a ` + "`topology.toml`, or a `pack.toml`, which is the same; see [topologies.md](topologies.md). In addition to the tables below, it can have " +
 	"`[[agents]]`, `[[watchdogs]]` and `[providers.NAME]`" +
 	`, with the keys described above. Paths are relative to the topology's folder, and ` +
 	"`{{.ConfigDir}}`" + ` is that folder.
@@ -285,6 +285,6 @@ A pool's check has the same, with the pool's name as ` + "`GC_AGENT`" + ` and wi
 
 An agent is restarted when one of these changes: the command and its arguments, the ` + "`env`" + ` of the agent or its provider (as written, so the controller's
 environment does not matter), ` + "`pre_start`, `session_setup`, `session_setup_script`" + ` and the content of that script. Other changes do not restart it:
-for example a change of the readiness keys, or of which preset is found first.
+for example a change of the readiness keys, or another preset that is found first.
 ` + "`GC_SESSION`" + ` in the environment of the controller takes precedence over ` + "`session.provider`" + `.
 `

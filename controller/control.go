@@ -46,7 +46,8 @@ func (c *Controller) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, er
 			select {
 			case <-changed:
 			case <-c.done:
-				yield(nil, &city.Error{Code: city.Unavailable, Message: "the controller has ended"})
+				yield(nil, &city.Error{Code: city.Unavailable,
+					Message: "the controller has exited"})
 				return
 			case <-ctx.Done():
 				return
@@ -125,7 +126,7 @@ func (c *Controller) Do(ctx context.Context, cmd city.Command) (city.Receipt, er
 		return resultOf(a)
 	case <-ctx.Done():
 		if _, ok := cmd.(city.Fire); ok {
-			// if send fails, the controller has ended and dropped the request
+			// if send fails, the controller has exited and dropped the request
 			_ = c.send(context.WithoutCancel(ctx), effect.CommandAbandoned{ID: id})
 			return city.Receipt{}, &city.Error{Code: city.Unavailable,
 				Message: fmt.Sprintf("the run of %s did not start in time and was canceled: %v",

@@ -88,7 +88,7 @@ func openWith(t *testing.T, automations map[string]string) *controller.Controlle
 		defer sc()
 		// the test may have already ended the controller
 		if _, err := c.Do(sctx, city.Shutdown{}); err != nil &&
-			err.Error() != "the controller has ended" {
+			err.Error() != "the controller has exited" {
 			t.Error(err)
 		}
 		cancel()

@@ -32,7 +32,7 @@ func (p *proxy) now() (city.Control, error) {
 	w := p.s.workers[p.path]
 	if w == nil {
 		return nil, &city.Error{Code: city.NotFound, Message: "the city of " + p.path +
-			" is not registered any more"}
+			" is no longer registered"}
 	}
 	if w.running != nil && (w.state == city.CityRunning || w.state == city.CityStopping) {
 		return w.running.Control(), nil

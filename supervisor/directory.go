@@ -290,14 +290,14 @@ func (s *Supervisor) Unregister(ctx context.Context, name string) (city.Receipt,
 	case <-w.done:
 	case <-ctx.Done():
 		return city.Receipt{}, &city.Error{Code: city.Unavailable,
-			Message: name + " is not registered any more and is being stopped; the city has " +
+			Message: name + " is no longer registered and is being stopped; the city has " +
 				"not exited yet"}
 	}
 	if err := w.result(); err != nil {
 		return city.Receipt{}, &city.Error{Code: city.Unavailable,
-			Message: "not registered any more: " + err.Error()}
+			Message: "no longer registered: " + err.Error()}
 	}
-	text := name + " is stopped and not registered any more"
+	text := name + " is stopped and no longer registered"
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {

@@ -141,7 +141,7 @@ func NameConflict(all []Entry, e Entry) error {
 		help := fmt.Sprintf(": set another [workspace] name in the city.toml of %s, or `gcity "+
 			"unregister %s`", e.Path, o.Path)
 		if gone(o.Path) {
-			help = fmt.Sprintf(", which does not exist any more: if the city is now in %s, run "+
+			help = fmt.Sprintf(", which no longer exists: if the city is now in %s, run "+
 				"`gcity unregister %s` to free the name and to stop the old city if it is "+
 				"still running",
 				e.Path, o.Path)

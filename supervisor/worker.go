@@ -21,7 +21,7 @@ const (
 )
 
 var (
-	errGone         = errors.New("the city is not registered any more")
+	errGone         = errors.New("the city is no longer registered")
 	errUnresponsive = errors.New("the city's folder does not answer; check the file " +
 		"system that is " +
 		"mounted there")

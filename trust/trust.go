@@ -120,7 +120,8 @@ func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) (
 	}
 	if len(added) > 0 {
 		return *rec, &Refusal{Dir: dir, New: added, Why: fmt.Sprintf(
-			"%s is new or has changed (%s) since you trusted it, and the git checkout %s has moved",
+			"%s is new or has changed (%s) since you trusted it, and HEAD of the git checkout %s "+
+				"has changed",
 			added[0].What, added[0].At, where)}
 	}
 	return rec.with(programs, heads), nil

@@ -105,7 +105,7 @@ func TestStoppingTheCityAsks(t *testing.T) {
 		t.Fatal("stopped without a word")
 	}
 	s.line("stop city", "enter")
-	why := "the controller has ended"
+	why := "the controller has exited"
 	s.hear(feed.News{Gone: &why})
 	s.shows("Leave bright-lights?")
 	s.press("n")

@@ -347,7 +347,7 @@ func TestGoldenStopped(t *testing.T) {
 	for _, size := range [][2]int{{200, 60}, {80, 24}} {
 		s := newStage(t, Options{Mode: state.Joined})
 		s.size(size[0], size[1])
-		snap, why := demoSnapshot(epoch), "the controller has ended"
+		snap, why := demoSnapshot(epoch), "the controller has exited"
 		snap.ShutDown = true
 		s.hear(feed.News{Snap: snap, Gone: &why})
 		golden(t, fmt.Sprintf("testdata/stopped-%dx%d.txt", size[0], size[1]), s.text())

@@ -336,9 +336,9 @@ func TestHelpRunsWhatItFinds(t *testing.T) {
 
 func TestLostCityIsSaid(t *testing.T) {
 	s := demo(t, 120, 40)
-	why := "the controller has ended"
+	why := "the controller has exited"
 	s.hear(feed.News{Gone: &why})
-	s.shows("the city cannot be reached: the controller has ended")
+	s.shows("the city cannot be reached: the controller has exited")
 	why = ""
 	s.hear(feed.News{Gone: &why})
 	s.hides("cannot be reached")
@@ -347,7 +347,7 @@ func TestLostCityIsSaid(t *testing.T) {
 }
 
 func TestRoomLeavesAStoppedCityAtOnce(t *testing.T) {
-	why := "the controller has ended"
+	why := "the controller has exited"
 	for _, c := range []struct {
 		mode     state.Mode
 		shutDown bool
@@ -356,8 +356,8 @@ func TestRoomLeavesAStoppedCityAtOnce(t *testing.T) {
 	}{
 		{state.Joined, true, "the city stopped 1h00 ago; run `gcity` there", false},
 		{state.ReadOnly, true, "the city stopped", false},
-		{state.Joined, false, "no answer for 1h00: the controller has ended; run `gcity` there to start it again", false},
-		{state.ReadOnly, false, "no answer for 1h00: the controller has ended", false},
+		{state.Joined, false, "no answer for 1h00: the controller has exited; run `gcity` there to start it again", false},
+		{state.ReadOnly, false, "no answer for 1h00: the controller has exited", false},
 		{state.Hosting, false, "the city cannot be reached", true},
 	} {
 		s := newStage(t, Options{Mode: c.mode})
@@ -410,7 +410,7 @@ func TestTheCityEndsUnderTheQuestion(t *testing.T) {
 	s.line("stop city", "enter")
 	s.shows("Stop 6 agents and the controller?")
 	s.change(func(n *city.Snapshot) { n.ShutDown = true })
-	why := "the controller has ended"
+	why := "the controller has exited"
 	s.hear(feed.News{Gone: &why})
 	s.shows("the city stopped", "Leave bright-lights?")
 	s.hides("the controller?")

@@ -242,7 +242,7 @@ func TestBridgeReconnects(t *testing.T) {
 		r.Spawn("events", r.Events)
 		time.Sleep(50 * time.Millisecond)
 		n, _ := r.Box.Take(time.Now())
-		if n.Gone == nil || *n.Gone != "the controller has ended" {
+		if n.Gone == nil || *n.Gone != "the controller has exited" {
 			t.Errorf("gone: %v", n.Gone)
 		}
 		time.Sleep(time.Minute)

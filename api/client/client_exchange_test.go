@@ -87,7 +87,7 @@ func TestAnExchangeAfterTheServerClosed(t *testing.T) {
 	}
 }
 
-// If the controller closes a connection without a response, the client reports that the controller has ended. The
+// If the controller closes a connection without a response, the client reports that the controller has exited. The
 // client does not repeat the request.
 func TestAnExchangeWithoutAnAnswer(t *testing.T) {
 	path, _, accepted := serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {

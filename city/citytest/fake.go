@@ -172,7 +172,8 @@ func (f *Fake) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
 			f.mu.Unlock()
 			switch {
 			case snap.ShutDown:
-				yield(nil, &city.Error{Code: city.Unavailable, Message: "the controller has ended"})
+				yield(nil, &city.Error{Code: city.Unavailable,
+					Message: "the controller has exited"})
 				return
 			case snap.Rev != rev:
 				rev = snap.Rev

@@ -247,7 +247,7 @@ func (g *guest) find(ctx context.Context) (city.Control, context.Context, error)
 		g.m.mu.Unlock()
 		switch {
 		case b == nil:
-			return nil, nil, refuse(city.Unavailable, "%s is not registered any more", g.name)
+			return nil, nil, refuse(city.Unavailable, "%s is no longer registered", g.name)
 		case !now.hangs && !now.info.Running:
 			return nil, nil, refuse(city.Unavailable, "%s does not run: %s %s", g.name,
 				now.info.Status, now.info.Error)

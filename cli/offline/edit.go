@@ -131,7 +131,7 @@ func (b *City) scale(c city.Scale, planned []agent.Pool) (city.Receipt, error) {
 		if err := edit.SetOverride(b.Dir, p.Name, nil); err != nil {
 			return city.Receipt{}, err
 		}
-		return b.recordOf(e, "uses its check again when the city runs")
+		return b.recordOf(e, "uses its check again from the next start")
 	}
 	if c.Size != p.Size(c.Size) {
 		return city.Receipt{}, &city.Error{Code: city.Invalid,
@@ -140,7 +140,7 @@ func (b *City) scale(c city.Scale, planned []agent.Pool) (city.Receipt, error) {
 	if err := edit.SetOverride(b.Dir, p.Name, &c.Size); err != nil {
 		return city.Receipt{}, err
 	}
-	return b.recordOf(e, fmt.Sprintf("is set to %d by hand when the city runs, until `gcity pool "+
+	return b.recordOf(e, fmt.Sprintf("is set to %d by hand from the next start until `gcity pool "+
 		"scale %s auto`", c.Size, p.Name))
 }
 

@@ -18,7 +18,7 @@ func workspaceKeys() []Key {
 				"the command line adds one more."},
 		{Path: "workspace", Kind: Table, Doc: "The city as a whole."},
 		{Path: "workspace.name", Kind: String, Check: CheckName, Pattern: namePattern,
-			Doc: "Name of the city. Default: the name of its folder. A running city refuses to " +
+			Doc: "Name of the city. Default: the name of its folder. A running city cannot " +
 				"be renamed."},
 		{Path: "workspace.suspended", Kind: Bool, Def: "false",
 			Doc: "The city's agents do not run, watchdogs do not check them, and its automations " +

@@ -14,7 +14,7 @@ func routeKeys() []Key {
 				"of its pool."},
 		{Path: "agents.sling_query", Kind: String, Check: checkSling,
 			Doc: "A shell line that assigns a piece of work to the agent. It replaces the " +
-				"default of `gcity sling`: making the agent the assignee, or adding the pool's " +
+				"default of `gcity sling`, which makes the agent the assignee or adds the pool's " +
 				"label. `{}` stands for the work's ID. It runs in the rig's folder, or else in " +
 				"the city's, for at most 30 seconds. If it fails, the work is not assigned, and " +
 				"`gcity sling` shows the reason."},
@@ -26,8 +26,8 @@ func routeKeys() []Key {
 				"`gcity plan`, `doctor` and `config show` report it, but the agent still runs."},
 		{Path: "rigs.default_sling_target", Kind: String, Check: checkFilled,
 			Doc: "The agent or pool that gets the work that `gcity sling` gives to the rig. The " +
-				"last part of the name refers to the rig, or else to the city. An unknown agent " +
-				"is an error."},
+				"name is looked up in the rig first, then in the city. An unknown agent is an " +
+				"error."},
 	}
 }
 

@@ -88,7 +88,7 @@ func (r *Rigs) RemoveRig(ctx context.Context, name string) (city.Receipt, error)
 		return city.Receipt{}, err
 	}
 	return r.reload(ctx, events.RigRemoved, name, fmt.Sprintf(
-		"removed rig %s; its folder %s and its work stay", name, rig.Path))
+		"removed rig %s; its folder %s and its work remain", name, rig.Path))
 }
 
 // rigAt returns the index of a rig in a snapshot, or -1.

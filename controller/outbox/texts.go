@@ -336,7 +336,7 @@ func (tx *Texts) giveUpAll(now time.Time, b *Outbox, code city.Code, why string)
 // GiveUpAll drops all texts when the city stops.
 func (tx *Texts) GiveUpAll(now time.Time) {
 	for _, b := range tx.mail {
-		tx.giveUpAll(now, b, city.Unavailable, "the controller has ended")
+		tx.giveUpAll(now, b, city.Unavailable, "the controller has exited")
 		if d := b.Current; d != nil {
 			tx.giveUp(now, b, d, dropped{city.Unavailable,
 				"the controller ended while the text was being typed, so it may have been typed",

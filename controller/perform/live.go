@@ -260,4 +260,4 @@ func (o *output) Follow(ctx context.Context, gone <-chan struct{},
 	}
 }
 
-var ErrEnded = errors.New("the controller has ended")
+var ErrEnded = errors.New("the controller has exited")

@@ -134,7 +134,7 @@ func TestOutputsEnd(t *testing.T) {
 	}
 }
 
-// A reader of a complete output gets all of it, even if the controller has ended. A reader of an incomplete output
+// A reader of a complete output gets all of it, even if the controller has exited. A reader of an incomplete output
 // gets an error.
 func TestOutputsOutliveTheController(t *testing.T) {
 	gone := make(chan struct{})

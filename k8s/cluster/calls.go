@@ -408,7 +408,7 @@ func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error)
 	p.mu.Unlock()
 	if !current {
 		return nil, fmt.Errorf(
-			"the output of that session of %q is not available any more: %w",
+			"the output of that session of %q is no longer available: %w",
 			name,
 			session.ErrNotFound,
 		)

@@ -69,7 +69,7 @@ func (p *Provider) setDown(err error, retry time.Time) {
 func (p *Provider) lose(err error, retry time.Time) {
 	if p.down == nil {
 		p.since = time.Now()
-		p.o.Logger.Warn("the pods of the city are not known any more", "error", err)
+		p.o.Logger.Warn("the pods of the city are no longer known", "error", err)
 	}
 	p.down, p.synced, p.retry = err, false, retry
 	signal(p)

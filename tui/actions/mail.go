@@ -220,7 +220,7 @@ func archive(m *state.Room, all ...mail.Message) []feed.Effect {
 			has = " have"
 		}
 		q.body = append(q.body, strings.Join(unread, ", ")+has+
-			" not read it and will not see it any more.")
+			" not read it and will no longer see it.")
 		ask(m, q)
 		return nil
 	}

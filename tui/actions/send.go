@@ -145,7 +145,7 @@ func sendComposed(m *state.Room) []feed.Effect {
 		}
 	}
 	if len(rows) == 0 {
-		c.Problem = "none of the recipients exists in the city any more"
+		c.Problem = "none of the recipients exists in the city now"
 		return nil
 	}
 	leaveComposer(m)

@@ -47,7 +47,7 @@ func whyGone(err error) string {
 	var e *city.Error
 	switch {
 	case err == nil:
-		return "the controller has ended"
+		return "the controller has exited"
 	case errors.As(err, &e):
 		return e.Message
 	}
