@@ -35,28 +35,7 @@ func PoolCommand(e *env.Env) *cobra.Command {
 		}
 		return PrintPool(e, f.Snapshot, f.Pool, l.Live)
 	})
-	scale := forPool(e, &cobra.Command{
-		Use: "scale NAME N|auto", Short: "Set a pool's size by hand, or let its check set it again",
-		Args: env.Exactly(2),
-		Long: `scale sets how many members a pool has, within its limits. The number overrides the
-pool's check until "auto" lets the check set the size again. It is stored in
-.gc/overrides.toml, so it also applies after a restart of the controller. Without a
-controller it applies from the next start. Surplus members are asked to finish
-before they stop.`,
-		Example: "  gcity pool scale worker 3\n  gcity pool scale demo/worker auto",
-	}, func(ctx context.Context, l *env.Link, f env.Found, rest []string) error {
-		c := city.Scale{Pool: f.Pool.Name, Auto: rest[0] == "auto"}
-		if !c.Auto {
-			n, err := strconv.Atoi(rest[0])
-			if err != nil {
-				return exit.Usage("invalid size %q: use a number or \"auto\": %s", rest[0],
-					"gcity pool scale NAME N|auto")
-			}
-			c.Size = n
-		}
-		return e.Do(ctx, l, c)
-	})
-	scale.ValidArgsFunction = env.CompleteWith(e, env.KindPool, "auto")
+	scale := poolScale(e)
 	var rolling bool
 	restart := forPool(e, &cobra.Command{
 		Use: "restart NAME", Short: "Restart all members of a pool", Args: env.Exactly(1),
@@ -77,6 +56,39 @@ exits with code 1.`,
 	})
 	return env.Group("pool", "Show, scale, restart and check pools of agents", list, show, scale,
 		restart, check)
+}
+
+// poolScale returns the command that sets the size of a pool.
+func poolScale(e *env.Env) *cobra.Command {
+	var wait bool
+	c := forPool(e, &cobra.Command{
+		Use: "scale NAME N|auto", Short: "Set a pool's size by hand, or let its check set it again",
+		Args: env.Exactly(2),
+		Long: `scale sets how many members a pool has, within its limits. The number overrides the
+pool's check until "auto" lets the check set the size again. It is stored in
+.gc/overrides.toml, so it also applies after a restart of the controller. Without a
+controller it applies from the next start. Surplus members are asked to finish
+before they stop. With --wait the command exits when the pool has its size and no
+member is draining.`,
+		Example: "  gcity pool scale worker 3\n  gcity pool scale demo/worker auto",
+	}, func(ctx context.Context, l *env.Link, f env.Found, rest []string) error {
+		size := city.Scale{Pool: f.Pool.Name, Auto: rest[0] == "auto"}
+		if !size.Auto {
+			n, err := strconv.Atoi(rest[0])
+			if err != nil {
+				return exit.Usage("invalid size %q: use a number or \"auto\": %s", rest[0],
+					"gcity pool scale NAME N|auto")
+			}
+			size.Size = n
+		}
+		if err := e.Do(ctx, l, size); err != nil || !wait || !l.Live {
+			return err
+		}
+		return awaitScale(ctx, e, l, f.Pool.Name)
+	})
+	c.Flags().BoolVar(&wait, "wait", false, "wait until the pool has its size")
+	c.ValidArgsFunction = env.CompleteWith(e, env.KindPool, "auto")
+	return c
 }
 
 // restartLimit is how long the command waits for a pool's restart. The restart continues after that.

@@ -1,0 +1,68 @@
+package agents
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"gcity/city"
+	"gcity/cli/env"
+	"gcity/cli/folder"
+	"gcity/describe"
+)
+
+// scaleLimit is how long the command waits for the size of a pool. The pool continues after that.
+const scaleLimit = 9 * time.Minute
+
+// awaitScale waits until a pool has its size and no member is draining. It shows the progress on stderr.
+func awaitScale(ctx context.Context, e *env.Env, l *env.Link, pool string) error {
+	limited, cancel := context.WithTimeout(ctx, scaleLimit)
+	defer cancel()
+	done := env.SayProgress(limited, e, l.Control, func(s *city.Snapshot) string {
+		return scaleProgress(s, pool, e.Now())
+	})
+	defer done()
+	for {
+		s, err := l.Snapshot(limited)
+		switch {
+		case limited.Err() != nil && ctx.Err() == nil:
+			return fmt.Errorf("pool %s does not have its size after %s; `gcity pool show %s` "+
+				"shows why", pool, scaleLimit, pool)
+		case err != nil:
+			return err
+		}
+		p, ok := s.Pool(pool)
+		if !ok {
+			return fmt.Errorf("pool %s is no longer part of the city; `gcity pool list` lists "+
+				"the pools", pool)
+		}
+		if p.Size == p.Desired && len(p.Draining) == 0 {
+			return nil
+		}
+		folder.Pause(limited, env.SayEvery)
+	}
+}
+
+// scaleProgress returns how many members of a pool run and drain, and when the last drain ends at the latest.
+func scaleProgress(s *city.Snapshot, pool string, now time.Time) string {
+	p, ok := s.Pool(pool)
+	if !ok {
+		return ""
+	}
+	text := fmt.Sprintf("scaling pool %s: %d of %d members", pool, p.Size, p.Desired)
+	if n := len(p.Draining); n > 0 {
+		text += fmt.Sprintf(", %d draining", n)
+	}
+	var last time.Time
+	for i := range s.Agents {
+		a := &s.Agents[i]
+		if a.Pool == pool && a.Drain != nil && a.Drain.Deadline != nil &&
+			a.Drain.Deadline.After(last) {
+			last = *a.Drain.Deadline
+		}
+	}
+	if left := last.Sub(now); !last.IsZero() && left > 0 {
+		text += ", at most " + describe.Setting(left.Round(time.Second)) + " left"
+	}
+	return text
+}
