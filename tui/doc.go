@@ -1,8 +1,10 @@
 // Package tui is the control room: a projection of a city's snapshots, and the keys that act on it. It knows the
 // city only through city.Control.
 //
-// The model is a state machine. A message and the time go in, the new state and a list of effects come out; View is
-// a pure function of that state. Effects are data and are carried out by tui/feed.
+// The control room is a state machine. A message and the time go in, the new state and a list of effects come out.
+// The state is tui/state.Room. The keys run actions of tui/actions, which change the state. tui/view draws it as a
+// pure function. Effects are data and are carried out by tui/feed. This package routes messages to the state and
+// effects to the feed, and switches between the rooms of several cities.
 //
 // Bubble Tea runs it; keys are bindings and typed lines are text inputs of Bubbles; styles and dialogs use Lip
 // Gloss. Frames are assembled from sequences that Lip Gloss rendered once, and panels cache their lines until
@@ -10,7 +12,7 @@
 //
 // # Concurrency
 //
-// The model belongs to Bubble Tea's event loop. Everything else reaches it through one mailbox. The city's snapshots,
+// The state belongs to Bubble Tea's event loop. Everything else reaches it through one mailbox. The city's snapshots,
 // its events, the periodic requests, the watched terminal and every running command have one goroutine each. These
 // goroutines put their results into the mailbox and never wait for the program. One pump empties it, at most ten
 // times a second (four over SSH), and sends the content as a single message. While an agent is attached no program
