@@ -55,8 +55,8 @@ func overTCP(t *testing.T, c city.Control, g api.Guard, o api.Options) (addr str
 	return l.Addr().String()
 }
 
-// everyDoor runs an attack against the listener of a city, and against the listener of all cities.
-func everyDoor(t *testing.T, g api.Guard, attack func(t *testing.T, addr string)) {
+// everyListener runs an attack against the listener of a city, and against the listener of all cities.
+func everyListener(t *testing.T, g api.Guard, attack func(t *testing.T, addr string)) {
 	t.Helper()
 	t.Run("a city", func(t *testing.T) { attack(t, overTCP(t, town(), g, api.Options{})) })
 	g.Fleet = true
@@ -283,7 +283,7 @@ func (l *journal) String() string {
 // The guard checks every request before it is answered, even OPTIONS *. It does not wait for the body.
 func TestStarInNames(t *testing.T) {
 	t.Parallel()
-	everyDoor(t, api.Guard{Token: token}, func(t *testing.T, addr string) {
+	everyListener(t, api.Guard{Token: token}, func(t *testing.T, addr string) {
 		for name, request := range map[string]string{
 			"by another name":          "OPTIONS * HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n",
 			"with a body, never sent":  "OPTIONS * HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 100\r\n\r\n",
@@ -298,7 +298,7 @@ func TestStarInNames(t *testing.T) {
 
 // Names are also checked over TCP.
 func TestPathTricks(t *testing.T) {
-	everyDoor(t, api.Guard{}, func(t *testing.T, addr string) {
+	everyListener(t, api.Guard{}, func(t *testing.T, addr string) {
 		for _, path := range []string{"/v0/agent/..", "/v0/agent/%2e%2e", "/v0/agent/%2e%2e/output", "/v0/agent/..%2f..%2fetc%2fpasswd", "/v0/agent/wor%00ker", "/v0/agent/../../etc/passwd",
 			"/../../etc/passwd", "//evil.example/v0/agents", "/v0/city/%2e%2e/agents", "/v0/./agents", "/v0/agent/worker%20", "/v0/bead/%2e%2e", "/v0/automation/..%5c..", "*"} {
 			got := raw(t, addr, "GET "+path+" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
@@ -313,7 +313,7 @@ func TestPathTricks(t *testing.T) {
 // responses.
 func TestHostileClients(t *testing.T) {
 	t.Parallel()
-	everyDoor(t, api.Guard{}, func(t *testing.T, addr string) {
+	everyListener(t, api.Guard{}, func(t *testing.T, addr string) {
 		answered := func(when string) {
 			if code, _, _ := call(t, "GET", "http://"+addr+"/v0/agents", ""); code != 200 {
 				t.Errorf("%s: %d", when, code)

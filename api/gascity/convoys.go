@@ -176,9 +176,9 @@ func (r *Request) joinable(ctx context.Context, convoy string, ids []string) ([]
 		if err != nil {
 			return nil, err
 		}
-		beside := convoy
+		sibling := convoy
 		if len(out) > 0 {
-			beside = out[0].ID
+			sibling = out[0].ID
 		}
 		switch {
 		case b.Type == city.ConvoyType:
@@ -188,10 +188,10 @@ func (r *Request) joinable(ctx context.Context, convoy string, ids []string) ([]
 				"%s is already a step of %s: add the parent to the convoy, or set the step's "+
 					"parent_id to \"\" first",
 				id, b.ParentID)
-		case beside != "" && city.BeadPrefix(b.ID) != city.BeadPrefix(beside):
+		case sibling != "" && city.BeadPrefix(b.ID) != city.BeadPrefix(sibling):
 			return nil, refused(city.Invalid,
 				"%s is in another store than %s: the beads of a convoy must be in one store",
-				id, beside)
+				id, sibling)
 		}
 		out = append(out, b)
 	}
