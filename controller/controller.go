@@ -76,13 +76,13 @@ type Options struct {
 	// nil.
 	Vet func(*config.City) error
 
-	// Door is called with the wanted TCP listener whenever it changes. The loop calls Door, so it must not block.
-	// Doors delivers the state of the listener. If Door is nil, the state is unknown.
-	Door func(config.API)
+	// SetListener is called with the wanted TCP listener whenever it changes. The loop calls it, so it must not block.
+	// ListenerStates delivers the state of the listener. If SetListener is nil, the state is unknown.
+	SetListener func(config.API)
 	// Allow returns an error if a configuration with this many agents must not come into force. It is called
 	// outside the loop, after edits. It may be nil.
-	Allow func(ctx context.Context, agents int) error
-	Doors <-chan city.Listener
+	Allow          func(ctx context.Context, agents int) error
+	ListenerStates <-chan city.Listener
 
 	// OpenFiles is this process's limit of open files; 0 = unknown. The controller warns if the limit is too low.
 	OpenFiles uint64
@@ -205,7 +205,7 @@ func (c *Controller) world() perform.World {
 		Dir: c.o.Dir, At: c.o.At, Source: c.o.source(), Provider: c.o.Provider, Log: c.o.Log,
 		Logger: c.o.Logger, Host: c.o.Host, Last: c.o.Last,
 		Stores: c.o.Stores, BackUp: c.o.BackUp, Folders: c.o.Folders, Read: c.o.Read, Vet: c.o.Vet,
-		Door: c.o.Door, Allow: c.o.Allow, Home: c.o.Home,
+		SetListener: c.o.SetListener, Allow: c.o.Allow, Home: c.o.Home,
 		Inbox: c.inbox, Answer: c.answer, Broke: c.recordPanic, Snapshot: c.fresh,
 		InForce:   c.force.Load,
 		Translate: c.translate, Patrolled: c.gauges.patrolled, Called: c.gauges.called,
@@ -253,7 +253,7 @@ func (c *Controller) translate(cfg *config.City) *effect.Configuration {
 		WispEvery: cfg.Daemon.WispGCInterval, WispTTL: cfg.Daemon.WispTTL,
 		OnDisk:  cfg.Daemon.CrashHistory == "disk",
 		Store:   city.WorkStore{Provider: cfg.Beads.Keeper(), Host: host, Port: port},
-		API:     c.doorOf(cfg),
+		API:     c.listenerOf(cfg),
 		Console: city.Console{Theme: cfg.Console.Theme, Colour: own},
 		Patrol:  cfg.Daemon.PatrolInterval, Grace: cfg.Daemon.ShutdownTimeout,
 		Window: cfg.Daemon.RestartWindow,

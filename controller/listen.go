@@ -10,8 +10,8 @@ import (
 // Supervised is the Mode of a city that its supervisor serves over TCP.
 const Supervised = "supervised"
 
-// doorOf returns the [api] section, or the zero value if the city has no TCP listener itself.
-func (c *Controller) doorOf(cfg *config.City) config.API {
+// listenerOf returns the [api] section, or the zero value if the city has no TCP listener itself.
+func (c *Controller) listenerOf(cfg *config.City) config.API {
 	if cfg.API.Port == 0 || c.o.Mode == Supervised {
 		return config.API{}
 	}

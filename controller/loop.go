@@ -147,8 +147,8 @@ func (l *loop) turns(ctx context.Context) error {
 			in = effect.Poked{}
 		case <-l.c.o.Rescan:
 			in = effect.FoldersChanged{}
-		case d := <-l.c.o.Doors:
-			in = effect.ListenerChanged{Door: d}
+		case d := <-l.c.o.ListenerStates:
+			in = effect.ListenerChanged{Listener: d}
 		case ping := <-l.c.pulse.Pings():
 			l.c.pulse.Answer(ping)
 			in = l.c.pulse.Input()

@@ -166,7 +166,8 @@ func (a *assembly) openLoop(ctx context.Context) error {
 		Held:    func() error { return checkHold(a.hold, a.socket, o.Logger) },
 		Last:    a.last,
 		Sweep:   func() (int, error) { return pty.SweepRuns(o.Dir) },
-		Allow:   o.allow, Door: a.tcp.want, Doors: a.tcp.listeners, Faults: a.broken,
+		Allow:   o.allow, SetListener: a.tcp.want, ListenerStates: a.tcp.listeners,
+		Faults: a.broken,
 	}, a.config)
 	return err
 }

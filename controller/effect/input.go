@@ -285,7 +285,7 @@ type (
 		Output string
 	}
 	// ListenerChanged reports the state of the TCP listener.
-	ListenerChanged struct{ Door city.Listener }
+	ListenerChanged struct{ Listener city.Listener }
 )
 
 func (HeartbeatRead) input()      {}

@@ -282,9 +282,9 @@ func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 	case effect.LogHealth:
 		m.step.Note(&m.health, in.Degraded)
 	case effect.ListenerChanged:
-		m.step.Note(&m.listener.Address, in.Door.Address)
-		m.step.Note(&m.listener.TokenFile, in.Door.TokenFile)
-		m.step.Note(&m.listener.Problem, in.Door.Problem)
+		m.step.Note(&m.listener.Address, in.Listener.Address)
+		m.step.Note(&m.listener.TokenFile, in.Listener.TokenFile)
+		m.step.Note(&m.listener.Problem, in.Listener.Problem)
 	default:
 		return false
 	}

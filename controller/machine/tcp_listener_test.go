@@ -37,12 +37,12 @@ func TestEntry(t *testing.T) {
 		t.Errorf("asked again for %+v", got)
 	}
 	m.step.Changed = false
-	m.Step(now, effect.ListenerChanged{Door: city.Listener{Problem: "taken"}})
+	m.Step(now, effect.ListenerChanged{Listener: city.Listener{Problem: "taken"}})
 	if s := m.Snapshot(now); !m.step.Changed || s.API != "" || len(s.Degraded) != 1 ||
 		s.Degraded[0] != "taken" {
 		t.Errorf("%v %q %q", m.step.Changed, s.API, s.Degraded)
 	}
-	m.Step(now, effect.ListenerChanged{Door: city.Listener{Address: "127.0.0.1:8080"}})
+	m.Step(now, effect.ListenerChanged{Listener: city.Listener{Address: "127.0.0.1:8080"}})
 	if s := m.Snapshot(now); s.API != "127.0.0.1:8080" || len(s.Degraded) != 0 {
 		t.Errorf("%q %q", s.API, s.Degraded)
 	}

@@ -221,8 +221,8 @@ func (r *Runner) runCity(f effect.Effect) (ok bool) {
 	case effect.Emit:
 		r.within(emitLimit, func(ctx context.Context) effect.Input { r.emit(ctx, f); return nil })
 	case effect.Listen:
-		if r.w.Door != nil {
-			r.w.Door(f.Want)
+		if r.w.SetListener != nil {
+			r.w.SetListener(f.Want)
 		}
 	case effect.Measure:
 		r.within(measureLimit, r.Sessions.measure)

@@ -27,14 +27,14 @@ type World struct {
 	Host     agent.Host
 	Last     *shutdown.Deadline
 
-	Stores  func(rig string) (beads.Store, error)
-	BackUp  func(ctx context.Context) error
-	Folders func(dirs []string)
-	Read    func(revision string, good *config.City)
-	Vet     func(*config.City) error
-	Door    func(config.API)
-	Allow   func(ctx context.Context, agents int) error
-	Home    func() error
+	Stores      func(rig string) (beads.Store, error)
+	BackUp      func(ctx context.Context) error
+	Folders     func(dirs []string)
+	Read        func(revision string, good *config.City)
+	Vet         func(*config.City) error
+	SetListener func(config.API)
+	Allow       func(ctx context.Context, agents int) error
+	Home        func() error
 	// Held checks whether the city still belongs to this controller. lost is set if another controller owns the
 	// city; err is any other problem. Held may be nil.
 	Held func() (lost, err error)
