@@ -273,9 +273,9 @@ func rigEdited(ctx context.Context, e *env.Env, dir string, ev events.Event, all
 			err)
 	}
 	defer l.Close()
-	if beside, ok := l.Control.(*offline.City); ok {
+	if c, ok := l.Control.(*offline.City); ok {
 		if ev.Type == events.RigRemoved {
-			_, err = beside.End(ctx, offline.SuspendableRig(ev.Subject).Includes)
+			_, err = c.End(ctx, offline.SuspendableRig(ev.Subject).Includes)
 		}
 	} else if _, err = l.Do(ctx, city.Reload{}); exit.HasCode(err, city.Conflict) && allowed != "" {
 		err = confirmHeld(ctx, l, allowed, err)

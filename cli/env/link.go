@@ -22,8 +22,8 @@ type Link struct {
 	Live bool // set if a controller is running; otherwise package offline handles requests
 	// the saved stores and agents if no controller is running and the configuration is invalid; nil if they are
 	// unknown
-	Known *folder.ConfigCache
-	Close func()
+	ConfigCache *folder.ConfigCache
+	Close       func()
 }
 
 // FolderAnswers is the timeout for reading the folder of a city.

@@ -78,9 +78,9 @@ func SupervisorTroubles(ctx context.Context, e *env.Env) []string {
 	return troubles
 }
 
-// door returns the TCP address of the supervisor's API and its token file, as a part of a line; "" if it has no
+// listenerText returns the TCP address of the supervisor's API and its token file, as a part of a line; "" if it has no
 // address.
-func (s supervisorShape) door() string {
+func (s supervisorShape) listenerText() string {
 	if s.API == "" || strings.Contains(s.Problem, s.API) {
 		return ""
 	}
@@ -97,7 +97,7 @@ func printSupervisor(e *env.Env, s supervisorShape, all []city.Info) error {
 			e.Paint(output.Bold, "supervisor"), s.Cities.Running, CountedCities(len(all)), s.PID,
 			e.Age(s.Started), output.SafeLine(s.Version))
 		e.Sayf("home %s · socket %s%s", output.SafeLine(s.Home), output.SafeLine(s.Socket),
-			s.door())
+			s.listenerText())
 	} else {
 		e.Sayf("no supervisor is running for the cities of %s; `gcity supervisor start` starts one",
 			output.SafeLine(s.Home))

@@ -135,11 +135,11 @@ func supervise(ctx context.Context, e *env.Env, detached, untilEmpty bool) error
 		return err
 	}
 	defer s.Close()
-	serveCtx, hush := context.WithCancel(ctx)
+	serveCtx, stopServing := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	defer wg.Wait()
-	defer hush()
-	beside := func(what string, do func() error) {
+	defer stopServing()
+	serve := func(what string, do func() error) {
 		wg.Go(func() {
 			var err error
 			if fault := recovery.Catch(func() { err = do() }); fault != nil || err != nil &&
@@ -149,8 +149,8 @@ func supervise(ctx context.Context, e *env.Env, detached, untilEmpty bool) error
 			}
 		})
 	}
-	beside("the supervisor's socket", func() error { return s.Serve(serveCtx) })
-	beside("the API over TCP", func() error { s.ServeTCP(serveCtx); return nil })
+	serve("the supervisor's socket", func() error { return s.Serve(serveCtx) })
+	serve("the API over TCP", func() error { s.ServeTCP(serveCtx); return nil })
 	logger.Info("the supervisor is running", "home", home.Dir, "version", e.Version, "pid",
 		os.Getpid())
 	note.Say(daemon.SdNotifyReady)

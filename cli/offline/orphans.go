@@ -54,13 +54,13 @@ func StopOrphans(ctx context.Context, dir string, now func() time.Time, slow env
 		return 0, err
 	}
 	defer release()
-	beside, err := newCity(dir, false, now, broken)
+	c, err := newCity(dir, false, now, broken)
 	if err != nil {
 		return 0, err
 	}
-	defer beside.close()
-	beside.slow = slow
-	return beside.End(ctx, everyone)
+	defer c.close()
+	c.slow = slow
+	return c.End(ctx, everyone)
 }
 
 // LogPanics returns a function that logs panics of goroutines that work for a city.

@@ -17,10 +17,10 @@ func ReachCity(ctx context.Context, e *env.Env, dir string) (*env.Link, error) {
 	if !exit.IsNotRunning(err) {
 		return nil, err
 	}
-	beside, err := newCity(dir, true, e.Now, nil)
+	c, err := newCity(dir, true, e.Now, nil)
 	if err != nil {
 		return nil, err
 	}
-	env.NoteUntrusted(e, beside.grant)
-	return &env.Link{Control: beside, Dir: dir, Known: beside.known, Close: beside.close}, nil
+	env.NoteUntrusted(e, c.grant)
+	return &env.Link{Control: c, Dir: dir, ConfigCache: c.known, Close: c.close}, nil
 }

@@ -57,9 +57,9 @@ func withMail(e *env.Env, c *cobra.Command, changes bool,
 			return err
 		}
 		defer l.Close()
-		if l.Known != nil {
+		if l.ConfigCache != nil {
 			env.WarnConfigCache(e)
-			l.Control = folder.MailResolver{Control: l.Control, As: l.Known.Snapshot(l.Dir)}
+			l.Control = folder.MailResolver{Control: l.Control, As: l.ConfigCache.Snapshot(l.Dir)}
 		}
 		return folder.NeedsFile(run(ctx, l, args), folder.UnknownWork)
 	}
