@@ -110,7 +110,7 @@ func (c *cast) put(v any) error {
 	return e.Encode(v)
 }
 
-// frame writes the changes of the stage since the last frame.
+// frame writes the changes to the stage since the last frame.
 func (c *cast) frame(st *stage, at float64) error {
 	lines, _, err := st.look()
 	if err != nil {

@@ -181,8 +181,8 @@ type (
 	// exit, List still returns the exit.
 	Notifier interface{ Exits() <-chan Exit }
 
-	// Changer signals that the caller should call List now for a reason other than an exit. For example, the
-	// cluster of the sessions stops answering or answers again. One value may represent several changes. The
+	// Changer signals that the caller should call List now for a reason other than an exit, for example when
+	// the cluster that runs the sessions stops or resumes answering. One value may represent several changes. The
 	// channel is never closed.
 	Changer interface{ Changes() <-chan struct{} }
 

@@ -274,7 +274,7 @@ func probe(t *testing.T, h Harness) {
 		t.Error(err)
 	}
 	if now := version(); now != was {
-		t.Errorf("the version is %d after %d", now, was)
+		t.Errorf("the version changed from %d to %d", was, now)
 	}
 	same(t, "the store", everything(t, s), before)
 	gone, cancel := context.WithCancel(t.Context())

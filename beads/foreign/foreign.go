@@ -34,7 +34,7 @@ type Keeper interface {
 	// Find returns, in any order, all beads that the query selects, and possibly others. For a query of ready beads it
 	// returns either exactly these beads, or all beads that are not closed. It ignores Before and Limit.
 	Find(ctx context.Context, q beads.Query) ([]beads.Bead, error)
-	// Make stores a new bead and returns it as stored. Its links exist. Its ID may be empty.
+	// Make stores the new bead b and returns it as stored. The beads that b links to must exist. b.ID may be empty.
 	Make(ctx context.Context, b beads.Bead) (beads.Bead, error)
 	// Change replaces the bead was by now, which has the same ID, and returns the bead as stored.
 	Change(ctx context.Context, was, now beads.Bead) (beads.Bead, error)

@@ -91,8 +91,8 @@ func (k *keeper) Change(ctx context.Context, was, now beads.Bead) (beads.Bead, e
 	return got, nil
 }
 
-// change changes a bead. It calls update, unless the bead is only closed. It calls set-metadata if update did not store
-// the metadata. It calls close separately, because update may not support this status.
+// change changes a bead. It calls update, unless closing the bead is the only change. It calls set-metadata if update
+// did not store the metadata. It calls close separately, because update may not support the status "closed".
 func (k *keeper) change(ctx context.Context, was, now beads.Bead) (got beads.Bead, err error) {
 	diff := difference(was, now)
 	closing := now.Status == beads.StatusClosed && was.Status != beads.StatusClosed

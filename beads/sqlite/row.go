@@ -20,7 +20,7 @@ const columns = `b.seq, b.id, b.record, b.rev, b.title, b.status, b.type, b.prio
 // readable excludes the rows that SQL can recognise as unreadable. row.bead checks all other rows.
 const readable = `b.record <= 1 AND b.status IN ('open', 'in_progress', 'closed')`
 
-// row is a bead in the form of its table row.
+// row is a bead as it is stored in a table row.
 type row struct {
 	beads.Bead
 	seq      int64

@@ -172,7 +172,7 @@ func (a *assembly) openLoop(ctx context.Context) error {
 	return err
 }
 
-// stores returns the city's stores. Each store opens at its first use.
+// stores returns the city's stores. Each store is opened on first use.
 func (a *assembly) stores(ctx context.Context) *workstore.Stores {
 	return &workstore.Stores{Open: map[workstore.Place]workstore.Store{}, Grant: a.o.grant,
 		Places: func() []workstore.Place {

@@ -145,7 +145,7 @@ func (s *unit) writeEnv(line func(format string, args ...any)) error {
 	return nil
 }
 
-// maxTasks is the limit of processes and threads for all agents of a service together.
+// maxTasks is the limit on the total number of processes and threads of all agents of a service.
 const maxTasks = 32768
 
 // asRoot reports whether the service runs as root.
@@ -156,7 +156,7 @@ func (s *unit) asRoot() bool {
 // UnitName returns the name of the unit.
 func (s *unit) UnitName() string { return "gcity-" + s.Name + ".service" }
 
-// stopSeconds returns the timeout of systemd for stopping the service.
+// stopSeconds returns systemd's timeout for stopping the service.
 func (s *unit) stopSeconds() int {
 	return int(max(90*time.Second, (s.limit + serviceSlack).Round(10*time.Second)).Seconds())
 }

@@ -13,8 +13,8 @@ import (
 	"gcity/internal/toml"
 )
 
-// addedName is a file in .gc with the lines that gcity has added to files to suspend agents, rigs or the city. Resuming
-// removes only these lines, because users wrote all others.
+// addedName is the name of the file in .gc with the lines that gcity has added to files to suspend agents, rigs or the
+// city. Resuming removes only these lines, because users wrote all others.
 const addedName = "suspended.json"
 
 // added holds the recorded lines by the position of the setting. It is read and written while edits are locked. It only

@@ -1,5 +1,6 @@
-// Package edit changes files of a city for commands: the suspended settings, the rigs in city.toml, and the sizes of
-// pools that operators set by hand. An edit keeps all comments and all other bytes.
+// Package edit edits a city's files on behalf of commands. It changes the suspended settings, the rigs in city.toml,
+// and the pool sizes that operators set by hand. An edit keeps all comments and all other bytes.
 //
-// All functions may be called concurrently, even by several processes, because edits of one city wait for each other.
+// All functions may be called concurrently, even by several processes, because edits to the same city wait for each
+// other.
 package edit

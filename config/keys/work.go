@@ -52,9 +52,9 @@ func workKeys() []Key {
 func overrideKeys() []Key {
 	return []Key{
 		{Path: "automations.overrides", Kind: Tables,
-			Doc: "Changes keys of one automation; the other keys remain as in its file. If " +
-				"several tables change the same automation, the last takes effect, key by key. " +
-				"An unknown automation is an error, shown in the list of automations."},
+			Doc: "Changes keys of one automation; the other keys keep the values from its file. " +
+				"If several tables change the same automation, the last takes effect, key by " +
+				"key. An unknown automation is an error, shown in the list of automations."},
 		{Path: "automations.overrides.name", Kind: String, Require: true,
 			Check: checkAutomation,
 			Doc:   "The automation: the name of its folder."},

@@ -81,7 +81,7 @@ type subject interface {
 type watcher struct {
 	of      subject
 	o       Options
-	others  <-chan []string // delivers new folders of the subject; nil = they never change
+	others  <-chan []string // delivers the subject's new folders; nil if they never change
 	pokes   chan struct{}
 	running recovery.Group
 

@@ -152,7 +152,7 @@ func (wk *work) patrol(now time.Time) {
 	wk.backUp(now)
 }
 
-// retry repeats requests about automations and counts that failed before.
+// retry repeats failed requests about automations and about work counts.
 func (wk *work) retry(now time.Time) {
 	wk.m.runs.Retry(now)
 	wk.count()

@@ -38,7 +38,7 @@ type City interface {
 	Populate(now time.Time, p *Pool) // adds the wanted members, and decides about each member
 }
 
-// Work is the known information about open work.
+// Work is what the controller knows about open work.
 type Work struct {
 	Counted     bool
 	CountedTurn uint64 // turn in which the newest count returned

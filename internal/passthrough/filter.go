@@ -27,8 +27,8 @@ const (
 	ground state = iota // text, or the rest of a string that passes
 	escape              // an ESC and its intermediate bytes
 	csi
-	osc  // an OSC string that is not decided yet
-	dcs  // a DCS string that is not decided yet
+	osc  // an OSC string of a kind still undetermined
+	dcs  // a DCS string of a kind still undetermined
 	drop // the rest of a string that is dropped
 )
 

@@ -15,7 +15,7 @@ import (
 // entry is the provider's state of one session name.
 type entry struct {
 	name   string
-	turn   chan struct{} // contains a token while no call has the turn; see Concurrency
+	turn   chan struct{} // contains a token while no call holds the name; see Concurrency
 	typing chan struct{} // contains a token while no call is typing
 
 	mu    sync.Mutex
@@ -39,7 +39,7 @@ func newEntry(name string) *entry {
 	return e
 }
 
-// take waits until no other call has the turn of the name. The caller must call release.
+// take waits until no other call holds the name. The caller must call release.
 func (e *entry) take(ctx context.Context) (release func(), err error) {
 	select {
 	case <-e.turn:

@@ -134,7 +134,7 @@ func placeName(m *state.Room, p feed.FileLine) string {
 	return fmt.Sprintf("%s, line %d", widget.Plain(file), p.Line)
 }
 
-// draftName names the edited file for a question.
+// draftName returns the name of the edited file, for use in a question.
 func draftName(d *feed.Draft) string {
 	if d.File == "" {
 		return "configuration"

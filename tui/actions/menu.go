@@ -96,8 +96,8 @@ func alsoOfPools(id string) bool {
 		"agent.details", state.MailID, state.SlingID}, id)
 }
 
-// Elsewhere reports whether an action acts on something that the focused panel does not show: in Pools and
-// Automations, an agent.
+// Elsewhere reports whether an action acts on something that the focused panel does not show, such as
+// an agent in Pools or Automations.
 func Elsewhere(m *state.Room, a *state.Action) bool {
 	p := m.Focused().About()
 	agents := p.Kind == panel.KindAgent || p.Proxy != "" || m.Focus == panel.IDPeek

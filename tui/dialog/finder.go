@@ -368,7 +368,8 @@ func (f *Finder[T]) fuzzy(text string) (found []Item[T]) {
 	return found
 }
 
-// Up moves the cursor up. From the first row of the palette, with no typed text, it goes to the history.
+// Up moves the cursor up. In the first row of the palette, if no text has been typed, the cursor moves into the
+// history.
 func (f *Finder[T]) Up() {
 	if f.Palette == nil || f.At > 0 || f.past == 0 ||
 		f.Edit.String() != "" && f.past == len(f.history()) {

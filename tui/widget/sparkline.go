@@ -116,7 +116,7 @@ func (q *pulse) spread(bytes float64, from, to time.Time) {
 	}
 }
 
-// levels returns the level of each bucket, oldest first: 0 unknown, 1 quiet, up to 4.
+// levels returns the level of each bucket, oldest first: from 0 (unknown) and 1 (quiet) to 4 (busiest).
 func (q *pulse) levels(now time.Time) (out [SparkBuckets]int) {
 	head, known := bucketOf(now), bucketOf(q.since)
 	for i := range out {

@@ -43,7 +43,7 @@ type life struct {
 	stopSignal unix.Signal
 	exit       *wire.Exit
 	acked      bool
-	output     int64 // output, input and typed are times of CLOCK_MONOTONIC
+	output     int64 // output, input and typed are CLOCK_MONOTONIC times
 	input      int64
 	typed      int64
 	activity   activityWrites
