@@ -148,7 +148,7 @@ func TestTriage(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer cl.Close()
-	if _, err := cl.Do(t.Context(), city.Decide{Watchdog: "care", Decision: city.RemedyWake, Reason: "late", Beat: beat}); err == nil || !strings.Contains(err.Error(), "beat "+beat+" of watchdog care is over") {
+	if _, err := cl.Do(t.Context(), city.Decide{Watchdog: "care", Decision: city.RemedyWake, Reason: "late", Beat: beat}); err == nil || !strings.Contains(err.Error(), "check "+beat+" of watchdog care is over") {
 		t.Errorf("a word about a beat that is over: %v", err)
 	}
 	beat, _ = asked()
