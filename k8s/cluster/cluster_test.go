@@ -30,7 +30,7 @@ func settings(t *testing.T) Settings {
 		t.Skip(cmp.Or(os.Getenv("GCITY_TEST_NO_CLUSTER"), "there is no cluster: run make test-k8s"))
 	}
 	file := filepath.Join(t.TempDir(), "pod.yaml")
-	text := "spec: {nodeName: localhost, hostNetwork: true}\n" // there is no pod network
+	text := "spec: {nodeName: localhost, hostNetwork: true}\n" // faster than the pod network
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -73,6 +73,10 @@ func openAs(t *testing.T, o Options) *Provider {
 	if _, err := client.CoreV1().Namespaces().Create(t.Context(), ns, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 		t.Fatal(err)
 	}
+	eventually.True(t, "the namespace has a service account", func() bool {
+		_, err := client.CoreV1().ServiceAccounts(s.Namespace).Get(t.Context(), "default", metav1.GetOptions{})
+		return err == nil
+	})
 	t.Cleanup(func() {
 		if p.life.Err() != nil {
 			return // the provider that replaced this one has adopted all sessions

@@ -48,6 +48,9 @@ func badInputs() []badInput {
 		}, `to get pods/exec in namespace gcity-test-rights; add to the rules of its Role: ` +
 			`- {apiGroups: [""], resources: [pods/exec], verbs: [get, create]}`,
 			`{apiGroups: [""], resources: [pods/exec], verbs: [get, create]}`, false},
+		{"no service account", func(_ *testing.T, s *Settings) { s.ServiceAccount = "nobody" },
+			"the service account of the pods does not exist; correct service_account in [session.k8s], or create it: ",
+			"the service account of the pods does not exist", false},
 		{"an exhausted quota", func(t *testing.T, s *Settings) {
 			s.Namespace += "-quota"
 			open(t, t.TempDir(), *s) // creates the namespace

@@ -94,7 +94,7 @@ func newCity(t testing.TB, text string) *city {
 	}
 	c.env = append(c.env, "HOME="+home, "GC_HOME="+home+"/gc", "XDG_RUNTIME_DIR="+home,
 		"GCITY_TRUST=all", "PATH="+bin+":"+os.Getenv("PATH"))
-	pod := "spec: {nodeName: localhost, hostNetwork: true}\n" // there is no pod network
+	pod := "spec: {nodeName: localhost, hostNetwork: true}\n" // faster than the pod network
 	text += fmt.Sprintf("[session.k8s]\nkubeconfig = %q\nnamespace = %q\n"+
 		"image = \"docker.io/local/box:1\"\ntools_image = %q\nimage_pull_policy = \"Never\"\n"+
 		"cpu_request = \"1m\"\nmem_request = \"1Mi\"\npod = %q\n", kubeconfig, c.namespace,
@@ -150,6 +150,10 @@ func (c *city) makeNamespace() {
 		c.Fatal(err)
 	}
 	c.namespace = made.Name
+	eventually.True(c, "the namespace has a service account", func() bool {
+		_, err := c.client.CoreV1().ServiceAccounts(made.Name).Get(c.Context(), "default", metav1.GetOptions{})
+		return err == nil
+	})
 }
 
 // end stops the controller and deletes the pods and the namespace.

@@ -1,14 +1,13 @@
 package e2e
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
-	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,13 +15,10 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	serializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/tools/remotecommand"
 	kyaml "sigs.k8s.io/yaml"
 
 	"gcity/internal/eventually"
@@ -146,158 +142,125 @@ func TestManifests(t *testing.T) {
 	}
 }
 
-// TestControllerInCluster runs the pod of the controller's Deployment with the rights of the Role. It starts an
-// agent, shows its screen, and stops without stopping the agent. The next controller adopts the agent.
-func TestControllerInCluster(t *testing.T) {
-	c := newCity(t, "")
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Log(c.exec("gcity", "sh", "-c", "gcity status; gcity events; tail -30 .gc/controller.log"))
-		}
-	})
-	c.write("pod.yaml", "spec: {hostNetwork: true}\n") // there is no pod network
-	if err := os.Remove(filepath.Join(c.dir, "city.toml")); err != nil {
-		t.Fatal(err)
-	}
-	all := manifests(t, "../deploy/controller")
-	ctx := t.Context()
-	account, role := pick[*corev1.ServiceAccount](t, all), pick[*rbacv1.Role](t, all)
-	binding := pick[*rbacv1.RoleBinding](t, all)
-	binding.Subjects[0].Namespace = c.namespace // kustomize sets the namespace in the same way
-	_, err1 := c.client.CoreV1().ServiceAccounts(c.namespace).Create(ctx, account, metav1.CreateOptions{})
-	_, err2 := c.client.RbacV1().Roles(c.namespace).Create(ctx, role, metav1.CreateOptions{})
-	_, err3 := c.client.RbacV1().RoleBindings(c.namespace).Create(ctx, binding, metav1.CreateOptions{})
-	_, err4 := c.client.CoreV1().ConfigMaps(c.namespace).Create(ctx, c.configMap(), metav1.CreateOptions{})
-	if err := errors.Join(err1, err2, err3, err4); err != nil {
-		t.Fatal(err)
-	}
-	pod := c.controllerPod(pick[*appsv1.Deployment](t, all))
-	pods := c.client.CoreV1().Pods(c.namespace)
-	var session string
-	for range 2 {
-		if _, err := pods.Create(ctx, pod, metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		var a agent
-		eventually.True(t, "the agent runs", func() bool {
-			var list struct{ Items []agent }
-			out, err := c.exec("gcity", "gcity", "agent", "list", "--json")
-			if err != nil || json.Unmarshal([]byte(out), &list) != nil || len(list.Items) != 1 {
-				return false
-			}
-			a = list.Items[0]
-			return a.State == "running" && a.Session != nil
-		}, c.inside)
-		if session == "" {
-			session = a.Session.ID
-		} else if a.Session.ID != session {
-			t.Errorf("the agent was restarted: session %s, before %s", a.Session.ID, session)
-		}
-		if out, err := c.exec("gcity", "gcity", "agent", "nudge", a.Name, "echo $((6*7))"); err != nil {
-			t.Fatal(out, err)
-		}
-		eventually.True(t, "the agent answers", func() bool {
-			out, err := c.exec("gcity", "gcity", "agent", "peek", a.Name)
-			return err == nil && strings.Contains(out, "\n42")
-		}, c.inside)
-		if err := pods.Delete(ctx, pod.Name, metav1.DeleteOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		eventually.True(t, "the controller's pod is gone", func() bool {
-			_, err := pods.Get(ctx, pod.Name, metav1.GetOptions{})
-			return apierrors.IsNotFound(err)
-		})
-	}
+// deployed runs commands as a user of the controller in the cluster would.
+type deployed struct {
+	testing.TB
+	kubectl string
 }
 
-// inside returns text about the controller in the cluster for the error of a failed wait.
-func (c *city) inside() string {
-	out, err := c.exec("gcity", "gcity", "status")
+// must runs kubectl and returns what it prints.
+func (d *deployed) must(args ...string) string {
+	d.Helper()
+	out, err := d.run("", args...)
 	if err != nil {
-		out += err.Error()
+		d.Fatal(err)
 	}
-	pod, err := c.client.CoreV1().Pods(c.namespace).Get(c.Context(), "controller", metav1.GetOptions{})
-	if err != nil {
-		return out + err.Error()
-	}
-	status, err := json.Marshal(pod.Status)
-	if err != nil {
-		return out + err.Error()
-	}
-	return out + string(status)
+	return out
 }
 
-// configMap returns the map with the city.toml of the manifests and the images of the test cluster.
-func (c *city) configMap() *corev1.ConfigMap {
-	c.Helper()
-	text, err := os.ReadFile("../deploy/controller/city.toml")
-	if err != nil {
-		c.Fatal(err)
-	}
-	own := strings.NewReplacer("docker.io/library/busybox:1", "docker.io/local/box:1",
-		`"registry.example/gcity-pod:1"`, `"`+toolsImage()+`"
-image_pull_policy = "Never"
-cpu_request = "1m"
-mem_request = "1Mi"
-pod = "pod.yaml"`)
-	ca, err := os.ReadFile(c.config().CAFile)
-	if err != nil {
-		c.Fatal(err)
-	}
-	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "gcity-city"}, Data: map[string]string{
-		"city.toml": own.Replace(string(text)), "ca.crt": string(ca),
-	}}
-}
-
-// controllerPod returns the pod of the Deployment, adapted to the test cluster. The test cluster has no pod
-// network, no volumes for claims, and no mounted tokens of service accounts.
-func (c *city) controllerPod(d *appsv1.Deployment) *corev1.Pod {
-	c.Helper()
-	api, err := url.Parse(c.config().Host)
-	if err != nil {
-		c.Fatal(err)
-	}
-	spec := d.Spec.Template.Spec.DeepCopy()
-	spec.HostNetwork = true
-	main := &spec.Containers[0]
-	main.Image = "docker.io/local/box:1"
-	spec.InitContainers[0].Image = cmp.Or(os.Getenv("GCITY_TEST_CONTROLLER_IMAGE"),
-		"docker.io/local/gcity-controller:1")
-	main.Env = append(main.Env, corev1.EnvVar{Name: "KUBERNETES_SERVICE_HOST", Value: api.Hostname()},
-		corev1.EnvVar{Name: "KUBERNETES_SERVICE_PORT", Value: api.Port()})
-	for i := range spec.Volumes {
-		if v := &spec.Volumes[i]; v.Name == "city" {
-			v.VolumeSource = corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: c.dir}}
-		}
-	}
-	spec.Volumes = append(spec.Volumes, corev1.Volume{Name: "token", VolumeSource: corev1.VolumeSource{
-		Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{
-			{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Path: "token"}},
-			{ConfigMap: &corev1.ConfigMapProjection{
-				LocalObjectReference: corev1.LocalObjectReference{Name: "gcity-city"},
-				Items:                []corev1.KeyToPath{{Key: "ca.crt", Path: "ca.crt"}},
-			}},
-		}},
-	}})
-	main.VolumeMounts = append(main.VolumeMounts, corev1.VolumeMount{Name: "token",
-		MountPath: "/var/run/secrets/kubernetes.io/serviceaccount"})
-	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "controller", Labels: d.Spec.Template.Labels},
-		Spec: *spec}
-}
-
-// exec runs a command in the controller's pod and returns its output, like kubectl exec.
-func (c *city) exec(container string, command ...string) (string, error) {
-	r := c.client.CoreV1().RESTClient().Post().Resource("pods").Namespace(c.namespace).
-		Name("controller").SubResource("exec").VersionedParams(&corev1.PodExecOptions{
-		Container: container, Command: command, Stdout: true, Stderr: true,
-	}, scheme.ParameterCodec)
-	e, err := remotecommand.NewWebSocketExecutor(c.config(), "GET", r.URL().String())
-	if err != nil {
-		return "", err
-	}
+// run runs kubectl with an input.
+func (d *deployed) run(input string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), eventually.Timeout)
 	defer cancel()
-	var out bytes.Buffer
-	err = e.StreamWithContext(ctx, remotecommand.StreamOptions{Stdout: &out, Stderr: &out})
-	return out.String(), err
+	cmd := exec.CommandContext(ctx, d.kubectl, args...)
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+os.Getenv("GCITY_TEST_KUBECONFIG"))
+	cmd.Stdin = strings.NewReader(input)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("kubectl %s: %w: %s", strings.Join(args, " "), err, out)
+	}
+	return string(out), err
+}
+
+// gcity runs a command in the controller's pod.
+func (d *deployed) gcity(args ...string) (string, error) {
+	return d.run("", append([]string{"-n", "gc", "exec", "deploy/gcity", "-c", "gcity", "--", "gcity"}, args...)...)
+}
+
+// inside returns what a failed wait prints.
+func (d *deployed) inside() string {
+	status, err := d.gcity("status")
+	if err != nil {
+		status += err.Error()
+	}
+	all, err := d.run("", "-n", "gc", "describe", "pods,pvc,deployments")
+	if err != nil {
+		all += err.Error()
+	}
+	return status + all
+}
+
+// running waits until the only agent runs, and returns it.
+func (d *deployed) running() (a agent) {
+	d.Helper()
+	eventually.True(d, "the agent runs", func() bool {
+		out, err := d.gcity("agent", "list", "--json")
+		if err != nil {
+			return false
+		}
+		a = parse([]byte(out))["shell"]
+		return a.State == "running" && a.Session != nil
+	}, d.inside)
+	return a
+}
+
+// end removes the controller and its agents.
+func (d *deployed) end() {
+	if d.Failed() {
+		d.Log(d.inside())
+	}
+	_, err1 := d.run("", "delete", "-k", "../deploy/controller", "--wait=false")
+	_, err2 := d.run("", "-n", "gc", "delete", "pods", "--all", "--grace-period=1")
+	_, err3 := d.run("", "wait", "--for=delete", "namespace/gc", "--timeout=2m")
+	_, err4 := d.run("", "delete", "pv", volume)
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
+		d.Error(err)
+	}
+}
+
+// volume is the name of the volume for the controller's claim.
+const volume = "gcity-test"
+
+// TestControllerInCluster applies the manifests of the controller unmodified. The Deployment starts the controller with
+// the rights of the Role and a volume for the city. A new pod of the controller finds the city on the volume, and
+// takes over the agent.
+func TestControllerInCluster(t *testing.T) {
+	if os.Getenv("GCITY_TEST_CLUSTER_DIR") == "" {
+		t.Skip(cmp.Or(os.Getenv("GCITY_TEST_NO_CLUSTER"),
+			"the images of the manifests are not in this cluster: run make test-k8s"))
+	}
+	kubectl, err := exec.LookPath("kubectl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &deployed{t, kubectl}
+	if _, err := d.run(`{apiVersion: v1, kind: PersistentVolume, metadata: {name: `+volume+`}, spec: {capacity: `+
+		`{storage: 1Gi}, accessModes: [ReadWriteOnce], hostPath: {path: `+t.TempDir()+`}}}`,
+		"apply", "-f", "-"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.end)
+	d.must("apply", "-k", "../deploy/controller")
+	d.must("-n", "gc", "rollout", "status", "deploy/gcity")
+	before := d.running()
+	d.must("-n", "gc", "exec", "deploy/gcity", "-c", "gcity", "--", "sh", "-c", "echo kept >note")
+	pod := d.must("-n", "gc", "get", "pods", "-l", "app.kubernetes.io/name=gcity-controller", "-o", "name")
+	d.must("-n", "gc", "delete", strings.TrimSpace(pod))
+	d.must("-n", "gc", "rollout", "status", "deploy/gcity")
+	if now := d.running(); now.Session.ID != before.Session.ID {
+		t.Errorf("the agent was restarted: session %s, before %s", now.Session.ID, before.Session.ID)
+	}
+	if out := d.must("-n", "gc", "exec", "deploy/gcity", "-c", "gcity", "--", "cat", "note"); !strings.Contains(out, "kept") {
+		t.Errorf("the volume is lost: %s", out)
+	}
+	if out, err := d.gcity("agent", "nudge", "shell", "echo $((6*7))"); err != nil {
+		t.Fatal(out, err)
+	}
+	eventually.True(t, "the agent answers", func() bool {
+		out, err := d.gcity("agent", "peek", "shell")
+		return err == nil && strings.Contains(out, "\n42")
+	}, d.inside)
+	if out, err := d.gcity("status"); err != nil || !strings.Contains(out, "1 running") {
+		t.Errorf("gcity status: %s, %v", out, err)
+	}
 }

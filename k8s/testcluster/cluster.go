@@ -25,8 +25,8 @@ const (
 	pause     = 100 * time.Millisecond
 )
 
-// ports contains the ports of the parts on 127.0.0.1.
-type ports struct{ Etcd, EtcdPeer, API, Kubelet, Scheduler int }
+// ports contains the ports of the parts on 127.0.0.1, and the number of the cluster's network: see network.
+type ports struct{ Etcd, EtcdPeer, Kubelet, Scheduler, Controllers, Net int }
 
 // cluster manages one cluster. All files of the cluster are in dir.
 type cluster struct {
@@ -42,7 +42,8 @@ func newCluster(dir string) (*cluster, error) {
 	}
 	c := &cluster{dir: dir}
 	for _, port := range []*int{
-		&c.ports.Etcd, &c.ports.EtcdPeer, &c.ports.API, &c.ports.Kubelet, &c.ports.Scheduler,
+		&c.ports.Etcd, &c.ports.EtcdPeer, &c.ports.Kubelet, &c.ports.Scheduler,
+		&c.ports.Controllers,
 	} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -51,7 +52,8 @@ func newCluster(dir string) (*cluster, error) {
 		defer l.Close()
 		*port = l.Addr().(*net.TCPAddr).Port
 	}
-	return c, nil
+	c.ports.Net, err = freeNetwork()
+	return c, err
 }
 
 // open returns the existing cluster in a folder.
@@ -77,6 +79,9 @@ func (c *cluster) path(elem ...string) string {
 
 func (c *cluster) url(port int) string { return "https://127.0.0.1:" + strconv.Itoa(port) }
 
+// api returns the URL of the API server.
+func (c *cluster) api() string { return "https://" + c.network().service + ":443" }
+
 // up starts all parts and waits until the node is ready.
 func (c *cluster) up(ctx context.Context) error {
 	// no time limit, because a busy machine may need minutes to build the programs
@@ -89,6 +94,9 @@ func (c *cluster) up(ctx context.Context) error {
 	if err := c.writeFiles(); err != nil {
 		return err
 	}
+	if err := c.network().create(ctx); err != nil {
+		return err
+	}
 	for _, part := range []string{"etcd", "containerd"} {
 		if err := c.start(ctx, part); err != nil {
 			return err
@@ -97,7 +105,7 @@ func (c *cluster) up(ctx context.Context) error {
 	if err := c.load(ctx, images); err != nil {
 		return err
 	}
-	for _, part := range []string{"apiserver", "kubelet", "scheduler"} {
+	for _, part := range []string{"apiserver", "kubelet", "scheduler", "controllers"} {
 		if err := c.start(ctx, part); err != nil {
 			return err
 		}
@@ -173,7 +181,7 @@ func (c *cluster) part(name string) (args []string, ready func(context.Context) 
 	case "containerd":
 		return []string{"containerd", "--config", c.path("containerd.toml")}, c.ctrOK, nil
 	case "apiserver":
-		return c.apiserver(etcd), c.httpOK(c.url(c.ports.API) + "/readyz"), nil
+		return c.apiserver(etcd), c.httpOK(c.api() + "/readyz"), nil
 	case "scheduler":
 		args = []string{
 			filepath.Join(cacheDir(), "kube-scheduler"), "--kubeconfig=" + c.path("kubeconfig"),
@@ -182,6 +190,8 @@ func (c *cluster) part(name string) (args []string, ready func(context.Context) 
 			"--authentication-skip-lookup", "--authorization-always-allow-paths=/healthz",
 		}
 		return args, c.httpOK(c.url(c.ports.Scheduler) + "/healthz"), nil
+	case "controllers":
+		return c.controllers(), c.httpOK(c.url(c.ports.Controllers) + "/healthz"), nil
 	case "kubelet":
 		args = []string{
 			filepath.Join(cacheDir(), "kubelet"), "--config=" + c.path("kubelet.json"),
@@ -191,22 +201,42 @@ func (c *cluster) part(name string) (args []string, ready func(context.Context) 
 		return args, c.nodeReady, nil
 	}
 	return nil, nil, fmt.Errorf(
-		"unknown part %q: use etcd, apiserver, scheduler, kubelet or containerd", name)
+		"unknown part %q: use etcd, apiserver, scheduler, controllers, kubelet or containerd", name)
 }
 
 func (c *cluster) apiserver(etcd string) []string {
 	return []string{
 		filepath.Join(cacheDir(), "kube-apiserver"), "--etcd-servers=" + etcd,
-		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1",
-		"--secure-port=" + strconv.Itoa(c.ports.API), "--cert-dir=" + c.path("certs"),
-		"--endpoint-reconciler-type=none", "--service-cluster-ip-range=10.96.0.0/16",
+		"--bind-address=" + c.network().service, "--advertise-address=" + c.network().service,
+		"--secure-port=443", "--cert-dir=" + c.path("certs"),
+		"--endpoint-reconciler-type=none", "--service-cluster-ip-range=" + c.network().services,
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-key-file=" + c.path("sa.key"),
 		"--service-account-signing-key-file=" + c.path("sa.key"),
 		"--token-auth-file=" + c.path("tokens.csv"), "--authorization-mode=RBAC",
-		"--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",
+		"--disable-admission-plugins=TaintNodesByCondition", // no controller removes its taint
 		"--kubelet-preferred-address-types=Hostname",
 		"--audit-policy-file=" + c.path("audit.json"), "--audit-log-path=" + c.path("audit.log"),
+	}
+}
+
+// controllers returns the command line of kube-controller-manager. It runs only the controllers that a
+// Deployment with a volume needs, and those that delete namespaces and volumes.
+func (c *cluster) controllers() []string {
+	return []string{
+		filepath.Join(cacheDir(), "kube-controller-manager"),
+		"--kubeconfig=" + c.path("kubeconfig"),
+		"--leader-elect=false", "--bind-address=127.0.0.1",
+		"--secure-port=" + strconv.Itoa(c.ports.Controllers),
+		"--authentication-skip-lookup", "--authorization-always-allow-paths=/healthz",
+		"--root-ca-file=" + c.path("certs", "apiserver.crt"),
+		"--controllers=" + strings.Join([]string{
+			"namespace-controller",
+			"serviceaccount-controller", "root-ca-certificate-publisher-controller",
+			"deployment-controller", "replicaset-controller",
+			"persistentvolume-binder-controller", "persistentvolume-protection-controller",
+			"persistentvolumeclaim-protection-controller",
+		}, ","),
 	}
 }
 
@@ -256,7 +286,7 @@ func (c *cluster) ctr(ctx context.Context, stdin io.Reader, args ...string) erro
 
 // nodeReady returns nil if the kubelet has registered its node and the node can run pods.
 func (c *cluster) nodeReady(ctx context.Context) error {
-	data, err := c.get(ctx, c.url(c.ports.API)+"/api/v1/nodes/"+node)
+	data, err := c.get(ctx, c.api()+"/api/v1/nodes/"+node)
 	if err != nil {
 		return err
 	}
@@ -321,7 +351,7 @@ func end(pid int, signal syscall.Signal) error {
 // down stops all parts and containers, and removes the folder.
 func (c *cluster) down() error {
 	var errs []error
-	for _, part := range []string{"kubelet", "scheduler", "apiserver", "etcd"} {
+	for _, part := range []string{"kubelet", "controllers", "scheduler", "apiserver", "etcd"} {
 		if pid := c.pid(part); pid != 0 {
 			errs = append(errs, end(pid, syscall.SIGTERM))
 		}
@@ -351,7 +381,7 @@ func (c *cluster) down() error {
 			}
 		}
 	}
-	return errors.Join(append(errs, os.RemoveAll(c.dir))...)
+	return errors.Join(append(errs, c.network().remove(), os.RemoveAll(c.dir))...)
 }
 
 // shims returns the containerd-shim processes of this cluster.

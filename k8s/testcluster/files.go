@@ -45,14 +45,12 @@ func (c *cluster) writeFiles() error {
 		"ports.json": c.ports,
 		"sa.key":     pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}),
 		// the user gcity has only the rights that a test grants in a Role
-		"tokens.csv":      "admin,admin,admin,system:masters\ngcity,gcity,gcity,\n",
-		"kubeconfig":      c.kubeconfig(),
-		"kubelet.json":    c.kubelet(),
-		"containerd.toml": c.containerd(),
-		"audit.json":      c.audit(),
-		"cni/lo.conflist": object{
-			"cniVersion": "0.4.0", "name": "lo", "plugins": []object{{"type": "loopback"}},
-		},
+		"tokens.csv":        "admin,admin,admin,system:masters\ngcity,gcity,gcity,\n",
+		"kubeconfig":        c.kubeconfig(),
+		"kubelet.json":      c.kubelet(),
+		"containerd.toml":   c.containerd(),
+		"audit.json":        c.audit(),
+		"cni/pods.conflist": c.cni(),
 	}
 	for name, content := range files {
 		var data []byte
@@ -86,7 +84,7 @@ func (c *cluster) kubeconfig() object {
 	return object{
 		"apiVersion": "v1", "kind": "Config", "current-context": "admin",
 		"clusters": []object{{"name": "test", "cluster": object{
-			"server": c.url(c.ports.API), "certificate-authority": c.path("certs", "apiserver.crt"),
+			"server": c.api(), "certificate-authority": c.path("certs", "apiserver.crt"),
 		}}},
 		"users": users, "contexts": contexts,
 	}
@@ -120,6 +118,7 @@ address = %[3]q
 [plugins."io.containerd.grpc.v1.cri"]
 sandbox_image = "docker.io/local/pause:1"
 restrict_oom_score_adj = true # not every machine lets runc lower it
+netns_mounts_under_state_dir = true # so that down removes them
 [plugins."io.containerd.grpc.v1.cri".cni]
 bin_dir = "/usr/lib/cni"
 conf_dir = %[4]q
@@ -147,7 +146,7 @@ func (c *cluster) audit() object {
 	}
 }
 
-// images builds the images of the tests: pause, box (busybox), gcity-pod and gcity-controller.
+// images builds the images of the tests: pause, box (busybox), gcity-pod, and those of the manifests.
 func (c *cluster) images(ctx context.Context) ([]image.Image, error) {
 	box, err := busybox(ctx)
 	if err != nil {
@@ -161,7 +160,10 @@ func (c *cluster) images(ctx context.Context) ([]image.Image, error) {
 		{Name: "docker.io/local/pause:1", Cmd: []string{"sleep", "2147483647"}, Files: box},
 		{Name: "docker.io/local/box:1", Cmd: []string{"sh"}, Files: box},
 		{Name: "docker.io/local/gcity-pod:1", Files: pod},
-		{Name: "docker.io/local/gcity-controller:1", Files: append(pod, helper)},
+		// the images that k8s/deploy/controller names
+		{Name: "docker.io/library/busybox:1", Cmd: []string{"sh"}, Files: box},
+		{Name: "registry.example/gcity-pod:1", Files: pod},
+		{Name: "registry.example/gcity-controller:1", Files: append(pod, helper)},
 	}, nil
 }
 

@@ -1,10 +1,11 @@
 // Testcluster starts a Kubernetes cluster on this machine for the tests of this module. The cluster has one node and
-// consists of etcd, kube-apiserver, kube-scheduler, kubelet, containerd and runc. Testcluster needs root.
+// consists of etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kubelet, containerd and runc. Testcluster
+// needs root.
 //
 //	testcluster run COMMAND…   start a cluster, run COMMAND with GCITY_TEST_KUBECONFIG, stop the cluster
 //	testcluster up DIR         start a cluster with its files in DIR, and leave it running
 //	testcluster down DIR       stop it and remove DIR
-//	testcluster kill DIR PART  send SIGKILL to etcd, apiserver, scheduler, kubelet or containerd
+//	testcluster kill DIR PART  send SIGKILL to etcd, apiserver, scheduler, controllers, kubelet or containerd
 //	testcluster start DIR PART start a part again
 //	testcluster build          build the Kubernetes programs into the cache
 //
@@ -106,7 +107,8 @@ func runTests(ctx context.Context, command []string) (int, error) {
 		return 1, err
 	}
 	code, err := execute(ctx, command,
-		kubeconfigEnv+"="+c.path("kubeconfig"), programEnv+"="+self, dirEnv+"="+dir)
+		kubeconfigEnv+"="+c.path("kubeconfig"), programEnv+"="+self, dirEnv+"="+dir,
+		"PATH="+cacheDir()+string(os.PathListSeparator)+os.Getenv("PATH")) // for kubectl
 	return code, errors.Join(err, c.down())
 }
 

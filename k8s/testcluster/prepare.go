@@ -16,13 +16,17 @@ import (
 const kubernetes = "v1.34.4"
 
 // programs returns the parts that are built from the Go module of Kubernetes.
-func programs() []string { return []string{"kube-apiserver", "kube-scheduler", "kubelet"} }
+func programs() []string {
+	return []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet",
+		"kubectl"}
+}
 
 // packages returns the other programs, and the Debian packages that contain them.
 func packages() map[string]string {
 	return map[string]string{
 		"etcd": "etcd-server", "containerd": "containerd", "ctr": "containerd", "runc": "runc",
-		"busybox": "busybox-static", "/usr/lib/cni/loopback": "containernetworking-plugins",
+		"ip":      "iproute2",
+		"busybox": "busybox-static", "/usr/lib/cni/bridge": "containernetworking-plugins",
 	}
 }
 

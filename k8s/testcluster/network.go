@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// network is the network of one cluster: a bridge of this machine that connects its pods. The API server listens on an
+// address of the bridge, which is also the address of the Service "kubernetes". So a pod reaches the API server without
+// kube-proxy, and nothing outside this machine does.
+type network struct {
+	bridge   string
+	service  string // address of the API server
+	services string // range of the addresses of Services
+	gateway  string // address of the bridge in the pods' range
+	pods     string
+}
+
+// Numbers of networks. Two clusters on one machine have different ones.
+const (
+	firstNet = 96
+	lastNet  = 127
+)
+
+func (c *cluster) network() network {
+	base := fmt.Sprintf("10.%d.", c.ports.Net)
+	return network{
+		bridge:  fmt.Sprintf("gcity-kube%d", c.ports.Net),
+		service: base + "0.1", services: base + "0.0/24",
+		gateway: base + "1.1", pods: base + "1.0/24",
+	}
+}
+
+// freeNetwork returns the number of a network that no interface of this machine uses.
+func freeNetwork() (int, error) {
+	addrs, err := net.InterfaceAddrs()
+	if err != nil {
+		return 0, err
+	}
+	used := map[byte]bool{}
+	for _, a := range addrs {
+		if n, ok := a.(*net.IPNet); ok && n.IP.To4() != nil && n.IP.To4()[0] == 10 {
+			used[n.IP.To4()[1]] = true
+		}
+	}
+	for n := byte(firstNet); n <= lastNet; n++ {
+		if !used[n] {
+			return int(n), nil
+		}
+	}
+	return 0, errors.New("no network from 10.96.0.0 to 10.127.0.0 is free")
+}
+
+// create creates the bridge with its addresses.
+func (n network) create(ctx context.Context) error {
+	for _, line := range []string{
+		"link add " + n.bridge + " type bridge",
+		"addr add " + n.service + "/32 dev " + n.bridge,
+		"addr add " + n.gateway + "/24 dev " + n.bridge,
+		"link set " + n.bridge + " up",
+	} {
+		if err := ip(ctx, line); err != nil {
+			return fmt.Errorf("cannot create the network of the pods: %w", err)
+		}
+	}
+	return nil
+}
+
+// remove removes the bridge, if it exists.
+func (n network) remove() error {
+	if _, err := net.InterfaceByName(n.bridge); err != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), partLimit)
+	defer cancel()
+	return ip(ctx, "link del "+n.bridge)
+}
+
+func ip(ctx context.Context, line string) error {
+	cmd := exec.CommandContext(ctx, "ip", strings.Fields(line)...)
+	cmd.WaitDelay = time.Second
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("ip %s: %w: %s", line, err, tail(out))
+	}
+	return nil
+}
+
+// cni returns the configuration with which containerd connects a pod to the bridge.
+func (c *cluster) cni() object {
+	n := c.network()
+	return object{"cniVersion": "0.4.0", "name": "pods", "plugins": []object{{
+		"type": "bridge", "bridge": n.bridge,
+		"ipam": object{
+			"type": "host-local", "dataDir": c.path("cni-data"),
+			"ranges": [][]object{{{"subnet": n.pods, "gateway": n.gateway}}},
+			"routes": []object{{"dst": "0.0.0.0/0"}},
+		},
+	}}}
+}
