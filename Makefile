@@ -50,7 +50,7 @@ controller-image: image ## build/gcity-controller.tar, the image for a controlle
 	cd k8s && go run ./mkimage '$(CONTROLLER_IMAGE)' ../build/gcity-controller.tar gcity-pod=../build/image/gcity-pod \
 		bin/gcity=../build/image/gcity bin/gcity-session-k8s=../build/image/gcity-session-k8s
 
-testcluster: ## build the Kubernetes programs of the test cluster into the user's cache (once, ten minutes)
+testcluster: ## build the Kubernetes programs of the test cluster into the user's cache (once, fifteen minutes)
 	cd k8s && go run ./testcluster build
 
 man: build ## manual pages in build/man

@@ -50,7 +50,7 @@ func prepare(ctx context.Context) error {
 	if os.Getenv("GCITY_TESTCLUSTER_BUILD") == "no" && !built(cacheDir()) {
 		return fmt.Errorf("the programs of Kubernetes are not in %s, and "+
 			"GCITY_TESTCLUSTER_BUILD=no: run `make testcluster` once, which takes about "+
-			"ten minutes", cacheDir())
+			"fifteen minutes", cacheDir())
 	}
 	return build(ctx, cacheDir())
 }
