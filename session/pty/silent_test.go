@@ -23,6 +23,22 @@ func TestStopContinuesTheHolder(t *testing.T) {
 	}
 }
 
+// Start continues a holder that a signal has stopped between two lives.
+func TestStartContinuesTheHolder(t *testing.T) {
+	p := newProvider(t, t.TempDir())
+	start(t, p, spec(p.files.city, "a", "exec cat"))
+	holder := holderOf(t, p, "a")
+	if err := p.Stop(t.Context(), "a", 0); err != nil {
+		t.Fatal(err)
+	}
+	syscall.Kill(holder, syscall.SIGSTOP)
+	until(t, "the signal has arrived", func() bool { return p.files.stopped(p.find("a").rec) })
+	start(t, p, spec(p.files.city, "a", "exec cat"))
+	if again := holderOf(t, p, "a"); again != holder {
+		t.Errorf("the holder was %d and is %d", holder, again)
+	}
+}
+
 // Stop kills a holder that never answers. No process of its session is left, even if the agent ignores signals
 // (L10).
 func TestStopOfASilentHolder(t *testing.T) {

@@ -153,7 +153,7 @@ func (p *Provider) hold(ctx context.Context, e *entry) (*link, error) {
 	return l, nil
 }
 
-// begin makes a holder start a life.
+// begin makes a holder start a life. If a signal has stopped the holder, begin continues it after resumeEvery.
 func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *life) error {
 	req := wire.Request{Op: wire.OpStart, Spec: &s.Spec, Ready: s.ready, Plain: p.plain}
 	if deadline, ok := ctx.Deadline(); ok {
@@ -164,6 +164,10 @@ func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *life) error 
 		<-l.gone
 		return errGone
 	}
+	asked, cancel := context.WithCancel(ctx)
+	defer cancel()
+	again := time.AfterFunc(resumeEvery, func() { p.async(func() { p.keepResumed(asked, e) }) })
+	defer again.Stop() // most starts end before the first check
 	var m wire.Message
 	select {
 	case m = <-l.replies:

@@ -19,7 +19,7 @@ const (
 	// by then is killed.
 	answerLimit = 5 * time.Second
 
-	// interval between two checks of a holder that is stopping a session
+	// interval between two checks of a holder that is starting or stopping a session
 	resumeEvery = time.Second
 	killTimeout = 10 * time.Second // maximum time until the kernel has ended a killed holder
 )
@@ -67,14 +67,14 @@ func (p *Provider) keepResumed(ctx context.Context, e *entry) {
 	}
 }
 
-// resume continues a holder that a signal has stopped, so that the holder can stop its agent.
+// resume continues a holder that a signal has stopped, so that the holder can start or stop its agent.
 func (p *Provider) resume(e *entry) {
 	e.mu.Lock()
 	rec, known := e.rec, e.known
 	e.mu.Unlock()
 	if known && p.files.stopped(rec) {
 		p.log.Warn("the holder of a session was stopped by a signal; it is continued so that it "+
-			"can stop its agent",
+			"can start or stop its agent",
 			"session", rec.Name, "pid", rec.Holder)
 		p.files.signalHolder(rec, syscall.SIGCONT)
 	}
