@@ -23,7 +23,7 @@ func (w *worker) countLeftovers() {
 	if w.s.o.CountLeftovers == nil {
 		return
 	}
-	w.s.leftovers.Start(w.path, func() int {
+	err := w.s.leftovers.Start(w.path, func() int {
 		ctx, cancel := context.WithTimeout(w.s.lifetime(), countLimit)
 		defer cancel()
 		n, err := w.s.o.CountLeftovers(ctx, w.path)
@@ -32,6 +32,9 @@ func (w *worker) countLeftovers() {
 		}
 		return n
 	})
+	if err != nil {
+		w.s.o.Logger.Warn("cannot count the sessions of an earlier run", "path", w.path, "why", err)
+	}
 }
 
 // endUnopened ends the worker of a city that is not open. It stops the sessions of an earlier run, unless they are to

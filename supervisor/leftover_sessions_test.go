@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/internal/deadline"
 )
 
 // leaves simulates sessions of an earlier run in all cities of l. The function ended returns the cities in which
@@ -150,6 +151,23 @@ func TestStopOfACityThatWasStoppedByHand(t *testing.T) {
 		l.over("")
 		if got := ended(); len(got) > 0 {
 			t.Errorf("%q were ended", got)
+		}
+	})
+}
+
+// If too many counts do not return, the log says that a city's sessions were not counted.
+func TestUncountedSessionsAreLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newFakeFleet(t)
+		l.leaves(nil)
+		l.s.o.StopLeftovers = nil
+		l.s.leftovers = deadline.New[int](0)
+		l.wrong["/c/bad"] = errors.New("no")
+		l.begin("/c/bad")
+		time.Sleep(time.Second)
+		l.stop()
+		if !strings.Contains(l.logs.String(), "cannot count the sessions of an earlier run") {
+			t.Errorf("the log:\n%s", &l.logs)
 		}
 	})
 }

@@ -5,6 +5,7 @@ package deadline
 
 import (
 	"context"
+	"errors"
 	"gcity/internal/recovery"
 	"sync"
 	"time"
@@ -32,9 +33,18 @@ func New[T any](limit int) *Calls[T] {
 	return &Calls[T]{limit: limit, pending: map[string]*call[T]{}}
 }
 
-// Start starts a call unless a call of that name, or the maximum number of calls, is pending. f runs in its own
-// goroutine for as long as it takes, so other goroutines must not write to anything that f reads.
-func (c *Calls[T]) Start(name string, f func() T) { c.start(name, f) }
+// ErrTooMany reports that a call was not started because too many calls are pending.
+var ErrTooMany = errors.New("too many calls are pending that have not returned")
+
+// Start starts a call unless a call of that name is pending. It returns ErrTooMany if the maximum number of calls is
+// pending. f runs in its own goroutine for as long as it takes, so other goroutines must not write to anything that f
+// reads.
+func (c *Calls[T]) Start(name string, f func() T) error {
+	if c.start(name, f).done == nil {
+		return ErrTooMany
+	}
+	return nil
+}
 
 func (c *Calls[T]) start(name string, f func() T) *call[T] {
 	c.mu.Lock()

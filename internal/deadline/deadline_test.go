@@ -2,6 +2,7 @@ package deadline
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -57,6 +58,12 @@ func TestCalls(t *testing.T) {
 		if _, ok := d.at("/well"); ok || d.count("/well") != 1 {
 			t.Errorf("one too many: %v, %d", ok, d.count("/well"))
 		}
+		if err := d.Start("/well", d.see("/well")); !errors.Is(err, ErrTooMany) {
+			t.Errorf("one too many: %v", err)
+		}
+		if err := d.Start("/hung", d.see("/hung")); err != nil || d.count("/hung") != 1 {
+			t.Errorf("a pending call: %v, %d", err, d.count("/hung"))
+		}
 		d.answer <- "/then"
 		d.answer <- "/then"
 		synctest.Wait()
@@ -64,7 +71,9 @@ func TestCalls(t *testing.T) {
 			t.Errorf("%q, %v, %d", saw, ok, d.Pending())
 		}
 
-		d.Start("/hung", d.see("/hung"))
+		if err := d.Start("/hung", d.see("/hung")); err != nil {
+			t.Error(err)
+		}
 		time.Sleep(limit / 2) // by the bubble's clock
 		seen := make(chan string)
 		go func() {
