@@ -33,6 +33,10 @@ func (m *Machine) decide(now time.Time, a *record) {
 	if !m.looks.listed || m.ending == leaveAgents || m.ending == ended {
 		return
 	}
+	if m.observes != nil {
+		m.observes.decide(m, now, a)
+		return
+	}
 	switch a.phase.State() {
 	case lifecycle.Starting, lifecycle.Resuming:
 		m.mayCancel(a)

@@ -45,9 +45,10 @@ type Machine struct {
 	listener  tcpListener
 	mode      string // mode in which the city runs
 	ending    ending
-	cityStop  cityStop // used while the city stops
-	left      bool     // the agents were left running
-	lost      error    // set if another controller owns the city
+	cityStop  cityStop     // used while the city stops
+	left      bool         // the agents were left running
+	lost      error        // set if another controller owns the city
+	observes  *Observation // set if no agent starts or stops
 }
 
 type ending int

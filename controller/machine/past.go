@@ -16,12 +16,14 @@ type Past struct {
 	Unread      string // reason why the crash histories could not be read
 	Automations map[string]automation.Memory
 	Forgot      string // reason why the state of automations could not be read
+	// for a city without a controller; nil = the machine of a controller
+	Observes *Observation
 }
 
 // New returns the machine of a new controller.
 func New(past Past) *Machine {
 	m := newMachine()
-	m.mode, m.gauge.able = past.Mode, past.Measures
+	m.mode, m.gauge.able, m.observes = past.Mode, past.Measures, past.Observes
 	m.keeper.recalled, m.keeper.unread = past.Histories, past.Unread
 	m.runs.Inherit(past.Automations, past.Forgot)
 	return m
@@ -34,11 +36,13 @@ func (m *Machine) Configuration() *effect.Configuration { return m.conf }
 type runsCity struct{ m *Machine }
 
 func (c runsCity) Configuration() *effect.Configuration { return c.m.conf }
-func (c runsCity) Running() bool                        { return c.m.ending == alive }
 func (c runsCity) Settling() bool                       { return c.m.settling }
 func (c runsCity) Away() bool                           { return c.m.away != "" }
 func (c runsCity) StoreProblem() string                 { return c.m.work.storeProblem("") }
 func (c runsCity) CountWork()                           { c.m.work.count() }
+
+// Running reports whether agents and runs may start.
+func (c runsCity) Running() bool { return c.m.ending == alive && c.m.observes == nil }
 
 // Settle makes the machine ignore exits of agents. It is used for one-shot runs.
 func (m *Machine) Settle() { m.settling = true }

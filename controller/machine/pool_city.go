@@ -18,8 +18,9 @@ func (c poolCity) IsAgent(name string) bool { return c.m.agents[name] != nil }
 
 func (c poolCity) Work() pools.Work {
 	wk := &c.m.work
-	return pools.Work{Counted: wk.counted, CountedTurn: wk.countedTurn, AsOf: wk.asOf,
-		Pools: wk.counts.Pools, Tasks: wk.tasks, Uncounted: wk.uncounted}
+	// while no controller runs, open work does not change the size of a pool
+	return pools.Work{Counted: wk.counted && c.m.observes == nil, CountedTurn: wk.countedTurn,
+		AsOf: wk.asOf, Pools: wk.counts.Pools, Tasks: wk.tasks, Uncounted: wk.uncounted}
 }
 
 func (c poolCity) Record(e events.Event) {

@@ -61,6 +61,9 @@ func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
 	s.CountMail(m.work.mail)
 	s.Rigs = m.drawRigs()
 	s.Automations, s.Work, s.Stranded = m.runs.Snapshot(), m.work.counts, m.work.stranded
+	if m.observes != nil {
+		m.observes.complete(s)
+	}
 	return s
 }
 

@@ -1,0 +1,85 @@
+package machine
+
+import (
+	"time"
+
+	"gcity/city"
+)
+
+// Observation makes a machine only observe: no agent starts or stops, and no check or run is requested. It contains
+// the facts about a city without a controller that no input reports.
+type Observation struct {
+	Stopped time.Time            // time since which no controller has been running
+	Ends    map[string]time.Time // times of the newest events about agents that stopped, by agent
+}
+
+// decide sets the state of an agent that no controller starts or stops.
+func (ob *Observation) decide(m *Machine, now time.Time, a *record) {
+	switch {
+	case a.phase.Alive():
+		ob.decideAlive(m, now, a)
+		return
+	case a.want == nil:
+		m.set(now, a, city.Exited, "not in the configuration", time.Time{})
+	case a.want.Suspended.On():
+		m.set(now, a, city.Suspended, a.want.Suspended.Where, time.Time{})
+	case a.want.Problem != "":
+		m.set(now, a, city.Failed, a.want.Problem, time.Time{})
+	case !a.phase.Seen() && m.looks.unknown[a.want.Spec.Provider] != nil:
+		m.set(now, a, city.Failed, "provider "+a.want.Spec.Provider+
+			" does not respond, so it is unknown whether the agent is running", time.Time{})
+	case a.sess.exit != nil:
+		m.set(now, a, city.Exited, "no controller is running; the agent exited while none "+
+			"was running", time.Time{})
+		a.since = a.sess.exit.At
+		return
+	default:
+		m.set(now, a, city.Exited, "no controller is running", time.Time{})
+	}
+	var known bool
+	if a.since, known = ob.Ends[a.name]; !known {
+		a.since = ob.Stopped
+	}
+}
+
+// decideAlive sets the state of a running agent. Only a controller stops an agent that drains.
+func (ob *Observation) decideAlive(m *Machine, now time.Time, a *record) {
+	switch d := a.finish.drain; {
+	case d != nil:
+		why := "asked to finish by " + d.by
+		if d.acked {
+			why += ", reported done"
+		}
+		m.set(now, a, city.Draining, why+"; no controller is running to stop it", time.Time{})
+		a.since = d.since
+		return
+	case !a.sess.life.Silent.IsZero():
+		m.set(now, a, city.Unknown, orDefault(a.sess.life.Reason, silentWhy), time.Time{})
+	case a.want == nil:
+		m.set(now, a, city.Running, "alive, but not in the configuration", time.Time{})
+	default:
+		a.sess.drift = a.sess.life.Drift(&a.want.Spec)
+		m.set(now, a, city.Running, "alive, but no controller watches it", time.Time{})
+	}
+	a.since = a.sess.life.Started
+}
+
+// complete removes from a snapshot what only a controller does: its next actions, its decisions and its patrols.
+func (ob *Observation) complete(s *city.Snapshot) {
+	s.Config.Loaded, s.Config.Environ, s.Patrol = time.Time{}, nil, city.Patrol{}
+	for i := range s.Agents {
+		a := &s.Agents[i]
+		a.Next, a.Decisions = nil, nil
+		a.Available, a.UnavailableReason = a.Running, ""
+		if !a.Available {
+			a.UnavailableReason = a.Reason
+		}
+	}
+	for i := range s.Pools {
+		p := &s.Pools[i]
+		p.Since, p.Decisions = ob.Stopped, nil
+		if p.Reason = "no controller is running, so its check does not run"; p.Override != nil {
+			p.Reason = "set by hand; no controller is running"
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package machine
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"gcity/agent"
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/session"
+)
+
+// A machine that observes shows what it sees. It requests no start, no stop and no check.
+func TestObservation(t *testing.T) {
+	t0 := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	stopped, ended := t0.Add(-time.Hour), t0.Add(-2*time.Hour)
+	m := New(Past{Measures: true, Observes: &Observation{Stopped: stopped, Ends: map[string]time.Time{"off": ended}}})
+	var conf effect.Configuration
+	for _, name := range []string{"frozen", "off", "runs", "tmux"} {
+		w := agent.Want{Name: name, Spec: session.Spec{Agent: name, Name: name, Provider: "pty"}}
+		if name == "tmux" {
+			w.Spec.Provider = "tmux"
+		}
+		conf.Wants = append(conf.Wants, w)
+	}
+	conf.Wants[1].Suspended = agent.Suspension{Where: "in city.toml"}
+	var out []effect.Effect
+	step := func(in effect.Input) { out = append(out, slices.Clone(m.Step(t0, in))...) }
+	step(effect.Loaded{Revision: "r", Conf: &conf})
+	step(effect.Tick{})
+	alive := func(name string) session.Status {
+		return session.Status{Name: name, Agent: name, ID: name, Provider: "pty", Alive: true, Ready: true, Started: ended}
+	}
+	frozen := alive("frozen")
+	frozen.Silent = t0
+	step(effect.Listed{Sessions: []session.Status{alive("runs"), frozen, alive("stray")},
+		Err: &session.Partial{Unknown: map[string]error{"tmux": session.ErrBusy}}})
+	step(effect.Watched{})
+	for _, f := range out {
+		switch f.(type) {
+		case effect.Start, effect.Resume, effect.Stop, effect.Kill, effect.MarkDrain, effect.CheckPool, effect.Scan:
+			t.Errorf("effect %T %+v", f, f)
+		}
+	}
+	for _, want := range []struct {
+		name  string
+		state city.State
+		since time.Time
+	}{{"frozen", city.Unknown, ended}, {"off", city.Suspended, ended}, {"runs", city.Running, ended}, {"stray", city.Running, ended}, {"tmux", city.Failed, stopped}} {
+		a, ok := m.Snapshot(t0).Agent(want.name)
+		if !ok || a.State != want.state || !a.Since.Equal(want.since) || a.Reason == "" || a.Next != nil || len(a.Decisions) > 0 {
+			t.Errorf("%s: %+v, want %s since %v", want.name, a, want.state, want.since)
+		}
+	}
+}

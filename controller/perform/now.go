@@ -1,0 +1,44 @@
+package perform
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"time"
+
+	"gcity/controller/effect"
+	"gcity/session"
+)
+
+// Now performs an effect that only reads, and returns its result. It returns nil for other effects and performs
+// none of them. It is for a city without a controller.
+func (r *Runner) Now(ctx context.Context, f effect.Effect) effect.Input {
+	switch f := f.(type) {
+	case effect.List:
+		return r.Sessions.listNow(ctx, f)
+	case effect.CountWork:
+		ctx, cancel := context.WithTimeout(ctx, nowLimit)
+		defer cancel()
+		return r.work.count(ctx, f)
+	case effect.Measure:
+		return r.Sessions.measure(ctx)
+	}
+	return nil
+}
+
+// nowLimit is the timeout of a count of work for a caller that waits for it.
+const nowLimit = 3 * time.Second
+
+// listNow lists all sessions. It does not wait for a late provider, and reports it like one that failed.
+func (sr *sessions) listNow(ctx context.Context, f effect.List) effect.Input {
+	in := effect.Listed{Turn: f.Turn}
+	in.Sessions, in.Err = sr.w.Provider.List(ctx)
+	if unknown, partly := effect.Partly(in.Err); partly {
+		unknown = maps.Clone(unknown)
+		for name, err := range unknown {
+			unknown[name] = errors.New(err.Error())
+		}
+		in.Err = &session.Partial{Unknown: unknown}
+	}
+	return in
+}
