@@ -102,6 +102,14 @@ func (b *City) depotOf(rig string) (*depot.Depot, error) {
 			rig)}
 }
 
+func (b *City) storeOf(rig string) (beads.Store, error) {
+	d, err := b.depotOf(rig)
+	if err != nil {
+		return nil, err
+	}
+	return d.Store, nil
+}
+
 // updateBead changes a bead in its store.
 func (b *City) updateBead(ctx context.Context, c city.UpdateBead) (sling.Slung, error) {
 	var lost error
@@ -154,13 +162,7 @@ func (b *City) sling(ctx context.Context, req city.SlingRequest) (sling.Slung, e
 	s := sling.Slinger{
 		Config: b.config, City: snap, Host: agent.Host{Environ: os.Environ(),
 			BinDir: folder.BinDir(b.Dir)},
-		Store: func(rig string) (beads.Store, error) {
-			d, err := b.depotOf(rig)
-			if err != nil {
-				return nil, err
-			}
-			return d.Store, nil
-		},
+		Store: b.storeOf,
 		Recipe: func(name, rig string) (*formula.Formula, error) {
 			layers, err := folder.LayersOf(b.config)
 			if err != nil {

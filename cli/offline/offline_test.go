@@ -28,8 +28,15 @@ import (
 // besides returns a city without a controller, and its fake provider with a session for each name in alive.
 func besides(t *testing.T, alive ...string) (*City, *fake.Provider) {
 	t.Helper()
+	return configured(t, "", alive...)
+}
+
+// configured is besides with further lines in city.toml.
+func configured(t *testing.T, toml string, alive ...string) (*City, *fake.Provider) {
+	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, config.FileName), []byte("[workspace]\nname = \"town\"\n"), 0o600); err != nil {
+	toml = "[workspace]\nname = \"town\"\n" + toml
+	if err := os.WriteFile(filepath.Join(dir, config.FileName), []byte(toml), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	c, err := folder.LoadCity(dir)
@@ -45,54 +52,57 @@ func besides(t *testing.T, alive ...string) (*City, *fake.Provider) {
 	return &City{Dir: dir, now: func() time.Time { return noon }, config: c, Sessions: p, close: func() {}}, p
 }
 
-func alive(name string) session.Status {
-	return session.Status{Name: name, Agent: name, Alive: true, PID: 7, Started: noon.Add(-time.Minute)}
-}
-
 // Without a controller, the desired size of a pool is the size set by hand or the number of running members.
 // Both are kept within the limits of the pool. Members that are neither running nor wanted are not shown.
 func TestOfflinePools(t *testing.T) {
-	b, _ := besides(t)
-	p := agent.Pool{Spec: pool.Spec{Name: "w", Min: 1, Max: 12}, Check: "echo 3", DrainTimeout: time.Minute, Source: "city.toml:4:1"}
-	var wants []agent.Want
-	for i := 1; i <= p.Max; i++ {
-		wants = append(wants, agent.Want{Name: p.Member(i), Declared: "w", Pool: "w", Index: i})
-	}
-	draining := alive("w-10")
-	draining.Drain = session.Drain{Since: noon.Add(-10 * time.Second), By: "pool", Acked: true}
-	living := map[string]session.Status{"w-2": alive("w-2"), "w-10": draining, "gone": alive("gone")}
+	const suspended = "suspended = true\n"
 	for _, c := range []struct {
 		name      string
-		overrides map[string]int
-		alive     map[string]session.Status
+		override  int
+		alive     []string
 		suspended string
 		size      int
 		desired   int
 		reason    string
 		shown     string
 	}{
-		{"fresh", nil, nil, "", 0, 1, "no controller is running, so its check does not run", "w-1"},
-		{"living", nil, living, "", 1, 1, "no controller is running, so its check does not run", "gone w-10 w-2"},
-		{"set by hand", map[string]int{"w": 3}, living, "", 1, 3, "set by hand; no controller is running", "gone w-1 w-10 w-2 w-3"},
-		{"set beyond the bounds", map[string]int{"w": 99}, nil, "", 0, 12, "set by hand; no controller is running",
+		{"fresh", 0, nil, "", 0, 1, "no controller is running, so its check does not run", "w-1"},
+		{"living", 0, []string{"w-2", "w-10", "gone"}, "", 1, 1, "no controller is running, so its check does not run", "gone w-10 w-2"},
+		{"set by hand", 3, []string{"w-2", "w-10", "gone"}, "", 1, 3, "set by hand; no controller is running", "gone w-1 w-10 w-2 w-3"},
+		{"set beyond the bounds", 99, nil, "", 0, 12, "set by hand; no controller is running",
 			"w-1 w-10 w-11 w-12 w-2 w-3 w-4 w-5 w-6 w-7 w-8 w-9"},
-		{"suspended", nil, nil, "with rig demo", 0, 1, "no controller is running, so its check does not run", "w-1"},
+		{"suspended", 0, nil, suspended, 0, 1, "no controller is running, so its check does not run", "w-1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p.Suspended = agent.Suspension{Where: c.suspended}
-			v := cityState{now: noon, alive: c.alive, pools: map[string]city.Pool{}}
-			got := b.pool(p, wants, c.overrides, &v)
-			v.pools["w"] = got
+			b, p := configured(t, "[[agents]]\nname = \"w\"\nstart_command = \"exec cat\"\n"+c.suspended+
+				"[agents.pool]\nmin = 1\nmax = 12\ncheck = \"echo 3\"\ndrain_timeout = \"1m\"\n", c.alive...)
+			b.now = time.Now
+			since := time.Unix(time.Now().Unix()-10, 0)
+			if len(c.alive) > 0 {
+				if err := session.SetDrain(t.Context(), p, "w-10", session.Drain{Since: since, By: "pool", Acked: true}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if c.override > 0 {
+				if err := edit.SetOverride(b.Dir, "w", &c.override); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s, err := b.Snapshot(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := s.Pools[0]
 			if got.Size != c.size || got.Desired != c.desired || got.Reason != c.reason || got.Timeout != time.Minute || got.Suspended != (c.suspended != "") {
 				t.Errorf("%+v", got)
 			}
 			var shown []string
-			for _, g := range b.agents(wants, &v) {
+			for _, g := range s.Agents {
 				shown = append(shown, g.Name)
 				if g.Name != "w-10" || c.alive == nil {
 					continue
 				}
-				if g.State != city.Draining || g.Drain == nil || !g.Drain.Acked || !g.Drain.Deadline.Equal(noon.Add(50*time.Second)) ||
+				if g.State != city.Draining || g.Drain == nil || !g.Drain.Acked || g.Drain.Deadline.Sub(g.Since) != time.Minute ||
 					!strings.Contains(g.Reason, "by pool, reported done") || len(got.Draining) != 1 {
 					t.Errorf("draining: %+v, %+v", g, g.Drain)
 				}
@@ -156,12 +166,24 @@ func TestOfflineDrain(t *testing.T) {
 // The time since which an agent is not running comes from the event log.
 // Without events of a controller, it is the modification time of city.toml.
 func TestOfflineSince(t *testing.T) {
-	b, _ := besides(t)
+	b, _ := configured(t, "[[agents]]\nname = \"a\"\nstart_command = \"true\"\n[[agents]]\nname = \"b\"\nstart_command = \"true\"\n")
+	type shown struct {
+		a, b time.Time
+		seq  uint64
+	}
+	show := func() shown {
+		t.Helper()
+		s, err := b.Snapshot(t.Context())
+		if err != nil || len(s.Agents) != 2 {
+			t.Fatalf("%+v, %v", s, err)
+		}
+		return shown{s.Agents[0].Since, s.Agents[1].Since, s.Seq}
+	}
 	written := noon.Add(-time.Hour)
 	if err := os.Chtimes(filepath.Join(b.Dir, config.FileName), written, written); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.readStateTimes(t.Context()).since("a"); !got.Equal(written) {
+	if got := show().a; !got.Equal(written) {
 		t.Errorf("a city that never ran is so since %v, want %v", got, written)
 	}
 	at := map[uint64]time.Time{}
@@ -178,7 +200,7 @@ func TestOfflineSince(t *testing.T) {
 		return seq
 	}
 	write("note.made", "operator", "")
-	if p := b.readStateTimes(t.Context()); !p.since("a").Equal(written) || p.seq != 1 {
+	if p := show(); !p.a.Equal(written) || p.seq != 1 {
 		t.Errorf("no controller ever ran: %+v, want %v", p, written)
 	}
 	write(events.ControllerStarted, "controller", "")
@@ -186,14 +208,14 @@ func TestOfflineSince(t *testing.T) {
 	end := write(events.AgentStopped, "controller", "a")
 	killed := write(events.AgentStarted, "controller", "c")
 	note := write("note.made", "operator", "")
-	p := b.readStateTimes(t.Context())
-	if !p.since("a").Equal(at[end]) || !p.since("b").Equal(at[killed]) || p.seq != note {
+	p := show()
+	if !p.a.Equal(at[end]) || !p.b.Equal(at[killed]) || p.seq != note {
 		t.Errorf("after a kill: %+v, want a at %v, others at %v", p, at[end], at[killed])
 	}
 	stopped := write(events.ControllerStopped, "controller", "")
 	write("note.made", "operator", "")
-	if p := b.readStateTimes(t.Context()); !p.since("b").Equal(at[stopped]) {
-		t.Errorf("after a stop: %v, want %v", p.since("b"), at[stopped])
+	if p := show(); !p.b.Equal(at[stopped]) {
+		t.Errorf("after a stop: %v, want %v", p.b, at[stopped])
 	}
 }
 

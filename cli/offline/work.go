@@ -89,58 +89,6 @@ func (b *City) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, 
 	}
 }
 
-// work counts the open work in all stores, per rig, and per pool without a check. Records of runs are not counted.
-func (b *City) work(ctx context.Context) (w city.Work, rigs map[string]*city.RigWork,
-	letters city.MailTally, troubles []string) {
-	rigs, letters = map[string]*city.RigWork{}, city.MailTally{}
-	ctx, cancel := context.WithTimeout(ctx, folder.ReadTimeout)
-	defer cancel()
-	for _, d := range b.stores {
-		before := w
-		count := func(q beads.Query, to *int) error {
-			n, err := d.Count(ctx, q)
-			*to += n
-			return err
-		}
-		err := count(beads.Query{Status: []beads.Status{beads.StatusOpen}, NotType: city.NotWork()},
-			&w.Open)
-		if err == nil {
-			err = count(beads.Query{Status: []beads.Status{beads.StatusInProgress},
-				NotType: city.NotWork()}, &w.InProgress)
-		}
-		if err == nil && d.Rig != "" {
-			rigs[d.Rig] = &city.RigWork{Open: w.Open - before.Open,
-				InProgress: w.InProgress - before.InProgress}
-		}
-		for _, p := range folder.PoolPlan(b.config, b.Dir) {
-			n := 0
-			if err != nil || p.Check != "" {
-				continue
-			}
-			err = count(beads.Query{
-				Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress},
-				Labels: []string{city.PoolLabel + p.Name}, NotType: []string{workstore.TypeRun},
-			}, &n)
-			if n > 0 {
-				if w.Pools == nil {
-					w.Pools = map[string]int{}
-				}
-				w.Pools[p.Name] += n
-			}
-		}
-		if err == nil {
-			var own city.MailTally
-			own, err = city.TallyMail(ctx, d.Store)
-			letters.Merge(own)
-		}
-		if err != nil {
-			troubles = append(troubles, fmt.Sprintf("cannot count the work of %s: %v",
-				d.Title(), err))
-		}
-	}
-	return w, rigs, letters, troubles
-}
-
 // automations evaluates the automations of a scan from the records of their runs. It does not run the checks of
 // conditions.
 func (b *City) automations(ctx context.Context) (out []city.Automation, warnings,
