@@ -144,7 +144,7 @@ func (l *loop) turns(ctx context.Context) error {
 		case <-l.changes:
 			in = effect.SessionsChanged{}
 		case <-l.c.o.Poke:
-			in = effect.Poked{}
+			in = effect.ConfigChanged{}
 		case <-l.c.o.Rescan:
 			in = effect.FoldersChanged{}
 		case d := <-l.c.o.ListenerStates:

@@ -28,7 +28,7 @@ func Observe(ctx context.Context, o Options, c *config.City, now time.Time,
 		Snapshot: func() *city.Snapshot { return m.Snapshot(now) }})
 	defer runner.Cancel()
 	for _, next := range []effect.Input{
-		effect.Loaded{Revision: c.Revision, Conf: conf}, effect.Tick{}, effect.Watched{},
+		effect.Loaded{Revision: c.Revision, Conf: conf}, effect.Tick{}, effect.SnapshotsWatched{},
 	} {
 		for waiting := []effect.Input{next}; len(waiting) > 0; waiting = waiting[1:] {
 			if in, ok := waiting[0].(effect.Listed); ok {

@@ -123,9 +123,9 @@ type (
 		Known  []string // IDs of known records, sorted
 		Before time.Time
 	}
-	// Follow subscribes to events of these types after a sequence number. It replaces the previous Follow. →
+	// Subscribe subscribes to events of these types after a sequence number. It replaces the previous Follow. →
 	// Happened
-	Follow struct {
+	Subscribe struct {
 		ID    uint64 // ID of this effect; inputs with lower IDs are ignored
 		After uint64
 		Types []string
@@ -239,7 +239,7 @@ func (f Edit) Key() string              { return "edit" }
 func (f Scan) Key() string              { return "scan" }
 func (f CloseUnclosedRuns) Key() string { return "strays" }
 func (f SweepRuns) Key() string         { return "sweep" }
-func (f Follow) Key() string            { return "" }
+func (f Subscribe) Key() string         { return "" }
 func (f CheckCondition) Key() string    { return "condition:" + f.Of.Scoped() }
 func (f OpenRun) Key() string           { return "run:" + f.Run.Definition.Scoped() }
 func (f Run) Key() string               { return "run:" + f.Run.Definition.Scoped() }

@@ -24,8 +24,8 @@ type (
 	Wake struct{}
 	// SessionsChanged reports that the sessions should be listed now; see session.Changer.
 	SessionsChanged struct{}
-	// Poked reports that the configuration may have changed.
-	Poked struct{}
+	// ConfigChanged reports that the configuration may have changed.
+	ConfigChanged struct{}
 	// Loaded is the result of a load effect. Without Conf and Err, nothing has changed.
 	Loaded struct {
 		Revision string // revision of the files that were read
@@ -50,8 +50,8 @@ type (
 		Past     *Inherited
 		Err      error
 	}
-	// Lost reports that another controller owns the city. A list effect detects this.
-	Lost struct{ Err error }
+	// OwnershipLost reports that another controller owns the city. A list effect detects this.
+	OwnershipLost struct{ Err error }
 	// FolderMoved reports why the city's folder is not at its path; "" = the folder is back.
 	FolderMoved struct{ Why string }
 	// Exited is an exit that a provider reported.
@@ -138,8 +138,8 @@ type (
 		Scale Scale
 		Err   error
 	}
-	// Watched reports that a client is watching the snapshots.
-	Watched struct{}
+	// SnapshotsWatched reports that a client is watching the snapshots.
+	SnapshotsWatched struct{}
 	// Measured is the result of a Measure effect: the resource usage by session name. If Err is set, there are no
 	// measurements.
 	Measured struct {
@@ -166,15 +166,15 @@ type (
 		Told        *LoggedRuns // the log's information about the runs; nil = unknown
 		Err         error
 	}
-	// Happened contains events that automations subscribed to, in order.
-	Happened struct {
-		Follow uint64 // ID of the Follow effect
-		Events []events.Event
+	// EventsReceived contains events that automations subscribed to, in order.
+	EventsReceived struct {
+		Subscription uint64 // ID of the Follow effect
+		Events       []events.Event
 	}
-	// FollowEnded reports that a subscription has ended although the controller did not cancel it.
-	FollowEnded struct {
-		Follow uint64
-		Err    error
+	// SubscriptionEnded reports that a subscription has ended although the controller did not cancel it.
+	SubscriptionEnded struct {
+		Subscription uint64
+		Err          error
 	}
 	// ConditionChecked is the result of an automation's check.
 	ConditionChecked struct {
@@ -296,8 +296,8 @@ func (Vetted) input()             {}
 func (FoldersChanged) input()     {}
 func (Scanned) input()            {}
 func (RunsSwept) input()          {}
-func (Happened) input()           {}
-func (FollowEnded) input()        {}
+func (EventsReceived) input()     {}
+func (SubscriptionEnded) input()  {}
 func (ConditionChecked) input()   {}
 func (RunOpened) input()          {}
 func (RunEnded) input()           {}
@@ -316,15 +316,15 @@ func (PoolChecked) input()        {}
 func (DrainMarked) input()        {}
 func (Scaled) input()             {}
 func (Measured) input()           {}
-func (Watched) input()            {}
+func (SnapshotsWatched) input()   {}
 func (HistoriesSaved) input()     {}
 func (Wake) input()               {}
 func (SessionsChanged) input()    {}
-func (Poked) input()              {}
+func (ConfigChanged) input()      {}
 func (Loaded) input()             {}
 func (Listed) input()             {}
 func (ListedLate) input()         {}
-func (Lost) input()               {}
+func (OwnershipLost) input()      {}
 func (FolderMoved) input()        {}
 func (Exited) input()             {}
 func (Started) input()            {}

@@ -131,7 +131,7 @@ func (w *world) fault(what, who byte) {
 		}
 	case 14:
 		w.broken = map[bool]string{true: "does not parse"}[who > 127]
-		w.Step(effect.Poked{})
+		w.Step(effect.ConfigChanged{})
 	case 20:
 		w.onDisk = who > 127 // takes effect with the next configuration
 	case 21:

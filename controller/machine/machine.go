@@ -136,7 +136,7 @@ func (m *Machine) takeTime(now time.Time, in effect.Input) bool {
 		m.decideAll(now)
 		m.runs.Turn(now)
 		m.work.probe(now)
-	case effect.Watched:
+	case effect.SnapshotsWatched:
 		m.gauge.measure(now, measureWatched)
 	default:
 		return false
@@ -188,9 +188,9 @@ func (m *Machine) takeRun(now time.Time, in effect.Input) bool {
 		m.runs.Scanned(now, in)
 	case effect.RunsSwept:
 		m.runs.RunsSwept(now, in)
-	case effect.Happened:
-		m.runs.Happened(now, in)
-	case effect.FollowEnded:
+	case effect.EventsReceived:
+		m.runs.EventsReceived(now, in)
+	case effect.SubscriptionEnded:
 		m.runs.FeedEnded(in)
 	case effect.ConditionChecked:
 		m.runs.Checked(now, in)
@@ -253,7 +253,7 @@ func (m *Machine) takeWatchdog(now time.Time, in effect.Input) bool {
 // takeCity handles an input about the whole city: its configuration, its commands, its files or its end.
 func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 	switch in := in.(type) {
-	case effect.Poked:
+	case effect.ConfigChanged:
 		m.loader.load()
 	case effect.Loaded:
 		m.loader.configured(now, in)
@@ -266,7 +266,7 @@ func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 		m.commands.takeFrom(now, in)
 	case effect.CommandAbandoned:
 		m.runs.Abandon(now, in.ID)
-	case effect.Lost:
+	case effect.OwnershipLost:
 		m.shutdown(now, true)
 		m.lost, m.ending = in.Err, leaveAgents // the other controller continues a stop in progress
 	case effect.FolderMoved:

@@ -33,7 +33,7 @@ func TestFiguresChangeInSteps(t *testing.T) {
 		w.uses = map[string]session.Usage{"a": u}
 		w.now = w.now.Add(10 * time.Second)
 		w.m.step.Changed = false
-		w.Step(effect.Watched{})
+		w.Step(effect.SnapshotsWatched{})
 		if w.m.step.Changed != c.changes {
 			t.Errorf("sample %d, %+v: snapshot changed: %t, want %t: %+v", i, u, w.m.step.Changed,
 				c.changes,

@@ -36,7 +36,7 @@ func TestObservation(t *testing.T) {
 	frozen.Silent = t0
 	step(effect.Listed{Sessions: []session.Status{alive("runs"), frozen, alive("stray")},
 		Err: &session.Partial{Unknown: map[string]error{"tmux": session.ErrBusy}}})
-	step(effect.Watched{})
+	step(effect.SnapshotsWatched{})
 	for _, f := range out {
 		switch f.(type) {
 		case effect.Start, effect.Resume, effect.Stop, effect.Kill, effect.MarkDrain, effect.CheckPool, effect.Scan:

@@ -20,15 +20,15 @@ func TestUnchangedFileIsReloaded(t *testing.T) {
 	most := w.current
 	for _, c := range []*effect.Configuration{whole, most, most, whole} {
 		w.current = c
-		w.Step(effect.Poked{})
+		w.Step(effect.ConfigChanged{})
 	}
 	if n := w.told(events.ConfigHeld); n != 2 {
 		t.Errorf("held %d times, want 2", n)
 	}
 	for range 2 {
 		w.broken = "no"
-		w.Step(effect.Poked{})
-		w.Step(effect.Poked{})
+		w.Step(effect.ConfigChanged{})
+		w.Step(effect.ConfigChanged{})
 		w.declare("a", "b", "c")
 	}
 	if n := w.told(events.ConfigRejected); n != 2 {
@@ -46,7 +46,7 @@ func TestConfirmMeansWhatWasShown(t *testing.T) {
 	shown := w.current.Revision
 	w.stuck["load"] = true
 	w.write("b")
-	w.feed(effect.Poked{})
+	w.feed(effect.ConfigChanged{})
 	w.command(1, city.Reload{Confirm: true})
 	clear(w.stuck)
 	w.Step(effect.Wake{})

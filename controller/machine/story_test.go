@@ -128,10 +128,10 @@ func (w *world) tell(words []string) error {
 		w.write(args...)
 	case "restore": // restores the file of the configuration in force
 		w.current = w.m.conf
-		w.Step(effect.Poked{})
+		w.Step(effect.ConfigChanged{})
 	case "break":
 		w.broken = strings.Join(args, " ")
-		w.Step(effect.Poked{})
+		w.Step(effect.ConfigChanged{})
 	case "blind":
 		w.blind = strings.Join(args, " ")
 	case "dark": // a provider cannot list its sessions, with the reason
@@ -156,7 +156,7 @@ func (w *world) tell(words []string) error {
 	case "forget":
 		delete(w.uses, arg(0))
 	case "watch":
-		w.Step(effect.Watched{})
+		w.Step(effect.SnapshotsWatched{})
 	case "usage":
 		for _, a := range w.m.Snapshot(w.now).Agents {
 			if a.Usage != nil {

@@ -121,7 +121,7 @@ func (w *world) declare(specs ...string) {
 		w.Step(effect.Loaded{Revision: w.current.Revision, Conf: w.current})
 		return
 	}
-	w.Step(effect.Poked{})
+	w.Step(effect.ConfigChanged{})
 }
 
 // write writes a configuration with these agents without notifying the machine.

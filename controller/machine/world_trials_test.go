@@ -23,7 +23,7 @@ type trials struct {
 	auto    bool                      // runs succeed immediately
 	late    map[string]bool           // kinds of effects with results that are withheld
 	slow    []slowResult              // withheld results, oldest first
-	inbox   []effect.Happened         // events that are delivered but not handled yet
+	inbox   []effect.EventsReceived   // events that are delivered but not handled yet
 	lag     bool                      // events stay in the inbox
 	ghosts  map[string]automation.Run // runs of phantom records, which were created although their creation was reported as failed
 	phantom bool                      // record creations that are reported as failed succeed in fact
@@ -191,7 +191,7 @@ func (w *world) hold(f effect.Effect) {
 		if n := len(w.m.runs.Current); n > automation.Most {
 			w.breaks("%d runs at once", n)
 		}
-	case effect.Run, effect.CloseRun, effect.SaveAutomations, effect.Follow, effect.SweepRuns:
+	case effect.Run, effect.CloseRun, effect.SaveAutomations, effect.Subscribe, effect.SweepRuns:
 		t.writes++
 	}
 	if _, run := f.(effect.Run); run && w.m.ending != alive {
@@ -369,5 +369,5 @@ func (w *world) sleep(d time.Duration) {
 // deafen makes the delivery of events fail.
 func (w *world) deafen(why string) {
 	w.floor.types = nil
-	w.Step(effect.FollowEnded{Follow: w.floor.follow, Err: errors.New(why)})
+	w.Step(effect.SubscriptionEnded{Subscription: w.floor.follow, Err: errors.New(why)})
 }

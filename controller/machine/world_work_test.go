@@ -141,7 +141,7 @@ func (w *world) workEffect(f effect.Effect) (in effect.Input, ok bool) {
 		return effect.Scanned{Catalog: c, Newest: uint64(len(w.events))}, true
 	case effect.SweepRuns:
 		return w.sweep(), true
-	case effect.Follow:
+	case effect.Subscribe:
 		fl.after, fl.types, fl.follow = f.After, f.Types, f.ID
 		return nil, true
 	case effect.CheckCondition:
@@ -312,7 +312,7 @@ func (w *world) hand() (some bool) {
 		fl.after = max(fl.after, e.Seq)
 		if q := (events.Query{Types: fl.types}); len(fl.types) > 0 && q.Match(&e) {
 			fl.trials.inbox = append(fl.trials.inbox,
-				effect.Happened{Follow: fl.follow, Events: []events.Event{e}})
+				effect.EventsReceived{Subscription: fl.follow, Events: []events.Event{e}})
 		}
 	}
 	for len(fl.trials.inbox) > 0 && !fl.trials.lag {

@@ -251,7 +251,7 @@ func (b *base) atLeast(limit time.Duration, name string) time.Duration {
 func (sr *sessions) list(ctx context.Context, f effect.List) effect.Input {
 	lost, away := sr.held()
 	if lost != nil {
-		return effect.Lost{Err: lost}
+		return effect.OwnershipLost{Err: lost}
 	}
 	sr.Mu.Lock()
 	news := sr.away != away

@@ -72,7 +72,7 @@ func (au *automations) run(f effect.Effect) (ok bool) {
 		au.within(allLimit, func(ctx context.Context) effect.Input {
 			return au.closeStrays(ctx, f)
 		})
-	case effect.Follow:
+	case effect.Subscribe:
 		au.followEvents(f)
 	case effect.CheckCondition:
 		au.wg.Go(func() { au.condition(f) })
@@ -260,7 +260,7 @@ func newestRuns(ctx context.Context, store *guard.Store, of []string) (runs []ci
 }
 
 // followEvents subscribes to the events of the log, and ends the previous subscription.
-func (au *automations) followEvents(f effect.Follow) {
+func (au *automations) followEvents(f effect.Subscribe) {
 	if au.shop.follow != nil {
 		au.shop.follow()
 	}
@@ -272,7 +272,7 @@ func (au *automations) followEvents(f effect.Follow) {
 		for e, err := range au.w.Log.Follow(ctx, f.After) {
 			if err != nil {
 				if ctx.Err() == nil {
-					au.deliver(effect.FollowEnded{Follow: f.ID, Err: err})
+					au.deliver(effect.SubscriptionEnded{Subscription: f.ID, Err: err})
 				}
 				return
 			}
@@ -280,7 +280,7 @@ func (au *automations) followEvents(f effect.Follow) {
 				continue
 			}
 			select {
-			case au.w.Inbox <- effect.Happened{Follow: f.ID, Events: []events.Event{e}}:
+			case au.w.Inbox <- effect.EventsReceived{Subscription: f.ID, Events: []events.Event{e}}:
 			case <-ctx.Done():
 				return
 			case <-au.closed:

@@ -27,13 +27,13 @@ import (
 // If the log is closed while events are followed, the controller receives an input with the error.
 func TestFollowersReportTheirEnd(t *testing.T) {
 	w, _ := workBench(t)
-	w.r.automations.followEvents(effect.Follow{Types: []string{"x"}})
+	w.r.automations.followEvents(effect.Subscribe{Types: []string{"x"}})
 	if err := w.log.Close(); err != nil {
 		t.Fatal(err)
 	}
 	defer w.r.Finish(false)
 	in := eventually.Receive(t, "something is told", w.inbox)
-	if d, ok := in.(effect.FollowEnded); !ok || d.Err == nil {
+	if d, ok := in.(effect.SubscriptionEnded); !ok || d.Err == nil {
 		t.Errorf("%T %+v", in, in)
 	}
 }

@@ -78,7 +78,7 @@ func (p *Pulse) Input() effect.Input {
 	if !p.Watched() {
 		return nil
 	}
-	return effect.Watched{}
+	return effect.SnapshotsWatched{}
 }
 
 // Due returns the latest time of the next turn: one interval from now, or wake if that is earlier.

@@ -26,13 +26,13 @@ func (rs *Runs) subscribe() {
 	}
 	rs.fedTypes, rs.fedTo = on, from
 	rs.FeedID++
-	rs.out.Do(effect.Follow{ID: rs.FeedID, After: from, Types: on})
+	rs.out.Do(effect.Subscribe{ID: rs.FeedID, After: from, Types: on})
 }
 
 // FeedEnded handles the end of the subscription. The next patrol subscribes again, starting after the last handled
 // event.
-func (rs *Runs) FeedEnded(in effect.FollowEnded) {
-	if in.Follow != rs.FeedID {
+func (rs *Runs) FeedEnded(in effect.SubscriptionEnded) {
+	if in.Subscription != rs.FeedID {
 		return
 	}
 	rs.feedLost = true
@@ -50,10 +50,10 @@ func (rs *Runs) resubscribe() {
 	rs.subscribe()
 }
 
-// Happened handles events that automations wait for.
-func (rs *Runs) Happened(now time.Time, in effect.Happened) {
+// EventsReceived handles events that automations wait for.
+func (rs *Runs) EventsReceived(now time.Time, in effect.EventsReceived) {
 	// events of an earlier subscription would be out of order
-	if in.Follow != rs.FeedID {
+	if in.Subscription != rs.FeedID {
 		return
 	}
 	for _, e := range in.Events {
