@@ -82,9 +82,9 @@ type (
 	}
 	// Load reads the configuration if its revision has changed. → Loaded
 	Load struct {
-		Known   string // revision of the configuration in force
-		Refused string // the last revision that was rejected
-		Sighted string // revision that the last patrol read
+		Known        string // revision of the configuration in force
+		Refused      string // the last revision that was rejected
+		SeenAtPatrol string // revision that the last patrol read
 		// load a new revision even if no earlier patrol read it, because the file is complete
 		Now   bool
 		Force bool // return a result even if nothing has changed, because a command waits for it

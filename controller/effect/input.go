@@ -31,8 +31,8 @@ type (
 		Revision string // revision of the files that were read
 		Conf     *Configuration
 		// a missing program was installed, so the configuration differs although its files do not
-		Found bool
-		Err   error // reason why the files on disk are rejected
+		ProgramFound bool
+		Err          error // reason why the files on disk are rejected
 	}
 	// Listed is the result of a list effect.
 	Listed struct {
@@ -72,11 +72,11 @@ type (
 	}
 	// Started is the result of a start or resume effect.
 	Started struct {
-		Agent    string
-		Status   session.Status
-		Equipped string   // files that were copied into the agent's folder; "" = none
-		Troubles []string // files that could not be copied, with the reasons
-		Err      error
+		Agent        string
+		Status       session.Status
+		Copied       string   // files that were copied into the agent's folder; "" = none
+		CopyProblems []string // files that could not be copied, with the reasons
+		Err          error
 	}
 	// Stopped is the result of a stop effect.
 	Stopped struct {
@@ -162,8 +162,8 @@ type (
 	RunsSwept struct {
 		Interrupted []city.Run  // runs that were open and are closed now
 		Runs        []city.Run  // newest runs, including those in Interrupted
-		Odd         string      // records that can never be closed, with the reasons
-		Told        *LoggedRuns // the log's information about the runs; nil = unknown
+		Unclosable  string      // records that can never be closed, with the reasons
+		Logged      *LoggedRuns // the log's information about the runs; nil = unknown
 		Err         error
 	}
 	// EventsReceived contains events that automations subscribed to, in order.
@@ -191,16 +191,16 @@ type (
 	}
 	// RunEnded is the end of a run.
 	RunEnded struct {
-		Scoped, Bead string
-		Outcome      automation.Outcome
-		Code         *int
-		Problem      string
-		Output       string
-		Made, Title  string // root bead that the formula created, and its title
-		Formula      bool
-		TimedOut     bool
-		Halted       bool // a user has canceled the run
-		Took         time.Duration
+		Scoped, Bead   string
+		Outcome        automation.Outcome
+		Code           *int
+		Problem        string
+		Output         string
+		Created, Title string // root bead that the formula created, and its title
+		Formula        bool
+		TimedOut       bool
+		Canceled       bool // a user has canceled the run
+		Took           time.Duration
 	}
 	// RunClosed is the result of closing the record of a run.
 	RunClosed struct {
@@ -272,7 +272,7 @@ type (
 		Stamp      time.Time
 		Agents     watchdog.Agents // numbers that the heartbeat contains
 		Problem    string
-		Unread     bool // the file could not be read
+		ReadFailed bool // the file could not be read
 	}
 	// Escalated is the result of an escalation.
 	Escalated struct {

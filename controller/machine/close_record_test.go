@@ -78,7 +78,7 @@ func TestCreatedBeadsOfARunAreShown(t *testing.T) {
 	w.declare()
 	w.advance(time.Second)
 	w.Step(effect.Command{ID: 1, Cmd: city.Fire{Automation: "brew"}})
-	w.Step(effect.RunEnded{Scoped: "brew", Bead: "app-1", Outcome: automation.OK, Made: "app-2",
+	w.Step(effect.RunEnded{Scoped: "brew", Bead: "app-1", Outcome: automation.OK, Created: "app-2",
 		Title: "Brew tea"})
 	i := slices.IndexFunc(w.events, func(e events.Event) bool {
 		return e.Type == events.BeadCreated

@@ -79,7 +79,7 @@ func TestEventsOfRunsAreCompleted(t *testing.T) {
 	w.floor.defs = []automation.Definition{}
 	w.declare()
 	from := len(w.events)
-	w.Step(effect.RunsSwept{Runs: runs, Interrupted: runs[1:2], Told: effect.RunsIn(newest)})
+	w.Step(effect.RunsSwept{Runs: runs, Interrupted: runs[1:2], Logged: effect.RunsIn(newest)})
 	want := []string{"automation.completed good", "automation.failed bad", "automation.fired cut",
 		"automation.failed cut"}
 	if got := w.subjects(from); !slices.Equal(got, want) {

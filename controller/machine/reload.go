@@ -15,12 +15,12 @@ import (
 type loader struct {
 	m *Machine
 
-	rejected  string // reason why the configuration on disk is not in force
-	loaded    time.Time
-	since     uint64 // turn in which the configuration came into force
-	refused   string // revision of the rejected configuration
-	patrolSaw string // revision that the last patrol read
-	held      *held  // configuration on disk that waits for a confirmation; nil = none
+	rejected     string // reason why the configuration on disk is not in force
+	loaded       time.Time
+	since        uint64 // turn in which the configuration came into force
+	refused      string // revision of the rejected configuration
+	seenAtPatrol string // revision that the last patrol read
+	held         *held  // configuration on disk that waits for a confirmation; nil = none
 	// held revision that each waiting reload has confirmed, by command ID; "" = no configuration was held
 	confirms map[uint64]string
 	loading  bool
@@ -33,7 +33,7 @@ type loader struct {
 
 // configured handles the result of a load. A new configuration comes into force completely or not at all (L6).
 func (ld *loader) configured(now time.Time, in effect.Loaded) {
-	ld.loading, ld.patrolSaw = false, in.Revision
+	ld.loading, ld.seenAtPatrol = false, in.Revision
 	waiting := ld.asking
 	ld.asking = nil
 	err := in.Err
@@ -42,7 +42,7 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 			"change: stop the city first, or change it back to %q", in.Conf.Name, ld.m.conf.Name)
 	}
 	fresh := in.Conf != nil && (ld.m.conf == nil || in.Conf.Revision != ld.m.conf.Revision ||
-		in.Found)
+		in.ProgramFound)
 	switch {
 	case err != nil:
 		ld.dropHeld()

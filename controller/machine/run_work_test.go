@@ -29,7 +29,7 @@ func TestAutomationsAreListedBeforeTheyRun(t *testing.T) {
 	if got := w.showAutomations(); !slices.Equal(got, []string{want}) {
 		t.Errorf("shown: %q, want %q", got, want)
 	}
-	w.Step(effect.RunsSwept{Odd: "app-1 (odd)"})
+	w.Step(effect.RunsSwept{Unclosable: "app-1 (odd)"})
 	if got := w.showAutomations(); !slices.Equal(got, []string{"a is idle: manual"}) {
 		t.Errorf("shown: %q", got)
 	}

@@ -104,10 +104,10 @@ func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 			step.Numbered(in.Status.PID, ", pid %d"),
 			"restart", "kill")...)
 	}
-	if in.Equipped != "" {
-		m.decided(now, a, "equip", in.Equipped)
+	if in.Copied != "" {
+		m.decided(now, a, "equip", in.Copied)
 	}
-	for _, trouble := range in.Troubles {
+	for _, trouble := range in.CopyProblems {
 		m.decided(now, a, "equip failed", trouble)
 		if counts {
 			m.journal.record(a, events.Event{Type: events.AgentUnequipped, Message: trouble})

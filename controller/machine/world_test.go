@@ -463,7 +463,7 @@ func (w *world) load(f effect.Load) effect.Input {
 		revision = "broken"
 	}
 	if !f.Force && (revision == f.Known || revision == f.Refused ||
-		!f.Now && revision != f.Sighted) {
+		!f.Now && revision != f.SeenAtPatrol) {
 		return effect.Loaded{Revision: revision}
 	}
 	if w.broken != "" {

@@ -131,7 +131,7 @@ func (w *world) beats(agent string, how []string) error {
 		delete(w.watchdogs.files, path)
 	case how[0] == "unread":
 		w.watchdogs.files[path] = effect.HeartbeatRead{Problem: "its heartbeat " +
-			strings.Join(how[1:], " "), Unread: true}
+			strings.Join(how[1:], " "), ReadFailed: true}
 	case how[0] == "broken":
 		w.watchdogs.files[path] = effect.HeartbeatRead{Problem: "its heartbeat " +
 			strings.Join(how[1:], " ")}

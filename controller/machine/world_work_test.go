@@ -193,7 +193,7 @@ func (w *world) workEffect(f effect.Effect) (in effect.Input, ok bool) {
 			if run.Bead == f.Bead {
 				delete(fl.going, name)
 				return effect.RunEnded{Scoped: name, Bead: f.Bead, Outcome: automation.Failed,
-					Problem: "ended by " + f.By, Halted: true}, true
+					Problem: "ended by " + f.By, Canceled: true}, true
 			}
 		}
 		return nil, true
@@ -264,7 +264,7 @@ func (w *world) called(probe bool) {
 func (w *world) sweep() effect.RunsSwept {
 	newest := slices.Clone(w.events)
 	slices.Reverse(newest)
-	in := effect.RunsSwept{Told: effect.RunsIn(newest)}
+	in := effect.RunsSwept{Logged: effect.RunsIn(newest)}
 	fl := &w.floor
 	for i := 1; i <= fl.made; i++ {
 		b := fl.beads[fmt.Sprintf("app-%d", i)]

@@ -35,11 +35,11 @@ func (au *automations) carryOut(ctx context.Context, f effect.Run) effect.RunEnd
 	err := au.exec(ctx, f, &in)
 	in.Took = time.Since(began)
 	switch {
-	case err == nil && in.Made != "": // the molecule exists, so later errors are irrelevant
+	case err == nil && in.Created != "": // the molecule exists, so later errors are irrelevant
 	case errors.Is(context.Cause(ctx), errStopped):
 		in.Outcome, in.Problem, in.Code = automation.Interrupted, errStopped.Error(), nil
 	case effect.IsHalted(context.Cause(ctx)):
-		in.Outcome, in.Problem, in.Code, in.Halted = automation.Failed, context.Cause(ctx).Error(),
+		in.Outcome, in.Problem, in.Code, in.Canceled = automation.Failed, context.Cause(ctx).Error(),
 			nil, true
 	case ctx.Err() != nil:
 		in.Outcome, in.Problem, in.Code = automation.Failed, context.Cause(ctx).Error(), nil
@@ -149,7 +149,7 @@ func (au *automations) cook(ctx context.Context, f effect.Run, in *effect.RunEnd
 	if err != nil {
 		return err
 	}
-	in.Made, in.Title = made[0].ID, made[0].Title
+	in.Created, in.Title = made[0].ID, made[0].Title
 	return nil
 }
 

@@ -47,10 +47,10 @@ func TestHeartbeatFiles(t *testing.T) {
 			t.Errorf("%s: %+v", path, in)
 		}
 	}
-	if in := look(filepath.Join(dir, "torn")); in.Unread {
+	if in := look(filepath.Join(dir, "torn")); in.ReadFailed {
 		t.Errorf("what makes no sense was seen: %+v", in)
 	}
-	if in := look(dir); !in.Unread {
+	if in := look(dir); !in.ReadFailed {
 		t.Errorf("what cannot be read was seen: %+v", in)
 	}
 	if in := look(secret); os.Geteuid() != 0 &&

@@ -15,8 +15,8 @@ func TestIsNew(t *testing.T) {
 		{"in force", effect.Load{Known: "r", Now: true}, false},
 		{"refused before", effect.Load{Known: "q", Refused: "r", Now: true}, false},
 		{"changed", effect.Load{Known: "q", Refused: "p", Now: true}, true},
-		{"seen by a patrol for the first time", effect.Load{Known: "q", Sighted: "p"}, false},
-		{"seen by two patrols", effect.Load{Known: "q", Sighted: "r"}, true},
+		{"seen by a patrol for the first time", effect.Load{Known: "q", SeenAtPatrol: "p"}, false},
+		{"seen by two patrols", effect.Load{Known: "q", SeenAtPatrol: "r"}, true},
 	} {
 		if got := isNew(tt.load, "r"); got != tt.want {
 			t.Errorf("%s: %t", tt.name, got)

@@ -149,7 +149,7 @@ func (sr *sessions) run(f effect.Effect) (ok bool) {
 			s, in := f.Want.Spawn(f.Status.ID), effect.Started{Status: f.Status}
 			// the program is already running, so a prompt on the command line would come too late
 			if err := sr.addPrompt(ctx, f.Want, &s); err != nil {
-				in.Troubles = append(in.Troubles, err.Error())
+				in.CopyProblems = append(in.CopyProblems, err.Error())
 			}
 			in.Err = session.Settle(sr.withProgress(ctx, s.Agent), sr.paced, s)
 			return in
@@ -385,7 +385,7 @@ func (sr *sessions) start(ctx context.Context, f effect.Start) (in effect.Starte
 	ctx = sr.withProgress(ctx, w.Spec.Agent)
 	in.Status, in.Err = session.Launch(ctx, sr.paced, w.Spawn(rand.Text()),
 		func(s *session.Spec) (err error) {
-			if in.Equipped, in.Troubles, err = sr.equip(ctx, w); err != nil {
+			if in.Copied, in.CopyProblems, err = sr.equip(ctx, w); err != nil {
 				return err
 			}
 			return sr.addPrompt(ctx, w, s)
@@ -451,7 +451,7 @@ func (r *Runner) load(f effect.Load) effect.Input {
 		return effect.Loaded{Revision: revision, Err: err}
 	}
 	return effect.Loaded{Revision: cfg.Revision, Conf: r.w.Translate(cfg),
-		Found: found && cfg.Revision == f.Known}
+		ProgramFound: found && cfg.Revision == f.Known}
 }
 
 // isNew reports whether the revision on disk must be loaded. The file watcher reports only that files have changed,
@@ -461,7 +461,7 @@ func isNew(f effect.Load, revision string) bool {
 	if revision == f.Known || revision == f.Refused {
 		return false
 	}
-	return f.Now || revision == f.Sighted
+	return f.Now || revision == f.SeenAtPatrol
 }
 
 // folderFound reports whether a program has been installed that was missing when the configuration in force was

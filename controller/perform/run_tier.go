@@ -60,7 +60,7 @@ func (r *Runner) heartbeat(ctx context.Context, f effect.ReadHeartbeat) effect.I
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		in.Problem, in.Unread = fmt.Sprintf("its heartbeat, %s, %v", below(r.w.Dir, f.Path),
+		in.Problem, in.ReadFailed = fmt.Sprintf("its heartbeat, %s, %v", below(r.w.Dir, f.Path),
 			err),
 			!read
 	default:

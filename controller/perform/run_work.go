@@ -194,7 +194,7 @@ func (au *automations) sweepRuns(ctx context.Context, f effect.SweepRuns) effect
 	}
 	var in effect.RunsSwept
 	// without the log, only runs that are closed now get an event
-	if in.Told, err = au.loggedRuns(ctx); err != nil {
+	if in.Logged, err = au.loggedRuns(ctx); err != nil {
 		au.w.Logger.Warn("events of earlier runs may be missing from the log", "err", err)
 	}
 	open, err := store.List(ctx, beads.Query{Type: city.RunType,
@@ -222,7 +222,7 @@ func (au *automations) sweepRuns(ctx context.Context, f effect.SweepRuns) effect
 			in.Interrupted = append(in.Interrupted, run)
 		}
 	}
-	in.Odd = strings.Join(odd, "; ")
+	in.Unclosable = strings.Join(odd, "; ")
 	in.Runs, in.Err = newestRuns(ctx, store, f.Of)
 	return in
 }

@@ -149,8 +149,8 @@ func TestOddRecordsOfRuns(t *testing.T) {
 	if !slices.Equal(closed, []string{"many", "well"}) {
 		t.Errorf("closed are %v", closed)
 	}
-	if want := ids[2] + " (the bead: its title is odd)"; in.Odd != want {
-		t.Errorf("told: %q, want %q", in.Odd, want)
+	if want := ids[2] + " (the bead: its title is odd)"; in.Unclosable != want {
+		t.Errorf("told: %q, want %q", in.Unclosable, want)
 	}
 }
 

@@ -44,7 +44,7 @@ func (rs *Runs) Cancel(now time.Time, id uint64, c city.EndRun) {
 		rs.Queued = slices.Delete(rs.Queued, i, i+1)
 		rs.Ended(now, effect.RunEnded{Scoped: name, Bead: bead, Outcome: automation.Failed,
 			Problem: (&effect.Halt{Who: by}).Error() + " before it started",
-			Formula: f.Run.Definition.Formula != "", Halted: true})
+			Formula: f.Run.Definition.Formula != "", Canceled: true})
 		return
 	}
 	rs.out.Do(effect.CancelRun{Bead: bead, By: by})

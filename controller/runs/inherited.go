@@ -30,13 +30,13 @@ func (rs *Runs) recordInherited(in *effect.RunsSwept) {
 		if run.Outcome == city.RunVoid {
 			continue
 		}
-		if t := in.Told; t != nil && !t.Fired[run.ID] && !run.Opened.Before(t.Since) {
+		if t := in.Logged; t != nil && !t.Fired[run.ID] && !run.Opened.Before(t.Since) {
 			begun := run
 			begun.Ended, begun.Outcome, begun.Code, begun.Made, begun.TimedOut = nil, "", nil, "",
 				false
 			rs.record(effect.CloseRun{Run: begun, Kind: events.AutomationFired, Msg: run.Reason})
 		}
-		if rs.endMissing(&run, in.Told, closed[run.ID]) {
+		if rs.endMissing(&run, in.Logged, closed[run.ID]) {
 			kind, msg := endOf(&run, run.Ended.Sub(run.Opened))
 			rs.record(effect.CloseRun{Run: run, Kind: kind, Msg: msg})
 		}

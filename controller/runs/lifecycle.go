@@ -87,9 +87,9 @@ func (rs *Runs) RunsSwept(now time.Time, in effect.RunsSwept) {
 		return
 	}
 	rs.out.Note(&rs.Unswept, "")
-	if in.Odd != "" {
+	if in.Unclosable != "" {
 		rs.out.Note(&rs.Unclosable, "some records of ended runs cannot be closed; see `gcity "+
-			"bead show`: "+in.Odd)
+			"bead show`: "+in.Unclosable)
 	}
 	rs.RecordsRead, rs.out.Changed = true, true
 	for _, r := range slices.Backward(in.Runs) {
@@ -209,7 +209,7 @@ func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
 	ending.Outcome = string(in.Outcome)
 	rs.Last[in.Scoped] = &ending
 	done.Ended, done.Outcome, done.Code, done.Error, done.Output, done.Made = &now,
-		string(in.Outcome), in.Code, in.Problem, in.Output, in.Made
+		string(in.Outcome), in.Code, in.Problem, in.Output, in.Created
 	done.TimedOut = in.TimedOut
 	rs.out.Changed = true
 	kind, msg := endOf(&done, in.Took)
@@ -217,15 +217,15 @@ func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
 	if in.Outcome == automation.Failed {
 		rs.failed[in.Scoped] = &done
 	}
-	if in.Halted {
+	if in.Canceled {
 		rs.Schedule.Halted(in.Scoped, now)
 	} else {
 		rs.Schedule.Ended(in.Scoped, in.Outcome, now)
 	}
 	rs.answerCancel(&done)
-	if in.Made != "" {
+	if in.Created != "" {
 		rs.out.Do(effect.Record{Event: events.Event{Type: events.BeadCreated,
-			Actor: effect.ActorController, Subject: in.Made, Message: in.Title,
+			Actor: effect.ActorController, Subject: in.Created, Message: in.Title,
 			Payload: step.Payload(map[string]any{"status": beads.StatusOpen,
 				"depth": rs.Depths[run.ID] + 1})}})
 	}

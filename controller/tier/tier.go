@@ -207,7 +207,7 @@ func (wd *Watchdogs) HeartbeatRead(now time.Time, in effect.HeartbeatRead) {
 		t.agents = in.Agents
 		t.heartbeat = t.heartbeat.See(in.Stamp, t.read, now)
 	}
-	if t.looked = now; !in.Unread {
+	if t.looked = now; !in.ReadFailed {
 		t.read = now
 	}
 	wd.out.Note(&t.problem, in.Problem)
