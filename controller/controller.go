@@ -109,8 +109,8 @@ type Options struct {
 	Pulse time.Duration // interval of the loop's turns while a client watches; 0 = 1 s
 }
 
-// Farewell is the default time limit for all work of Run after its last decision.
-const Farewell = effect.Farewell
+// ShutdownLimit is the default time limit for all work of Run after its last decision.
+const ShutdownLimit = effect.ShutdownLimit
 
 // Controller runs a city. It implements city.Control.
 type Controller struct {
@@ -164,7 +164,7 @@ func New(o Options, c *config.City) (*Controller, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if o.Last == nil {
-		o.Last = shutdown.New(Farewell)
+		o.Last = shutdown.New(ShutdownLimit)
 	}
 	if o.At == "" {
 		o.At = o.Dir

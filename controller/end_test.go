@@ -82,7 +82,7 @@ func TestAStopIsBounded(t *testing.T) {
 				if len(w.ended) > 0 {
 					break
 				}
-				if time.Now().After(by.Add(Farewell)) {
+				if time.Now().After(by.Add(ShutdownLimit)) {
 					t.Fatalf("it has not ended after %s: %+v", time.Since(began), snap.Ending)
 				}
 				if len(answers) > 0 { // the command was answered, so the snapshot may be the final one

@@ -23,7 +23,7 @@ func Observe(ctx context.Context, o Options, c *config.City, now time.Time,
 	conf := (&Controller{o: o}).translate(c)
 	m := machine.New(machine.Past{Measures: measures, Observes: &about})
 	runner := perform.New(perform.World{Dir: o.Dir, Provider: o.Provider, Stores: o.Stores,
-		Logger: slog.New(slog.DiscardHandler), Last: shutdown.New(Farewell),
+		Logger: slog.New(slog.DiscardHandler), Last: shutdown.New(ShutdownLimit),
 		Inbox:    make(chan effect.Input, 256), // receives reports about stores; nothing reads them
 		Snapshot: func() *city.Snapshot { return m.Snapshot(now) }})
 	defer runner.Cancel()
@@ -32,7 +32,7 @@ func Observe(ctx context.Context, o Options, c *config.City, now time.Time,
 	} {
 		for waiting := []effect.Input{next}; len(waiting) > 0; waiting = waiting[1:] {
 			if in, ok := waiting[0].(effect.Listed); ok {
-				if _, partly := effect.Partly(in.Err); in.Err != nil && !partly {
+				if _, partly := effect.Unanswered(in.Err); in.Err != nil && !partly {
 					return nil, in.Err
 				}
 			}

@@ -147,7 +147,7 @@ func (a *assembly) openLoop(ctx context.Context) error {
 		return err
 	}
 	work := a.stores(ctx)
-	a.last, a.tcp = shutdown.New(controller.Farewell), newTCPListener(o.Dir)
+	a.last, a.tcp = shutdown.New(controller.ShutdownLimit), newTCPListener(o.Dir)
 	a.undo.Add(func() { work.Close(a.last, o.Logger) })
 	files := OpenFiles(nil)
 	if text := controller.FewFiles(files, len(folder.Plan(a.config, o.Dir))); text != "" {

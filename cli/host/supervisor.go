@@ -199,7 +199,7 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 	lost := func(err error) {
 		logger.Error("files are no longer watched for changes", "error", err)
 	}
-	listeners, last := newListeners(logger), shutdown.New(controller.Farewell)
+	listeners, last := newListeners(logger), shutdown.New(controller.ShutdownLimit)
 	var s *supervisor.Supervisor
 	s = supervisor.New(supervisor.Options{
 		Home: h, Logger: logger, Version: e.Version,

@@ -14,9 +14,9 @@ import (
 	"gcity/session"
 )
 
-// Farewell is the time limit for all work after the last decision of a city: effects in flight, cleanup, and last
+// ShutdownLimit is the time limit for all work after the last decision of a city: effects in flight, cleanup, and last
 // messages to scripts.
-const Farewell = 6 * time.Second
+const ShutdownLimit = 6 * time.Second
 
 // Effect is an action that the machine requests. Effects with a key run outside the loop, at most one at a time per
 // key (L1). Their results return as inputs.

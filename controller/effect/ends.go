@@ -18,5 +18,5 @@ type Inherited struct {
 	Ends     []UnrecordedEnd // exits that the previous controller saved in files
 }
 
-// Lacks reports whether the exit of a session happened under the previous controller and is not recorded.
-func (i *Inherited) Lacks(id string) bool { return i != nil && !i.Recorded[id] }
+// IsUnrecorded reports whether the exit of a session happened under the previous controller and is not recorded.
+func (i *Inherited) IsUnrecorded(id string) bool { return i != nil && !i.Recorded[id] }

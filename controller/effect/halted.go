@@ -10,22 +10,22 @@ import (
 // CaptureLimit is the timeout of saving a dead session's output.
 const CaptureLimit = 2 * time.Second
 
-// Halt is the error of a run that a user has canceled.
-type Halt struct{ Who string }
+// CanceledError is the error of a run that a user has canceled.
+type CanceledError struct{ By string }
 
-func (h *Halt) Error() string { return "ended by " + h.Who }
+func (h *CanceledError) Error() string { return "ended by " + h.By }
 
-func IsHalted(err error) bool {
-	_, ok := errors.AsType[*Halt](err)
+func IsCanceled(err error) bool {
+	_, ok := errors.AsType[*CanceledError](err)
 	return ok
 }
 
 // Abandoned is the error text of a run that was still active when its controller ended.
 const Abandoned = "the controller ended during the run"
 
-// Partly returns the providers that did not answer a list, with their errors. partly is false if err is not a
+// Unanswered returns the providers that did not answer a list, with their errors. partly is false if err is not a
 // session.Partial.
-func Partly(err error) (unknown map[string]error, partly bool) {
+func Unanswered(err error) (unknown map[string]error, partly bool) {
 	if p, ok := errors.AsType[*session.Partial](err); ok {
 		return p.Unknown, true
 	}

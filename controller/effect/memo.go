@@ -79,7 +79,7 @@ type Histories struct {
 func (m *Memo) Recent(now time.Time, p restart.Policy) restart.History {
 	var crashes []time.Time
 	for _, t := range m.Crashes {
-		if t = Past(now, t); now.Sub(t) < p.Window {
+		if t = NotInFuture(now, t); now.Sub(t) < p.Window {
 			crashes = append(crashes, t)
 		}
 	}
@@ -97,8 +97,8 @@ func (m *Memo) WaitsUntil(now time.Time, p restart.Policy) time.Time {
 	return now.Add(min(m.Until.Sub(now), longest))
 }
 
-// Past returns t, or now if t is in the future.
-func Past(now, t time.Time) time.Time { return now.Add(min(0, t.Sub(now))) }
+// NotInFuture returns t, or now if t is in the future.
+func NotInFuture(now, t time.Time) time.Time { return now.Add(min(0, t.Sub(now))) }
 
 // Same reports whether a history, a state and the end of a wait are equal to those of the memo.
 func (m *Memo) Same(is restart.History, state city.State, until time.Time) bool {

@@ -74,7 +74,7 @@ func (fn *cityStop) seenEmpty(now time.Time, turn uint64) {
 // end answers the commands that stop the city. The loop ends after this step.
 func (fn *cityStop) end(now time.Time, msg string) {
 	fn.m.ending = ended
-	fn.by, fn.waits, fn.m.step.Changed = now.Add(effect.Farewell),
+	fn.by, fn.waits, fn.m.step.Changed = now.Add(effect.ShutdownLimit),
 		[]string{"waiting for the last operations to finish"}, true
 	fn.m.texts.GiveUpAll(now)
 	fn.m.journal.release(time.Time{})

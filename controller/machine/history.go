@@ -210,7 +210,7 @@ func (kp *keeper) restore(now time.Time, a *record, r effect.Memo) {
 	a.rest.restarts, a.rest.handed = max(0, r.Restarts), r
 	if r.Last != nil {
 		earlier := *r.Last
-		earlier.At = effect.Past(now, earlier.At)
+		earlier.At = effect.NotInFuture(now, earlier.At)
 		a.rest.earlierExit = &earlier
 	}
 	var what []string
@@ -225,7 +225,7 @@ func (kp *keeper) restore(now time.Time, a *record, r effect.Memo) {
 		a.act.because, a.rest.quarantineCrashes = r.Because, max(0, r.Struck)
 		kp.m.set(now, a, a.rest.hold, a.rest.holdWhy, a.rest.notBefore)
 		if !r.Since.IsZero() {
-			a.since = effect.Past(now, r.Since)
+			a.since = effect.NotInFuture(now, r.Since)
 		}
 		what = append(what, fmt.Sprintf("%s: %s", r.State, r.Why))
 	}
@@ -233,7 +233,7 @@ func (kp *keeper) restore(now time.Time, a *record, r effect.Memo) {
 		a.rest.stay(x.Why)
 		a.rest.final, a.sess.exit = x.Final, x.Exit
 		kp.m.set(now, a, city.Exited, x.Why, time.Time{})
-		a.since = effect.Past(now, x.Since)
+		a.since = effect.NotInFuture(now, x.Since)
 		what = append(what, fmt.Sprintf("%s: %s", city.Exited, x.Why))
 	}
 	if len(what) > 0 {

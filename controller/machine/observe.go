@@ -35,7 +35,7 @@ type looks struct {
 // list was requested.
 func (lk *looks) observed(now time.Time, in effect.Listed) {
 	lk.listing = false
-	unknown, partly := effect.Partly(in.Err)
+	unknown, partly := effect.Unanswered(in.Err)
 	first := !lk.listed
 	lk.listed = lk.listed || in.Err == nil || partly
 	// a list that was requested during another list is needed only after the first success
@@ -275,13 +275,13 @@ func (lk *looks) see(now time.Time, s *session.Status, past *effect.Inherited, o
 		if f := (effect.Acknowledge{Agent: a.name, Session: s.Name, ID: s.ID}); !slices.Contains(
 			a.act.acks, f) {
 			a.act.acks = append(a.act.acks, f)
-			if past.Lacks(s.ID) {
+			if past.IsUnrecorded(s.ID) {
 				lk.recordLateEnd(a, s.Exit)
 			}
 		}
 	case s.Exit != nil && s.Exit.Asked:
 		// the stop did not report this exit, or the start was canceled
-		untold := past.Lacks(s.ID) || past == nil && (a.phase.Canceled() || a.phase.Alive())
+		untold := past.IsUnrecorded(s.ID) || past == nil && (a.phase.Canceled() || a.phase.Alive())
 		a.sess.life = *s
 		a.phase.Ends()
 		lk.m.ended(now, a, s.ID)

@@ -38,7 +38,7 @@ func (au *automations) carryOut(ctx context.Context, f effect.Run) effect.RunEnd
 	case err == nil && in.Created != "": // the molecule exists, so later errors are irrelevant
 	case errors.Is(context.Cause(ctx), errStopped):
 		in.Outcome, in.Problem, in.Code = automation.Interrupted, errStopped.Error(), nil
-	case effect.IsHalted(context.Cause(ctx)):
+	case effect.IsCanceled(context.Cause(ctx)):
 		in.Outcome, in.Problem, in.Code, in.Canceled = automation.Failed, context.Cause(ctx).Error(),
 			nil, true
 	case ctx.Err() != nil:

@@ -33,7 +33,7 @@ const nowLimit = 3 * time.Second
 func (sr *sessions) listNow(ctx context.Context, f effect.List) effect.Input {
 	in := effect.Listed{Turn: f.Turn}
 	in.Sessions, in.Err = sr.w.Provider.List(ctx)
-	if unknown, partly := effect.Partly(in.Err); partly {
+	if unknown, partly := effect.Unanswered(in.Err); partly {
 		unknown = maps.Clone(unknown)
 		for name, err := range unknown {
 			unknown[name] = errors.New(err.Error())

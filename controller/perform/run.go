@@ -38,7 +38,7 @@ const (
 	// pre_start may install software; the wait for readiness has its own timeout
 	startLimit = 10 * time.Minute
 	// for effects in flight when the controller ends and leaves its agents running
-	leaveLimit = effect.Farewell / 3
+	leaveLimit = effect.ShutdownLimit / 3
 )
 
 // Runner performs effects, each in its own goroutine with a deadline, and turns their results into inputs.
@@ -265,7 +265,7 @@ func (sr *sessions) list(ctx context.Context, f effect.List) effect.Input {
 	}
 	sessions, err := sr.w.Provider.List(ctx)
 	sr.deliver(effect.Listed{Turn: f.Turn, Sessions: sessions, Past: sr.inherit(ctx, f), Err: err})
-	unknown, _ := effect.Partly(err)
+	unknown, _ := effect.Unanswered(err)
 	for name, err := range unknown {
 		if late, ok := errors.AsType[*session.Late](err); ok {
 			sr.within(sr.atLeast(listLimit, ""), func(ctx context.Context) effect.Input {

@@ -87,7 +87,7 @@ func (au *automations) run(f effect.Effect) (ok bool) {
 			au.deliver(au.carryOut(ctx, f))
 		})
 	case effect.CancelRun:
-		au.shop.going.end(f.Bead, &effect.Halt{Who: f.By})
+		au.shop.going.end(f.Bead, &effect.CanceledError{By: f.By})
 	case effect.CancelRuns:
 		au.shop.endRuns(errStopped)
 	case effect.CloseRun:

@@ -43,7 +43,7 @@ func (rs *Runs) Cancel(now time.Time, id uint64, c city.EndRun) {
 		f := rs.Queued[i]
 		rs.Queued = slices.Delete(rs.Queued, i, i+1)
 		rs.Ended(now, effect.RunEnded{Scoped: name, Bead: bead, Outcome: automation.Failed,
-			Problem: (&effect.Halt{Who: by}).Error() + " before it started",
+			Problem: (&effect.CanceledError{By: by}).Error() + " before it started",
 			Formula: f.Run.Definition.Formula != "", Canceled: true})
 		return
 	}
