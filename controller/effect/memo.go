@@ -9,42 +9,42 @@ import (
 	"gcity/session"
 )
 
-// Memo is the state of one agent that a controller saves for the next controller. Its times are wall-clock times,
+// SavedAgent is the state of one agent that a controller saves for the next controller. Its times are wall-clock times,
 // because only the wall clock continues after a process has ended.
-type Memo struct {
+type SavedAgent struct {
 	// fingerprint of the agent's specification; if it differs, the history is dropped
 	Fingerprint string `json:"fingerprint"`
 	restart.History
 	// backoff, quarantined or failed, until Until; "" = the agent does not wait
-	State   city.State `json:"state,omitempty"`
-	Until   time.Time  `json:"until,omitzero"`
-	Since   time.Time  `json:"since,omitzero"`
-	Why     string     `json:"why,omitempty"`
-	Struck  int        `json:"struck,omitempty"`  // number of crashes that led to the quarantine
-	Because string     `json:"because,omitempty"` // reason for the next start
-	End     string     `json:"end,omitempty"`     // ID of the newest session with a counted exit
+	State             city.State `json:"state,omitempty"`
+	Until             time.Time  `json:"until,omitzero"`
+	Since             time.Time  `json:"since,omitzero"`
+	Why               string     `json:"why,omitempty"`
+	QuarantineCrashes int        `json:"struck,omitempty"`  // number of crashes that led to the quarantine
+	StartReason       string     `json:"because,omitempty"` // reason for the next start
+	LastEnd           string     `json:"end,omitempty"`     // ID of the newest session with a counted exit
 
 	Restarts int        `json:"restarts,omitempty"` // number of restarts after an exit
 	Last     *city.Exit `json:"last_exit,omitempty"`
 
 	// these fields are set only if the agents keep running for the next controller
 	// ID of the running session that Because is about
-	Session string       `json:"session,omitempty"`
-	Exited  *ExitedMemo  `json:"exited,omitempty"`
-	Drain   *DrainMemo   `json:"drain,omitempty"`
-	Missing *MissingMemo `json:"missing,omitempty"`
+	Session string        `json:"session,omitempty"`
+	Exited  *SavedExit    `json:"exited,omitempty"`
+	Drain   *SavedDrain   `json:"drain,omitempty"`
+	Missing *FailedStarts `json:"missing,omitempty"`
 }
 
-// ExitedMemo is an agent that does not restart.
-type ExitedMemo struct {
+// SavedExit is an agent that does not restart.
+type SavedExit struct {
 	Why   string     `json:"why"`
 	Since time.Time  `json:"since"`
 	Final bool       `json:"final,omitempty"` // a user requested that the agent does not restart
 	Exit  *city.Exit `json:"exit,omitempty"`
 }
 
-// DrainMemo is a drain in progress. The session's marks contain only some of these fields.
-type DrainMemo struct {
+// SavedDrain is a drain in progress. The session's marks contain only some of these fields.
+type SavedDrain struct {
 	Session  string    `json:"session"` // ID of the session
 	Since    time.Time `json:"since"`
 	By       string    `json:"by"`
@@ -56,13 +56,13 @@ type DrainMemo struct {
 
 // Continues reports whether a session has the same drain as at the hand-over. A user may have drained or undrained
 // it since.
-func (d *DrainMemo) Continues(s *session.Status) bool {
+func (d *SavedDrain) Continues(s *session.Status) bool {
 	return d != nil && d.Session == s.ID &&
 		(d.Unmarked || !s.Drain.Since.IsZero() && s.Drain.Since.Unix() == d.Since.Unix())
 }
 
-// MissingMemo describes why a start could not begin.
-type MissingMemo struct {
+// FailedStarts describes why a start could not begin.
+type FailedStarts struct {
 	Why   string    `json:"why"`
 	Tries int       `json:"tries"` // number of consecutive failed attempts
 	Since time.Time `json:"since"`
@@ -70,13 +70,13 @@ type MissingMemo struct {
 
 // Histories is the content of the file of crash histories.
 type Histories struct {
-	Agents map[string]Memo // by name
+	Agents map[string]SavedAgent // by name
 	// the controller left its agents running on purpose, so that the next controller continues
 	HandedOver bool
 }
 
-// Recent returns the crashes that count under a policy. It replaces a time in the future by now (L13).
-func (m *Memo) Recent(now time.Time, p restart.Policy) restart.History {
+// RecentCrashes returns the crashes that count under a policy. It replaces a time in the future by now (L13).
+func (m *SavedAgent) RecentCrashes(now time.Time, p restart.Policy) restart.History {
 	var crashes []time.Time
 	for _, t := range m.Crashes {
 		if t = NotInFuture(now, t); now.Sub(t) < p.Window {
@@ -89,7 +89,7 @@ func (m *Memo) Recent(now time.Time, p restart.Policy) restart.History {
 }
 
 // WaitsUntil returns the end of the saved wait, limited to the length of a new wait under the policy.
-func (m *Memo) WaitsUntil(now time.Time, p restart.Policy) time.Time {
+func (m *SavedAgent) WaitsUntil(now time.Time, p restart.Policy) time.Time {
 	longest := p.MaxBackoff + p.MaxBackoff/10
 	if m.State == city.Quarantined {
 		longest = p.Window
@@ -101,7 +101,7 @@ func (m *Memo) WaitsUntil(now time.Time, p restart.Policy) time.Time {
 func NotInFuture(now, t time.Time) time.Time { return now.Add(min(0, t.Sub(now))) }
 
 // Same reports whether a history, a state and the end of a wait are equal to those of the memo.
-func (m *Memo) Same(is restart.History, state city.State, until time.Time) bool {
+func (m *SavedAgent) Same(is restart.History, state city.State, until time.Time) bool {
 	if len(is.Crashes) != len(m.Crashes) || is.Streak != m.Streak || m.State != state {
 		return false
 	}
@@ -113,11 +113,11 @@ func (m *Memo) Same(is restart.History, state city.State, until time.Time) bool 
 
 // Before returns the memo without its newest crashes, because the next controller will count these again. It
 // returns nil if no crash is left.
-func (m *Memo) Before(crashes int) *Memo {
+func (m *SavedAgent) Before(crashes int) *SavedAgent {
 	if m == nil || len(m.Crashes) <= crashes {
 		return nil
 	}
 	left := len(m.Crashes) - crashes
-	return &Memo{Fingerprint: m.Fingerprint,
+	return &SavedAgent{Fingerprint: m.Fingerprint,
 		History: restart.History{Crashes: m.Crashes[:left], Streak: max(0, m.Streak-crashes)}}
 }

@@ -223,7 +223,7 @@ func (dr *drains) resume(now time.Time, a *record) {
 	case d.Since.IsZero():
 		return
 	default:
-		h = &effect.DrainMemo{Why: "the drain started before this controller"}
+		h = &effect.SavedDrain{Why: "the drain started before this controller"}
 	}
 	by := byOperator
 	if d.By == byPool || d.By == byHost {

@@ -75,8 +75,8 @@ func (kp *keeper) unwritten() bool {
 // memory returns the content of the file, which contains the result of memo for each agent. nil means that the file
 // should not exist. A crash without a recorded event is omitted, because the next controller finds and counts it
 // again.
-func (kp *keeper) memory(wanted bool, memo func(*record) *effect.Memo) ([]byte, error) {
-	all := map[string]*effect.Memo{}
+func (kp *keeper) memory(wanted bool, memo func(*record) *effect.SavedAgent) ([]byte, error) {
+	all := map[string]*effect.SavedAgent{}
 	for _, a := range kp.m.order {
 		switch crashes := kp.m.journal.unrecordedCrashes(a); {
 		case !wanted:
@@ -129,17 +129,17 @@ func (a *record) asKept() bool {
 		k.Fingerprint == a.want.Spec.Fingerprint.Sum
 }
 
-func (a *record) memo() *effect.Memo {
+func (a *record) memo() *effect.SavedAgent {
 	if a.blank() {
 		return nil
 	}
-	r := &effect.Memo{Fingerprint: a.want.Spec.Fingerprint.Sum, History: a.rest.history,
-		End: a.sess.lastEnd, Restarts: a.rest.restarts, Last: a.newestExit()}
+	r := &effect.SavedAgent{Fingerprint: a.want.Spec.Fingerprint.Sum, History: a.rest.history,
+		LastEnd: a.sess.lastEnd, Restarts: a.rest.restarts, Last: a.newestExit()}
 	r.Crashes = slices.Clone(a.rest.history.Crashes)
 	if r.State = a.rest.pause(); r.State != "" {
-		r.Until, r.Why, r.Because = a.rest.notBefore, a.rest.holdWhy, a.act.because
+		r.Until, r.Why, r.StartReason = a.rest.notBefore, a.rest.holdWhy, a.act.because
 		if r.State == city.Quarantined {
-			r.Struck = a.rest.quarantineCrashes
+			r.QuarantineCrashes = a.rest.quarantineCrashes
 		}
 		if a.state == r.State {
 			r.Since = a.since
@@ -150,27 +150,27 @@ func (a *record) memo() *effect.Memo {
 
 // parting returns the memo of an agent for a hand-over. It contains everything that the next controller needs to
 // continue without a change.
-func (a *record) parting() *effect.Memo {
+func (a *record) parting() *effect.SavedAgent {
 	r, d := a.memo(), a.finish.drain
 	switch {
 	case a.want == nil || r == nil && d == nil && !a.rest.staysDown && !a.phase.Alive():
 		return r
 	case r == nil:
-		r = &effect.Memo{Fingerprint: a.want.Spec.Fingerprint.Sum, End: a.sess.lastEnd,
+		r = &effect.SavedAgent{Fingerprint: a.want.Spec.Fingerprint.Sum, LastEnd: a.sess.lastEnd,
 			Restarts: a.rest.restarts, Last: a.newestExit()}
 	}
 	if r.State == "" && a.phase.Alive() {
-		r.Session, r.Because = a.sess.life.ID, a.act.because
+		r.Session, r.StartReason = a.sess.life.ID, a.act.because
 	}
 	if a.rest.missing.Tries > 0 {
 		r.Missing = &a.rest.missing
 	}
 	if a.rest.staysDown {
-		r.Exited = &effect.ExitedMemo{Why: a.rest.holdWhy, Since: a.since, Final: a.rest.final,
+		r.Exited = &effect.SavedExit{Why: a.rest.holdWhy, Since: a.since, Final: a.rest.final,
 			Exit: a.sess.exit}
 	}
 	if d != nil {
-		r.Drain = &effect.DrainMemo{Session: a.sess.life.ID, Since: d.since, By: d.by, Why: d.why,
+		r.Drain = &effect.SavedDrain{Session: a.sess.life.ID, Since: d.since, By: d.by, Why: d.why,
 			Final: d.final, Acked: d.acked, Unmarked: a.finish.unmarked}
 	}
 	return r
@@ -204,9 +204,9 @@ func (kp *keeper) recall(now time.Time) {
 
 // restore restores an agent's history. The wall clock may have been changed since the history was saved. So no past
 // time may be in the future, and no wait may be longer than its maximum (L13).
-func (kp *keeper) restore(now time.Time, a *record, r effect.Memo) {
-	a.rest.history = r.Recent(now, a.want.Policy)
-	a.sess.lastEnd, a.rest.kept, a.finish.handed = r.End, &r, r.Drain
+func (kp *keeper) restore(now time.Time, a *record, r effect.SavedAgent) {
+	a.rest.history = r.RecentCrashes(now, a.want.Policy)
+	a.sess.lastEnd, a.rest.kept, a.finish.handed = r.LastEnd, &r, r.Drain
 	a.rest.restarts, a.rest.handed = max(0, r.Restarts), r
 	if r.Last != nil {
 		earlier := *r.Last
@@ -222,7 +222,7 @@ func (kp *keeper) restore(now time.Time, a *record, r effect.Memo) {
 	}
 	if r.State != "" {
 		a.rest.wait(r.State, r.Why, r.WaitsUntil(now, a.want.Policy))
-		a.act.because, a.rest.quarantineCrashes = r.Because, max(0, r.Struck)
+		a.act.because, a.rest.quarantineCrashes = r.StartReason, max(0, r.QuarantineCrashes)
 		kp.m.set(now, a, a.rest.hold, a.rest.holdWhy, a.rest.notBefore)
 		if !r.Since.IsZero() {
 			a.since = effect.NotInFuture(now, r.Since)

@@ -17,12 +17,12 @@ import (
 func FuzzMemory(f *testing.F) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, ahead := range []time.Duration{-time.Hour, 0, time.Minute, 3 * 24 * time.Hour, 1 << 62} {
-		content, err := json.Marshal(memory.HistoriesFile[map[string]effect.Memo]{
-			Version: memory.MemoryVersion, City: "/app", Agents: map[string]effect.Memo{
+		content, err := json.Marshal(memory.HistoriesFile[map[string]effect.SavedAgent]{
+			Version: memory.MemoryVersion, City: "/app", Agents: map[string]effect.SavedAgent{
 				"a": {Fingerprint: want("a").Spec.Fingerprint.Sum, State: city.Quarantined,
 					Until: at.Add(ahead), Since: at.Add(ahead), Why: "x",
 					History: restart.History{Crashes: []time.Time{at.Add(ahead), at,
-						at.Add(-time.Minute)}, Streak: 3}, End: "s1"},
+						at.Add(-time.Minute)}, Streak: 3}, LastEnd: "s1"},
 				"b": {Fingerprint: want("b").Spec.Fingerprint.Sum, State: city.Backoff,
 					Until: at.Add(ahead), History: restart.History{Streak: -1}},
 			}})
@@ -60,7 +60,7 @@ func FuzzMemory(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again := map[string]effect.Memo{}
+		again := map[string]effect.SavedAgent{}
 		if err := json.Unmarshal(agents, &again); err != nil {
 			t.Fatal(err)
 		}

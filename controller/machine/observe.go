@@ -318,8 +318,8 @@ func (lk *looks) seeAlive(now time.Time, a *record, s *session.Status) {
 		// a running agent does not wait for a start
 		a.rest.endWait()
 		a.act.because = "adopted: it was running when this controller started"
-		if h := &a.rest.handed; h.Because != "" && h.Session == s.ID {
-			a.act.because = h.Because // the session's reason outlives the controller
+		if h := &a.rest.handed; h.StartReason != "" && h.Session == s.ID {
+			a.act.because = h.StartReason // the session's reason outlives the controller
 		}
 		if s.Ready {
 			lk.m.set(now, a, city.Running, a.act.because, time.Time{})

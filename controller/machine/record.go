@@ -174,17 +174,17 @@ type action struct {
 // rest contains the history of an agent's exits, and the wait before its next start.
 type rest struct {
 	history           restart.History
-	kept              *effect.Memo // the last saved history; nil = not saved
-	notBefore         time.Time    // earliest time of the next start
+	kept              *effect.SavedAgent // the last saved history; nil = not saved
+	notBefore         time.Time          // earliest time of the next start
 	hold              city.State
 	holdWhy           string
 	quarantineCrashes int // number of crashes that led to the current quarantine
-	missing           effect.MissingMemo
+	missing           effect.FailedStarts
 	staysDown         bool // the agent has exited, and its policy does not restart it
 	final             bool // the user requested no restart
 	restarts          int
-	earlierExit       *city.Exit  // the newest exit that a previous controller has saved
-	handed            effect.Memo // state from the previous controller
+	earlierExit       *city.Exit        // the newest exit that a previous controller has saved
+	handed            effect.SavedAgent // state from the previous controller
 	// since the last start, the agent has exited on its own or was stopped because it was silent
 	diedOnItsOwn bool
 }
@@ -230,12 +230,12 @@ func (r *rest) wantedAgain() {
 // forgive clears crashes and waits.
 func (r *rest) forgive() {
 	r.clear()
-	r.history, r.missing = restart.History{}, effect.MissingMemo{}
+	r.history, r.missing = restart.History{}, effect.FailedStarts{}
 }
 
 // started records that the agent runs. fresh is true for a new session.
 func (r *rest) started(fresh bool) {
-	r.staysDown, r.final, r.missing = false, false, effect.MissingMemo{}
+	r.staysDown, r.final, r.missing = false, false, effect.FailedStarts{}
 	if fresh && r.diedOnItsOwn {
 		r.restarts++
 	}
@@ -269,7 +269,7 @@ func (r *rest) pause() city.State {
 type finishing struct {
 	drain *drain // nil = the agent is not draining
 	// drain that the previous controller handed over; nil after the adoption
-	handed   *effect.DrainMemo
+	handed   *effect.SavedDrain
 	marking  bool   // a MarkDrain is in flight
 	markTurn uint64 // turn in which the mark last changed
 	markFrom time.Time

@@ -123,7 +123,7 @@ func (p always) failed(now time.Time, a *record, err error) {
 		m.cannotStart(now, a, err)
 		return
 	}
-	a.rest.missing = effect.MissingMemo{}
+	a.rest.missing = effect.FailedStarts{}
 	v := a.rest.history.Died(now, restart.Death{Code: -1, StartFailed: true}, a.want.Policy)
 	m.journal.record(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
 	m.commands.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %v", a.name, err))
@@ -146,7 +146,7 @@ func (m *Machine) cannotStart(now time.Time, a *record, err error) {
 	if a.rest.missing.Why != err.Error() {
 		m.decided(now, a, city.CannotStart, err.Error())
 		m.journal.record(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
-		a.rest.missing = effect.MissingMemo{Why: err.Error(),
+		a.rest.missing = effect.FailedStarts{Why: err.Error(),
 			Tries: a.rest.missing.Tries, Since: now}
 	}
 	m.commands.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %v", a.name, err))

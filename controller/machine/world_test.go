@@ -279,7 +279,7 @@ func (w *world) histories(file []byte) string {
 	if file == nil {
 		return "nothing, there is no file"
 	}
-	var all map[string]effect.Memo
+	var all map[string]effect.SavedAgent
 	if err := json.Unmarshal(file, &all); err != nil {
 		w.breach = append(w.breach, "the file of crash histories: "+err.Error())
 	}

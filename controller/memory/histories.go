@@ -20,7 +20,7 @@ const MemoryFile = "crash-history.json"
 // MemoryVersion is the version of the file format that this program writes. It reads no other version.
 const MemoryVersion = 1
 
-// HistoriesFile is the content of the file. A is a map[string]effect.Memo, or its encoded form.
+// HistoriesFile is the content of the file. A is a map[string]effect.SavedAgent, or its encoded form.
 type HistoriesFile[A any] struct {
 	Version int    `json:"version"`
 	City    string `json:"city"` // folder of the city; the file is invalid in a copy of the city
@@ -47,7 +47,7 @@ func ReadHistories(dir string) (all effect.Histories, err error) {
 
 // DecodeHistories decodes the content of the file of the city in dir.
 func DecodeHistories(data []byte, dir string) (all effect.Histories, err error) {
-	var m HistoriesFile[map[string]effect.Memo]
+	var m HistoriesFile[map[string]effect.SavedAgent]
 	if err := json.Unmarshal(data, &m); err != nil {
 		return all, fmt.Errorf("the file is damaged: %w", err)
 	}
