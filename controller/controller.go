@@ -71,10 +71,10 @@ type Options struct {
 	// is the configuration if it is valid. Read is called outside the loop, one call at a time. It may be nil.
 	Read func(revision string, good *config.City)
 
-	// Vet returns the reason why the programs of a configuration and of its automations may not run. For nil, it
+	// CheckTrust returns the reason why the programs of a configuration and of its automations may not run. For nil, it
 	// checks the configuration on disk. Vet is called outside the loop, before a change comes into force. It may be
 	// nil.
-	Vet func(*config.City) error
+	CheckTrust func(*config.City) error
 
 	// SetListener is called with the wanted TCP listener whenever it changes. The loop calls it, so it must not block.
 	// ListenerStates delivers the state of the listener. If SetListener is nil, the state is unknown.
@@ -204,7 +204,7 @@ func (c *Controller) world() perform.World {
 	w := perform.World{
 		Dir: c.o.Dir, At: c.o.At, Source: c.o.source(), Provider: c.o.Provider, Log: c.o.Log,
 		Logger: c.o.Logger, Host: c.o.Host, Last: c.o.Last,
-		Stores: c.o.Stores, BackUp: c.o.BackUp, Folders: c.o.Folders, Read: c.o.Read, Vet: c.o.Vet,
+		Stores: c.o.Stores, BackUp: c.o.BackUp, Folders: c.o.Folders, Read: c.o.Read, CheckTrust: c.o.CheckTrust,
 		SetListener: c.o.SetListener, Allow: c.o.Allow, Home: c.o.Home,
 		Inbox: c.inbox, Answer: c.answer, Broke: c.recordPanic, Snapshot: c.fresh,
 		InForce:   c.force.Load,

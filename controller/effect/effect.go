@@ -40,8 +40,8 @@ type (
 		Grace          time.Duration
 		Force          bool // do not wait until the session's host confirms the end
 	}
-	// Vet asks a provider whether it could run sessions. → Vetted
-	Vet struct{ Provider string }
+	// CheckProvider asks a provider whether it could run sessions. → Vetted
+	CheckProvider struct{ Provider string }
 	// Kill kills the process tree of a session while a Stop is in flight. It returns no result.
 	Kill struct {
 		Agent, Session string
@@ -221,15 +221,15 @@ type Answer struct {
 	Err     *city.Error
 }
 
-func (f Start) Key() string       { return "agent:" + f.Want.Name }
-func (f Resume) Key() string      { return "agent:" + f.Want.Name }
-func (f Stop) Key() string        { return "agent:" + f.Agent }
-func (f Vet) Key() string         { return "vet:" + f.Provider }
-func (f Kill) Key() string        { return "kill:" + f.Agent }
-func (f Cancel) Key() string      { return "" }
-func (f Capture) Key() string     { return "capture:" + f.Agent + ":" + f.ID }
-func (f Acknowledge) Key() string { return "ack:" + f.Agent + ":" + f.ID }
-func (f Type) Key() string        { return "type:" + f.Agent }
+func (f Start) Key() string         { return "agent:" + f.Want.Name }
+func (f Resume) Key() string        { return "agent:" + f.Want.Name }
+func (f Stop) Key() string          { return "agent:" + f.Agent }
+func (f CheckProvider) Key() string { return "vet:" + f.Provider }
+func (f Kill) Key() string          { return "kill:" + f.Agent }
+func (f Cancel) Key() string        { return "" }
+func (f Capture) Key() string       { return "capture:" + f.Agent + ":" + f.ID }
+func (f Acknowledge) Key() string   { return "ack:" + f.Agent + ":" + f.ID }
+func (f Type) Key() string          { return "type:" + f.Agent }
 
 // Key returns the same key as Type, so that texts and keys stay in order.
 func (f Send) Key() string              { return "type:" + f.Agent }

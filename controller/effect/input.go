@@ -83,8 +83,8 @@ type (
 		Agent string
 		Err   error
 	}
-	// Vetted is the result of a vet effect.
-	Vetted struct {
+	// ProviderChecked is the result of a vet effect.
+	ProviderChecked struct {
 		Provider string
 		Err      error // reason why the provider cannot run sessions; nil = it can
 	}
@@ -292,7 +292,7 @@ func (HeartbeatRead) input()      {}
 func (Escalated) input()          {}
 func (UnclosedRunsClosed) input() {}
 func (CommandAbandoned) input()   {}
-func (Vetted) input()             {}
+func (ProviderChecked) input()    {}
 func (FoldersChanged) input()     {}
 func (Scanned) input()            {}
 func (RunsSwept) input()          {}

@@ -6,13 +6,13 @@ import (
 	"gcity/beads"
 )
 
-// Unvetted is the error of a configuration that the user does not trust yet. The user can give trust without a
+// Untrusted is the error of a configuration that the user does not trust yet. The user can give trust without a
 // change of the files.
-type Unvetted struct{ Err error }
+type Untrusted struct{ Err error }
 
-func (u *Unvetted) Error() string { return u.Err.Error() }
+func (u *Untrusted) Error() string { return u.Err.Error() }
 
-func (u *Unvetted) Unwrap() error { return u.Err }
+func (u *Untrusted) Unwrap() error { return u.Err }
 
 // Unclosable reports whether err is a problem of a single record, and not of its store.
 func Unclosable(err error) bool {

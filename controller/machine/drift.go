@@ -9,12 +9,12 @@ import (
 	"gcity/controller/effect"
 )
 
-// vetFresh is how long a provider's successful check is valid. It allows for a slow list of sessions between the
+// providerCheckFresh is how long a provider's successful check is valid. It allows for a slow list of sessions between the
 // check and the stop of an agent.
-const vetFresh = 2 * time.Minute
+const providerCheckFresh = 2 * time.Minute
 
-// vetting is a provider's newest answer to the question whether it can run sessions.
-type vetting struct {
+// providerCheck is a provider's newest answer to the question whether it can run sessions.
+type providerCheck struct {
 	busy bool      // a check is in flight
 	at   time.Time // time of the newest answer; zero = not checked yet
 	turn uint64    // turn in which the newest check was requested
@@ -23,8 +23,8 @@ type vetting struct {
 
 // drifts decides which agents restart because their configuration has changed.
 type drifts struct {
-	m    *Machine
-	vets map[string]*vetting // by provider
+	m              *Machine
+	providerChecks map[string]*providerCheck // by provider
 }
 
 // whyReplace returns the cause to restart a session that differs from the configuration in force.
@@ -75,26 +75,26 @@ func (df *drifts) obstacle(now time.Time, a *record, swapped bool) (why string, 
 		return a.want.Problem, true
 	}
 	name := a.want.Spec.Provider
-	v := df.vets[name]
+	v := df.providerChecks[name]
 	if v == nil {
-		v = &vetting{}
-		df.vets[name] = v
+		v = &providerCheck{}
+		df.providerChecks[name] = v
 	}
-	fresh := vetFresh
+	fresh := providerCheckFresh
 	if v.why != "" {
 		fresh = df.m.conf.Patrol
 	}
 	stale := v.at.IsZero() || v.turn < df.m.loader.since || now.Sub(v.at) >= fresh
 	if stale && !v.busy {
 		v.busy, v.turn = true, df.m.turn
-		df.m.step.Do(effect.Vet{Provider: name})
+		df.m.step.Do(effect.CheckProvider{Provider: name})
 	}
 	return v.why, !v.busy
 }
 
-// vetting reports whether a check of any provider is in flight.
-func (df *drifts) vetting() bool {
-	for _, v := range df.vets {
+// checkingProvider reports whether a check of any provider is in flight.
+func (df *drifts) checkingProvider() bool {
+	for _, v := range df.providerChecks {
 		if v.busy {
 			return true
 		}
@@ -105,15 +105,15 @@ func (df *drifts) vetting() bool {
 // nextRestartCheck returns the time at which the check before a restart is repeated; zero = not before the
 // configuration changes.
 func (df *drifts) nextRestartCheck(a *record) time.Time {
-	v := df.vets[a.want.Spec.Provider]
+	v := df.providerChecks[a.want.Spec.Provider]
 	if v == nil || v.busy || v.why == "" || a.want.Problem != "" {
 		return time.Time{}
 	}
 	return v.at.Add(df.m.conf.Patrol)
 }
 
-func (df *drifts) vetted(now time.Time, in effect.Vetted) {
-	v := df.vets[in.Provider]
+func (df *drifts) providerChecked(now time.Time, in effect.ProviderChecked) {
+	v := df.providerChecks[in.Provider]
 	if v == nil {
 		return
 	}

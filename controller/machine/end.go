@@ -95,5 +95,5 @@ func (fn *cityStop) end(now time.Time, msg string) {
 func (m *Machine) OneShotDone() bool {
 	return m.looks.listed && m.cityStop.quiet() && !m.looks.listing && m.looks.awaited == 0 &&
 		!m.loader.loading &&
-		!m.pools.Busy() && !m.drifts.vetting()
+		!m.pools.Busy() && !m.drifts.checkingProvider()
 }

@@ -68,7 +68,7 @@ func newMachine() *Machine {
 	m.watchdogs = tier.New(tierCity{runsCity{m}}, &m.step)
 	m.work, m.runs = newWork(m), runs.New(runsCity{m}, &m.step)
 	m.pools = pools.New(poolCity{runsCity{m}}, &m.step)
-	m.agents, m.drifts.vets = map[string]*record{}, map[string]*vetting{}
+	m.agents, m.drifts.providerChecks = map[string]*record{}, map[string]*providerCheck{}
 	m.texts = outbox.New(textCity{m}, &m.step)
 	m.loader.confirms = map[uint64]string{}
 	return m
@@ -162,8 +162,8 @@ func (m *Machine) takeSession(now time.Time, in effect.Input) bool {
 		m.started(now, in)
 	case effect.Stopped:
 		m.stopped(now, in)
-	case effect.Vetted:
-		m.drifts.vetted(now, in)
+	case effect.ProviderChecked:
+		m.drifts.providerChecked(now, in)
 	case effect.Captured:
 		m.journal.captured(now, in)
 	case effect.Typed:

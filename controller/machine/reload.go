@@ -127,7 +127,7 @@ func (ld *loader) accept(waiting []waiter, msg string) {
 }
 
 func (ld *loader) reject(revision string, err error) {
-	if ld.refused = revision; errors.As(err, new(*effect.Unvetted)) {
+	if ld.refused = revision; errors.As(err, new(*effect.Untrusted)) {
 		ld.refused = "" // try again at each patrol
 	}
 	if ld.rejected == err.Error() {

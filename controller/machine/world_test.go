@@ -349,8 +349,8 @@ func (w *world) carryOut(f effect.Effect) effect.Input {
 		}
 		delete(w.alive, f.Agent)
 		return effect.Stopped{Agent: f.Agent}
-	case effect.Vet:
-		in := effect.Vetted{Provider: f.Provider}
+	case effect.CheckProvider:
+		in := effect.ProviderChecked{Provider: f.Provider}
 		if why := w.fails["by "+f.Provider]; why != "" {
 			in.Err = errors.New(why)
 		}

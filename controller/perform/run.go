@@ -168,9 +168,9 @@ func (sr *sessions) run(f effect.Effect) (ok bool) {
 			}
 			return nil
 		})
-	case effect.Vet:
+	case effect.CheckProvider:
 		sr.within(session.CheckLimit, func(ctx context.Context) effect.Input {
-			return sr.vet(ctx, f)
+			return sr.checkProvider(ctx, f)
 		})
 	case effect.MarkDrain:
 		sr.within(sr.atLeast(typeLimit, f.Session), func(ctx context.Context) effect.Input {
@@ -445,7 +445,7 @@ func (r *Runner) load(f effect.Load) effect.Input {
 		r.w.Read(revision, good)
 	}
 	if err == nil {
-		err = errors.Join(r.w.allowed(cfg), r.w.allow(cfg))
+		err = errors.Join(r.w.checkTrust(cfg), r.w.allow(cfg))
 	}
 	if err != nil {
 		return effect.Loaded{Revision: revision, Err: err}

@@ -44,7 +44,7 @@ type automationState struct {
 	conditions chan struct{}
 	watched    []string // watched folders; used by the loop only
 	// newest catalog with programs that are allowed to run; used by the scan effect only
-	vetted *automation.Catalog
+	trusted *automation.Catalog
 }
 
 var errStopped = errors.New("the city was stopped before the run ended")
@@ -156,13 +156,13 @@ func (au *automations) scan(ctx context.Context, f effect.Scan) effect.Input {
 		layers = append([]formula.Layer{system}, layers...)
 	}
 	found := au.shop.scanner.Scan(layers, f.Options, time.Now())
-	if au.shop.vetted == nil || au.shop.vetted.Revision != found.Revision {
-		err := au.w.allowed(nil)
+	if au.shop.trusted == nil || au.shop.trusted.Revision != found.Revision {
+		err := au.w.checkTrust(nil)
 		if err == nil {
-			au.shop.vetted = &found
+			au.shop.trusted = &found
 		} else {
 			trouble = append(trouble, "changed automations are not in force: "+err.Error())
-			found = *cmp.Or(au.shop.vetted, &automation.Catalog{})
+			found = *cmp.Or(au.shop.trusted, &automation.Catalog{})
 		}
 	}
 	in := effect.Scanned{Catalog: found, Newest: au.w.Log.Last()}

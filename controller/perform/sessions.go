@@ -28,9 +28,9 @@ func (sr *sessions) asks(ctx context.Context, s *session.Spec, d *session.Dialog
 	sr.deliver(in)
 }
 
-// vet checks whether a provider can run sessions.
-func (sr *sessions) vet(ctx context.Context, f effect.Vet) effect.Input {
-	in := effect.Vetted{Provider: f.Provider}
+// checkProvider checks whether a provider can run sessions.
+func (sr *sessions) checkProvider(ctx context.Context, f effect.CheckProvider) effect.Input {
+	in := effect.ProviderChecked{Provider: f.Provider}
 	if m, ok := sr.w.Provider.(session.Mixer); ok {
 		in.Err = m.CheckOf(ctx, f.Provider)
 	}

@@ -5,13 +5,13 @@ import (
 	"gcity/controller/effect"
 )
 
-// allowed returns an *effect.Unvetted if the programs of a configuration may not run.
-func (w *World) allowed(c *config.City) error {
-	if w.Vet == nil {
+// checkTrust returns an *effect.Untrusted if the programs of a configuration may not run.
+func (w *World) checkTrust(c *config.City) error {
+	if w.CheckTrust == nil {
 		return nil
 	}
-	if err := w.Vet(c); err != nil {
-		return &effect.Unvetted{Err: err}
+	if err := w.CheckTrust(c); err != nil {
+		return &effect.Untrusted{Err: err}
 	}
 	return nil
 }

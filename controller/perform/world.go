@@ -31,7 +31,7 @@ type World struct {
 	BackUp      func(ctx context.Context) error
 	Folders     func(dirs []string)
 	Read        func(revision string, good *config.City)
-	Vet         func(*config.City) error
+	CheckTrust  func(*config.City) error
 	SetListener func(config.API)
 	Allow       func(ctx context.Context, agents int) error
 	Home        func() error
