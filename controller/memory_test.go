@@ -137,7 +137,7 @@ func TestHistoryThatCannotBeWritten(t *testing.T) {
 		if err := os.RemoveAll(path); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(2 * machine.RememberRetry)
+		time.Sleep(2 * machine.SaveRetry)
 		synctest.Wait()
 		if all, err := memory.ReadHistories(w.dir); err != nil || len(all.Agents["a"].Crashes) != 1 ||
 			w.degraded() != "" {

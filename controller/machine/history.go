@@ -13,124 +13,124 @@ import (
 )
 
 const (
-	// rememberEvery is the minimum interval between two writes of the crash histories.
-	rememberEvery = 100 * time.Millisecond
-	// RememberRetry is the time after which a failed write is retried.
-	RememberRetry = 30 * time.Second
+	// saveInterval is the minimum interval between two writes of the crash histories.
+	saveInterval = 100 * time.Millisecond
+	// SaveRetry is the time after which a failed write is retried.
+	SaveRetry = 30 * time.Second
 )
 
-// keeper saves the crash histories in a file that survives the controller.
-type keeper struct {
+// historyFile saves the crash histories in a file that survives the controller.
+type historyFile struct {
 	m *Machine
 
 	// read from the file at the start; empty after the first configuration is in force
-	recalled effect.Histories
-	entries  int       // number of agents in the newest file
-	filed    bool      // the file may exist and must be removed when no agent has a history
-	busy     bool      // a write is in flight
-	again    bool      // the newest write failed
-	from     time.Time // earliest time of the next write
-	due      time.Time // time of a delayed write; zero = none is delayed
-	unread   string    // reason why the previous file could not be read
-	unkept   string    // reason why the newest write failed
+	fromFile     effect.Histories
+	entries      int       // number of agents in the newest file
+	mayExist     bool      // the file may exist and must be removed when no agent has a history
+	saving       bool      // a write is in flight
+	retry        bool      // the newest write failed
+	notBefore    time.Time // earliest time of the next write
+	delayedUntil time.Time // time of a delayed write; zero = none is delayed
+	readProblem  string    // reason why the previous file could not be read
+	saveProblem  string    // reason why the newest write failed
 }
 
-// remember writes the crash histories if they differ from the file, or removes the file. It runs after each step,
+// save writes the crash histories if they differ from the file, or removes the file. It runs after each step,
 // so code that changes a history need not call it.
-func (kp *keeper) remember(now time.Time) {
-	kp.due = time.Time{}
-	if kp.busy || kp.m.conf == nil || kp.m.lost != nil || !kp.unwritten() {
+func (kp *historyFile) save(now time.Time) {
+	kp.delayedUntil = time.Time{}
+	if kp.saving || kp.m.conf == nil || kp.m.lost != nil || !kp.unsaved() {
 		return
 	}
-	if now.Before(kp.from) {
-		kp.due = kp.from
+	if now.Before(kp.notBefore) {
+		kp.delayedUntil = kp.notBefore
 		return
 	}
-	content, err := kp.memory(kp.m.conf.OnDisk, (*record).memo)
+	content, err := kp.encode(kp.m.conf.OnDisk, (*record).toSave)
 	if err != nil {
-		kp.unremembered(now, err)
+		kp.saveFailed(now, err)
 		return
 	}
-	kp.busy, kp.again = true, false
+	kp.saving, kp.retry = true, false
 	kp.m.step.Do(effect.SaveHistories{Memory: content})
 }
 
-// unwritten reports whether the file is out of date.
-func (kp *keeper) unwritten() bool {
+// unsaved reports whether the file is out of date.
+func (kp *historyFile) unsaved() bool {
 	if !kp.m.conf.OnDisk {
-		return kp.filed || kp.again
+		return kp.mayExist || kp.retry
 	}
 	n := 0
 	for _, a := range kp.m.order {
-		if a.rest.kept != nil {
+		if a.rest.saved != nil {
 			n++
 		}
-		if a.act.queued == 0 && !a.asKept() {
+		if a.act.queued == 0 && !a.isSaved() {
 			return true
 		}
 	}
-	return kp.again || n != kp.entries
+	return kp.retry || n != kp.entries
 }
 
-// memory returns the content of the file, which contains the result of memo for each agent. nil means that the file
+// encode returns the content of the file, which contains the result of memo for each agent. nil means that the file
 // should not exist. A crash without a recorded event is omitted, because the next controller finds and counts it
 // again.
-func (kp *keeper) memory(wanted bool, memo func(*record) *effect.SavedAgent) ([]byte, error) {
+func (kp *historyFile) encode(wanted bool, memo func(*record) *effect.SavedAgent) ([]byte, error) {
 	all := map[string]*effect.SavedAgent{}
 	for _, a := range kp.m.order {
 		switch crashes := kp.m.journal.unrecordedCrashes(a); {
 		case !wanted:
-			a.rest.kept = nil
+			a.rest.saved = nil
 		case a.act.queued == 0 || crashes == 0:
-			a.rest.kept = memo(a)
-		case a.rest.kept == nil:
-			a.rest.kept = memo(a).Before(crashes)
+			a.rest.saved = memo(a)
+		case a.rest.saved == nil:
+			a.rest.saved = memo(a).Before(crashes)
 		}
-		if a.rest.kept != nil {
-			all[a.name] = a.rest.kept
+		if a.rest.saved != nil {
+			all[a.name] = a.rest.saved
 		}
 	}
-	kp.entries, kp.filed = len(all), wanted
+	kp.entries, kp.mayExist = len(all), wanted
 	if !wanted || len(all) == 0 && !kp.m.conf.OnDisk {
 		return nil, nil
 	}
 	return json.Marshal(all)
 }
 
-func (kp *keeper) remembered(now time.Time, err error) {
-	kp.busy, kp.from = false, now.Add(rememberEvery)
+func (kp *historyFile) saved(now time.Time, err error) {
+	kp.saving, kp.notBefore = false, now.Add(saveInterval)
 	if err != nil {
-		kp.unremembered(now, err)
+		kp.saveFailed(now, err)
 		return
 	}
-	kp.m.step.Note(&kp.unread, "")
-	kp.m.step.Note(&kp.unkept, "")
+	kp.m.step.Note(&kp.readProblem, "")
+	kp.m.step.Note(&kp.saveProblem, "")
 }
 
-func (kp *keeper) unremembered(now time.Time, err error) {
-	kp.again, kp.from = true, now.Add(RememberRetry)
-	kp.m.step.Note(&kp.unkept, fmt.Sprintf("crash histories cannot be saved: %v; the controller "+
-		"retries every %s, and agents continue", err, RememberRetry))
+func (kp *historyFile) saveFailed(now time.Time, err error) {
+	kp.retry, kp.notBefore = true, now.Add(SaveRetry)
+	kp.m.step.Note(&kp.saveProblem, fmt.Sprintf("crash histories cannot be saved: %v; the controller "+
+		"retries every %s, and agents continue", err, SaveRetry))
 }
 
-// blank reports whether an agent has no history to save.
-func (a *record) blank() bool {
+// hasNoHistory reports whether an agent has no history to save.
+func (a *record) hasNoHistory() bool {
 	return a.want == nil || len(a.rest.history.Crashes) == 0 && a.rest.history.Streak == 0 &&
 		a.rest.pause() == ""
 }
 
-// asKept reports whether the last saved history is still current.
-func (a *record) asKept() bool {
-	k := a.rest.kept
-	if k == nil || a.blank() {
-		return k == nil && a.blank()
+// isSaved reports whether the last saved history is still current.
+func (a *record) isSaved() bool {
+	k := a.rest.saved
+	if k == nil || a.hasNoHistory() {
+		return k == nil && a.hasNoHistory()
 	}
 	return k.Same(a.rest.history, a.rest.pause(), a.rest.notBefore) &&
 		k.Fingerprint == a.want.Spec.Fingerprint.Sum
 }
 
-func (a *record) memo() *effect.SavedAgent {
-	if a.blank() {
+func (a *record) toSave() *effect.SavedAgent {
+	if a.hasNoHistory() {
 		return nil
 	}
 	r := &effect.SavedAgent{Fingerprint: a.want.Spec.Fingerprint.Sum, History: a.rest.history,
@@ -148,10 +148,10 @@ func (a *record) memo() *effect.SavedAgent {
 	return r
 }
 
-// parting returns the memo of an agent for a hand-over. It contains everything that the next controller needs to
+// toHandOver returns the memo of an agent for a hand-over. It contains everything that the next controller needs to
 // continue without a change.
-func (a *record) parting() *effect.SavedAgent {
-	r, d := a.memo(), a.finish.drain
+func (a *record) toHandOver() *effect.SavedAgent {
+	r, d := a.toSave(), a.finish.drain
 	switch {
 	case a.want == nil || r == nil && d == nil && !a.rest.staysDown && !a.phase.Alive():
 		return r
@@ -179,10 +179,10 @@ func (a *record) parting() *effect.SavedAgent {
 // newestExit returns the newest exit of the agent, which a previous controller may have seen.
 func (a *record) newestExit() *city.Exit { return cmp.Or(a.sess.exit, a.rest.earlierExit) }
 
-// recall restores the saved histories to the agents of the first configuration. It skips agents with a changed
+// restoreAll restores the saved histories to the agents of the first configuration. It skips agents with a changed
 // declaration.
-func (kp *keeper) recall(now time.Time) {
-	for name, r := range kp.recalled.Agents {
+func (kp *historyFile) restoreAll(now time.Time) {
+	for name, r := range kp.fromFile.Agents {
 		a := kp.m.agents[name]
 		// the pool may not want this member now, but its history is still used
 		if w := kp.m.pools.MemberWant(name); a == nil && w != nil {
@@ -194,19 +194,19 @@ func (kp *keeper) recall(now time.Time) {
 		}
 	}
 	// the file of a controller that left its agents running is used once, then rewritten or removed
-	kp.entries, kp.again, kp.recalled = len(kp.recalled.Agents), kp.recalled.HandedOver,
+	kp.entries, kp.retry, kp.fromFile = len(kp.fromFile.Agents), kp.fromFile.HandedOver,
 		effect.Histories{}
-	kp.filed = kp.m.conf.OnDisk
-	if kp.unwritten() { // the effects of this step are dropped, so write in a later step
-		kp.from = now.Add(rememberEvery)
+	kp.mayExist = kp.m.conf.OnDisk
+	if kp.unsaved() { // the effects of this step are dropped, so write in a later step
+		kp.notBefore = now.Add(saveInterval)
 	}
 }
 
 // restore restores an agent's history. The wall clock may have been changed since the history was saved. So no past
 // time may be in the future, and no wait may be longer than its maximum (L13).
-func (kp *keeper) restore(now time.Time, a *record, r effect.SavedAgent) {
+func (kp *historyFile) restore(now time.Time, a *record, r effect.SavedAgent) {
 	a.rest.history = r.RecentCrashes(now, a.want.Policy)
-	a.sess.lastEnd, a.rest.kept, a.finish.handed = r.LastEnd, &r, r.Drain
+	a.sess.lastEnd, a.rest.saved, a.finish.handed = r.LastEnd, &r, r.Drain
 	a.rest.restarts, a.rest.handed = max(0, r.Restarts), r
 	if r.Last != nil {
 		earlier := *r.Last

@@ -28,8 +28,8 @@ type Machine struct {
 	journal   journal
 	work      work
 	runs      runs.Runs
-	keeper    keeper // saves crash histories
-	gauge     gauge  // measures processes
+	histories historyFile // saves crash histories
+	gauge     gauge       // measures processes
 	agents    map[string]*record
 	order     []*record // sorted by name
 	pools     pools.Pools
@@ -63,7 +63,7 @@ const (
 func newMachine() *Machine {
 	m := &Machine{}
 	m.deps.m, m.looks.m, m.loader.m = m, m, m
-	m.keeper.m, m.gauge.m, m.cityStop.m, m.journal.m, m.listener.m = m, m, m, m, m
+	m.histories.m, m.gauge.m, m.cityStop.m, m.journal.m, m.listener.m = m, m, m, m, m
 	m.commands.m, m.drains.m, m.drifts.m = m, m, m
 	m.watchdogs = tier.New(tierCity{runsCity{m}}, &m.step)
 	m.work, m.runs = newWork(m), runs.New(runsCity{m}, &m.step)
@@ -112,7 +112,7 @@ func (m *Machine) settle(now time.Time) {
 	if m.ending != alive {
 		m.cityStop.proceed(now)
 	}
-	m.keeper.remember(now)
+	m.histories.save(now)
 }
 
 // takeTime handles an input that the clock causes. Like the other take methods, it returns false if in is of
@@ -277,7 +277,7 @@ func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 	case effect.Hurry:
 		m.cityStop.hurryUp(now)
 	case effect.HistoriesSaved:
-		m.keeper.remembered(now, in.Err)
+		m.histories.saved(now, in.Err)
 	case effect.ModeChanged:
 		m.step.Note(&m.mode, in.Mode)
 	case effect.LogHealth:
@@ -302,7 +302,7 @@ func (m *Machine) Next(now time.Time) time.Time {
 	if at := m.cityStop.hurryAt(); !at.IsZero() && (t.IsZero() || at.Before(t)) {
 		t = at
 	}
-	if due := m.keeper.due; !due.IsZero() && (t.IsZero() || due.Before(t)) {
+	if due := m.histories.delayedUntil; !due.IsZero() && (t.IsZero() || due.Before(t)) {
 		t = due
 	}
 	if at := m.runs.Next(now); !at.IsZero() && (t.IsZero() || at.Before(t)) {

@@ -39,7 +39,7 @@ func FuzzMemory(f *testing.F) {
 		}
 		w := newWorld()
 		w.onDisk = true
-		w.m.keeper.recalled = all
+		w.m.histories.fromFile = all
 		w.declare("a", "b")
 		for _, a := range w.m.order {
 			if a.rest.notBefore.Sub(w.now) > time.Hour || a.rest.hold == city.Backoff &&
@@ -56,7 +56,7 @@ func FuzzMemory(f *testing.F) {
 				}
 			}
 		}
-		agents, err := w.m.keeper.memory(true, (*record).memo)
+		agents, err := w.m.histories.encode(true, (*record).toSave)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,11 +64,11 @@ func FuzzMemory(f *testing.F) {
 		if err := json.Unmarshal(agents, &again); err != nil {
 			t.Fatal(err)
 		}
-		w.m.keeper.recalled.Agents = again
-		w.m.keeper.recall(w.now)
+		w.m.histories.fromFile.Agents = again
+		w.m.histories.restoreAll(w.now)
 		for _, a := range w.m.order {
-			if !a.blank() && a.rest.notBefore.After(w.now) && !a.asKept() {
-				t.Errorf("%s is %+v, written as %+v", a.name, a.rest.history, a.rest.kept)
+			if !a.hasNoHistory() && a.rest.notBefore.After(w.now) && !a.isSaved() {
+				t.Errorf("%s is %+v, written as %+v", a.name, a.rest.history, a.rest.saved)
 			}
 		}
 	})

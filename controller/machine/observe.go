@@ -71,7 +71,7 @@ func (lk *looks) observed(now time.Time, in effect.Listed) {
 	lk.handleMissing(now, in.Turn, func(*record) bool { return true })
 	lk.m.order = slices.DeleteFunc(lk.m.order, func(a *record) bool {
 		if a.sess.seen == lk.m.turn || !a.gone() || a.act.queued > 0 || a.out.Typing() > 0 ||
-			a.phase.Turn() > in.Turn || a.remembered(now) {
+			a.phase.Turn() > in.Turn || a.hasRelevantCrashes(now) {
 			return false
 		}
 		delete(lk.m.agents, a.name)

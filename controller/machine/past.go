@@ -24,7 +24,7 @@ type Past struct {
 func New(past Past) *Machine {
 	m := newMachine()
 	m.mode, m.gauge.able, m.observes = past.Mode, past.Measures, past.Observes
-	m.keeper.recalled, m.keeper.unread = past.Histories, past.Unread
+	m.histories.fromFile, m.histories.readProblem = past.Histories, past.Unread
 	m.runs.Inherit(past.Automations, past.Forgot)
 	return m
 }
@@ -90,11 +90,11 @@ func (m *Machine) LastMemory() (content []byte, due bool, err error) {
 	case m.lost != nil || m.conf == nil:
 		return nil, false, nil
 	case m.left:
-		content, err = m.keeper.memory(true, (*record).parting)
+		content, err = m.histories.encode(true, (*record).toHandOver)
 		return content, true, err
-	case !m.keeper.unwritten() && !m.keeper.busy:
+	case !m.histories.unsaved() && !m.histories.saving:
 		return nil, false, nil
 	}
-	content, err = m.keeper.memory(m.conf.OnDisk, (*record).memo)
+	content, err = m.histories.encode(m.conf.OnDisk, (*record).toSave)
 	return content, true, err
 }

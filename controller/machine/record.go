@@ -174,7 +174,7 @@ type action struct {
 // rest contains the history of an agent's exits, and the wait before its next start.
 type rest struct {
 	history           restart.History
-	kept              *effect.SavedAgent // the last saved history; nil = not saved
+	saved             *effect.SavedAgent // the last saved history; nil = not saved
 	notBefore         time.Time          // earliest time of the next start
 	hold              city.State
 	holdWhy           string
@@ -367,8 +367,8 @@ func (a *record) unknownIn(unknown map[string]error) bool {
 		unknown[a.want.Spec.Provider] != nil
 }
 
-// remembered reports whether an unwanted member still has relevant crashes. They are used if its pool grows again.
-func (a *record) remembered(now time.Time) bool {
+// hasRelevantCrashes reports whether an unwanted member still has relevant crashes. They are used if its pool grows again.
+func (a *record) hasRelevantCrashes(now time.Time) bool {
 	return a.want != nil && a.rest.counts(now, a.want.Policy.Window)
 }
 

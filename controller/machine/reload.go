@@ -180,7 +180,7 @@ func (ld *loader) adopt(now time.Time, c *effect.Configuration) string {
 		msg = "programs that were missing are now installed: " + msg
 	}
 	if first {
-		ld.m.keeper.recall(now)
+		ld.m.histories.restoreAll(now)
 	} else {
 		ld.m.step.Do(effect.Record{Event: events.Event{Type: events.ConfigReloaded,
 			Actor: effect.ActorController, Message: msg, Payload: ch.Payload()}})

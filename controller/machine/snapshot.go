@@ -30,8 +30,8 @@ func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
 		m.runs.Unread,
 		m.runs.Unswept, m.runs.Unclosable, m.runs.Unfed}, m.work.storeProblems(), []string{
 		m.runs.Unopened, m.runs.Unclosed, m.work.uncounted, m.work.unpurged, m.work.unbacked,
-		m.work.unreturned, m.runs.Unsaved, m.health, m.listener.Problem, m.keeper.unread,
-		m.keeper.unkept, m.gauge.problem,
+		m.work.unreturned, m.runs.Unsaved, m.health, m.listener.Problem, m.histories.readProblem,
+		m.histories.saveProblem, m.gauge.problem,
 	}) {
 		if problem != "" {
 			s.Degraded = append(s.Degraded, problem)

@@ -311,10 +311,10 @@ func (w *world) succeed(stuck ...string) {
 		if err != nil {
 			w.breach = append(w.breach, err.Error())
 		}
-		saved, w.m.keeper.recalled.HandedOver = content, content != nil
+		saved, w.m.histories.fromFile.HandedOver = content, content != nil
 	}
 	if (w.current.OnDisk || before.left) && saved != nil {
-		if err := json.Unmarshal(saved, &w.m.keeper.recalled.Agents); err != nil {
+		if err := json.Unmarshal(saved, &w.m.histories.fromFile.Agents); err != nil {
 			w.breach = append(w.breach, "the file of crash histories: "+err.Error())
 		}
 	}
@@ -354,8 +354,8 @@ func (w *world) begin(stuck ...string) {
 // controller loads the file.
 func (w *world) quarantines(before *Machine) map[string]time.Time {
 	out := map[string]time.Time{}
-	if before.conf == nil || !before.conf.OnDisk || !w.current.OnDisk || before.keeper.busy ||
-		before.keeper.unwritten() || w.blind != "" {
+	if before.conf == nil || !before.conf.OnDisk || !w.current.OnDisk || before.histories.saving ||
+		before.histories.unsaved() || w.blind != "" {
 		return out
 	}
 	for _, want := range w.current.Wants {
