@@ -189,7 +189,7 @@ func New(o Options, c *config.City) (*Controller, error) {
 	host, _ := os.Hostname()
 	now := time.Now()
 	conf := ctl.translate(c)
-	past := machine.Past{Mode: o.Mode, Measures: measures}
+	past := machine.InitialState{Mode: o.Mode, Measures: measures}
 	ctl.recallAutomations(&past)
 	ctl.recall(conf, &past)
 	ctl.m = machine.New(past)

@@ -87,7 +87,7 @@ func (c *Controller) run(ctx context.Context, settle bool) error {
 	if fault != nil {
 		return c.crash(fault)
 	}
-	c.runner.Finish(c.m.Standing().Left)
+	c.runner.Finish(c.m.LoopState().LeftRunning)
 	c.keep()
 	c.refuseAll()
 	c.publishEnd()
@@ -185,7 +185,7 @@ func (l *loop) turn(in effect.Input) {
 	c.limit.Store(int64(c.m.StopLimit()))
 	answers := c.perform(now, l.effects)
 	clear(l.effects)
-	if l.unseen && c.m.Standing().Looked {
+	if l.unseen && c.m.LoopState().Listed {
 		l.unseen = false
 		l.publish(now, true)
 		close(c.looked)
@@ -220,7 +220,7 @@ func (l *loop) waiting() effect.Input {
 func (l *loop) publish(now time.Time, atOnce bool) {
 	c := l.c
 	l.due = time.Time{}
-	if !c.m.Standing().News {
+	if !c.m.LoopState().Changed {
 		return
 	}
 	before := c.snap.Load()
@@ -244,7 +244,7 @@ func (l *loop) arm() {
 		l.beat = beat
 		l.pulse.Reset(beat)
 	}
-	if by := m.Standing().StopBy; !by.IsZero() && !by.Equal(l.by) {
+	if by := m.LoopState().StopBy; !by.IsZero() && !by.Equal(l.by) {
 		l.by = by
 		l.limit.Reset(time.Until(by))
 	}
@@ -265,7 +265,7 @@ func (l *loop) arm() {
 func (c *Controller) StopLimit() time.Duration { return time.Duration(c.limit.Load()) }
 
 func (l *loop) over() bool {
-	return l.c.m.Standing().Ended || (l.settle && l.c.m.OneShotDone())
+	return l.c.m.LoopState().Ended || (l.settle && l.c.m.OneShotDone())
 }
 
 // abandon ends the stop of a city although some agents did not stop in time.
@@ -278,10 +278,10 @@ func (l *loop) abandon(ctx context.Context) error {
 }
 
 func (l *loop) verdict(ctx context.Context) error {
-	if lost := l.c.m.Standing().Lost; lost != nil {
+	if lost := l.c.m.LoopState().Lost; lost != nil {
 		return fmt.Errorf("another controller took over, so this one leaves its agents: %w", lost)
 	}
-	if left := l.c.m.Standing().Remains; left != "" {
+	if left := l.c.m.LoopState().StillRunning; left != "" {
 		return fmt.Errorf("the city has ended, but some agents may still be running: %s; %s",
 			left, machine.LookFor)
 	}

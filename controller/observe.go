@@ -21,7 +21,7 @@ func Observe(ctx context.Context, o Options, c *config.City, now time.Time,
 	about machine.Observation) (*city.Snapshot, error) {
 	_, measures := o.Provider.(session.Meter)
 	conf := (&Controller{o: o}).translate(c)
-	m := machine.New(machine.Past{Measures: measures, Observes: &about})
+	m := machine.New(machine.InitialState{Measures: measures, Observes: &about})
 	runner := perform.New(perform.World{Dir: o.Dir, Provider: o.Provider, Stores: o.Stores,
 		Logger: slog.New(slog.DiscardHandler), Last: shutdown.New(ShutdownLimit),
 		Inbox:    make(chan effect.Input, 256), // receives reports about stores; nothing reads them

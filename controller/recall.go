@@ -9,25 +9,25 @@ import (
 )
 
 // recallAutomations reads the state of automations that the previous controller saved.
-func (c *Controller) recallAutomations(past *machine.Past) {
+func (c *Controller) recallAutomations(past *machine.InitialState) {
 	states, err := memory.ReadAutomations(c.o.Dir)
 	if err != nil {
-		past.Forgot = err.Error() + "; a copy of the file is .gc/" + memory.AutomationsFile +
+		past.AutomationsProblem = err.Error() + "; a copy of the file is .gc/" + memory.AutomationsFile +
 			memory.BadSuffix
 		if failed := memory.CopyBadAutomations(c.o.Dir); failed != nil {
-			past.Forgot = fmt.Sprintf("%v; and the file cannot be copied: %v", err, failed)
+			past.AutomationsProblem = fmt.Sprintf("%v; and the file cannot be copied: %v", err, failed)
 		}
-		c.o.Logger.Warn("automations start without their saved state", "err", past.Forgot)
+		c.o.Logger.Warn("automations start without their saved state", "err", past.AutomationsProblem)
 	}
 	past.Automations = states
 }
 
 // recall reads the crash histories that the previous controller saved. Without crash_history = "disk", they are
 // used only if that controller left its agents running.
-func (c *Controller) recall(first *effect.Configuration, past *machine.Past) {
+func (c *Controller) recall(first *effect.Configuration, past *machine.InitialState) {
 	all, err := memory.ReadHistories(c.o.Dir)
 	if err != nil && first.OnDisk {
-		past.Unread = err.Error()
+		past.HistoriesProblem = err.Error()
 	}
 	if err != nil {
 		c.o.Logger.Warn("the saved crash histories cannot be read", "err", err)
@@ -44,7 +44,7 @@ func (c *Controller) keep() {
 		return
 	}
 	if err == nil {
-		err = memory.WriteHistories(c.o.At, c.o.Dir, content, c.m.Standing().Left)
+		err = memory.WriteHistories(c.o.At, c.o.Dir, content, c.m.LoopState().LeftRunning)
 	}
 	if err != nil {
 		c.o.Logger.Error("crash histories cannot be saved", "err", err)

@@ -221,7 +221,7 @@ func (fn *cityStop) proceed(now time.Time) {
 		}
 		fn.noteWaits()
 	case leaveAgents:
-		m.left = true
+		m.leftRunning = true
 		fn.end(now, "agents are left running")
 	}
 }

@@ -19,36 +19,36 @@ import (
 // Machine contains all mutable state of a city. It has no clock, no lock and no I/O. One goroutine owns it. Equal
 // inputs give equal effects in the same order (L8).
 type Machine struct {
-	conf      *effect.Configuration // nil until the first configuration is loaded
-	loader    loader
-	commands  commands
-	drains    drains
-	drifts    drifts
-	looks     looks
-	journal   journal
-	work      work
-	runs      runs.Runs
-	histories historyFile // saves crash histories
-	gauge     gauge       // measures processes
-	agents    map[string]*record
-	order     []*record // sorted by name
-	pools     pools.Pools
-	deps      dependencies
-	awake     time.Time // end of the last stall of the whole program; zero = no stall
-	turn      uint64    // number of the current step
-	step      step.Output
-	settling  bool // one-shot mode: exits are not handled
-	texts     outbox.Texts
-	watchdogs tier.Watchdogs
-	away      string // reason why the city's folder is not at its path; "" = it is
-	health    string // problem of the event log; "" = none
-	listener  tcpListener
-	mode      string // mode in which the city runs
-	ending    ending
-	cityStop  cityStop     // used while the city stops
-	left      bool         // the agents were left running
-	lost      error        // set if another controller owns the city
-	observes  *Observation // set if no agent starts or stops
+	conf        *effect.Configuration // nil until the first configuration is loaded
+	loader      loader
+	commands    commands
+	drains      drains
+	drifts      drifts
+	looks       looks
+	journal     journal
+	work        work
+	runs        runs.Runs
+	histories   historyFile // saves crash histories
+	gauge       gauge       // measures processes
+	agents      map[string]*record
+	order       []*record // sorted by name
+	pools       pools.Pools
+	deps        dependencies
+	awake       time.Time // end of the last stall of the whole program; zero = no stall
+	turn        uint64    // number of the current step
+	step        step.Output
+	settling    bool // one-shot mode: exits are not handled
+	texts       outbox.Texts
+	watchdogs   tier.Watchdogs
+	away        string // reason why the city's folder is not at its path; "" = it is
+	health      string // problem of the event log; "" = none
+	listener    tcpListener
+	mode        string // mode in which the city runs
+	ending      ending
+	cityStop    cityStop     // used while the city stops
+	leftRunning bool         // the agents were left running
+	lost        error        // set if another controller owns the city
+	observes    *Observation // set if no agent starts or stops
 }
 
 type ending int

@@ -15,7 +15,7 @@ import (
 func TestObservation(t *testing.T) {
 	t0 := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	stopped, ended := t0.Add(-time.Hour), t0.Add(-2*time.Hour)
-	m := New(Past{Measures: true, Observes: &Observation{Stopped: stopped, Ends: map[string]time.Time{"off": ended}}})
+	m := New(InitialState{Measures: true, Observes: &Observation{Stopped: stopped, Ends: map[string]time.Time{"off": ended}}})
 	var conf effect.Configuration
 	for _, name := range []string{"frozen", "off", "runs", "tmux"} {
 		w := agent.Want{Name: name, Spec: session.Spec{Agent: name, Name: name, Provider: "pty"}}

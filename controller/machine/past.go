@@ -7,25 +7,25 @@ import (
 	"gcity/controller/effect"
 )
 
-// Past contains the initial state of a new machine: the state that the previous controller saved, and facts about
+// InitialState contains the initial state of a new machine: the state that the previous controller saved, and facts about
 // this run.
-type Past struct {
-	Mode        string // mode in which this run was started
-	Measures    bool   // the session provider can measure resource usage
-	Histories   effect.Histories
-	Unread      string // reason why the crash histories could not be read
-	Automations map[string]automation.Memory
-	Forgot      string // reason why the state of automations could not be read
+type InitialState struct {
+	Mode               string // mode in which this run was started
+	Measures           bool   // the session provider can measure resource usage
+	Histories          effect.Histories
+	HistoriesProblem   string // reason why the crash histories could not be read
+	Automations        map[string]automation.Memory
+	AutomationsProblem string // reason why the state of automations could not be read
 	// for a city without a controller; nil = the machine of a controller
 	Observes *Observation
 }
 
 // New returns the machine of a new controller.
-func New(past Past) *Machine {
+func New(past InitialState) *Machine {
 	m := newMachine()
 	m.mode, m.gauge.able, m.observes = past.Mode, past.Measures, past.Observes
-	m.histories.fromFile, m.histories.readProblem = past.Histories, past.Unread
-	m.runs.Inherit(past.Automations, past.Forgot)
+	m.histories.fromFile, m.histories.readProblem = past.Histories, past.HistoriesProblem
+	m.runs.Inherit(past.Automations, past.AutomationsProblem)
 	return m
 }
 
@@ -47,31 +47,31 @@ func (c runsCity) Running() bool { return c.m.ending == alive && c.m.observes ==
 // Settle makes the machine ignore exits of agents. It is used for one-shot runs.
 func (m *Machine) Settle() { m.settling = true }
 
-// Standing is the part of the machine's state that the loop reads after a step.
-type Standing struct {
-	Looked bool // a list of sessions has succeeded or failed
-	News   bool // a new snapshot would differ from the last one
+// LoopState is the part of the machine's state that the loop reads after a step.
+type LoopState struct {
+	Listed  bool // a list of sessions has succeeded or failed
+	Changed bool // a new snapshot would differ from the last one
 	// time at which the stop in progress is given up; zero = agents are not being stopped
-	StopBy time.Time
-	Ended  bool
-	Left   bool  // the agents were left running
-	Lost   error // set if another controller owns the city
+	StopBy      time.Time
+	Ended       bool
+	LeftRunning bool  // the agents were left running
+	Lost        error // set if another controller owns the city
 	// description of what may still be running after a stop that timed out; "" = nothing
-	Remains string
+	StillRunning string
 }
 
-// Standing returns the current state for the loop.
-func (m *Machine) Standing() Standing {
-	s := Standing{
-		Looked: m.looks.listed || m.looks.unlisted != "", News: m.step.Changed,
-		Ended: m.ending == ended,
-		Left:  m.left, Lost: m.lost,
+// LoopState returns the current state for the loop.
+func (m *Machine) LoopState() LoopState {
+	s := LoopState{
+		Listed: m.looks.listed || m.looks.unlisted != "", Changed: m.step.Changed,
+		Ended:       m.ending == ended,
+		LeftRunning: m.leftRunning, Lost: m.lost,
 	}
 	if m.ending == stopAgents {
 		s.StopBy = m.cityStop.by
 	}
 	if m.cityStop.gaveUp {
-		s.Remains = m.cityStop.giveUp
+		s.StillRunning = m.cityStop.giveUp
 	}
 	return s
 }
@@ -89,7 +89,7 @@ func (m *Machine) LastMemory() (content []byte, due bool, err error) {
 	switch {
 	case m.lost != nil || m.conf == nil:
 		return nil, false, nil
-	case m.left:
+	case m.leftRunning:
 		content, err = m.histories.encode(true, (*record).toHandOver)
 		return content, true, err
 	case !m.histories.unsaved() && !m.histories.saving:

@@ -16,7 +16,7 @@ import (
 // Snapshot returns the state of the city for clients. It is a copy.
 func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
 	s := &city.Snapshot{At: now, Agents: make([]city.Agent, 0, len(m.order)), Degraded: []string{},
-		ShutDown: m.ending != alive && !m.left, Ending: m.cityStop.snapshotStop()}
+		ShutDown: m.ending != alive && !m.leftRunning, Ending: m.cityStop.snapshotStop()}
 	if m.conf != nil {
 		s.Name, s.Suspended = m.conf.Name, m.conf.Suspended
 		s.Config = city.ConfigInfo{Revision: step.Short(m.conf.Revision), Loaded: m.loader.loaded,

@@ -306,14 +306,14 @@ func (w *world) succeed(stuck ...string) {
 	before := w.m
 	w.m = newMachine()
 	saved := w.memory
-	if before.left {
+	if before.leftRunning {
 		content, _, err := before.LastMemory()
 		if err != nil {
 			w.breach = append(w.breach, err.Error())
 		}
 		saved, w.m.histories.fromFile.HandedOver = content, content != nil
 	}
-	if (w.current.OnDisk || before.left) && saved != nil {
+	if (w.current.OnDisk || before.leftRunning) && saved != nil {
 		if err := json.Unmarshal(saved, &w.m.histories.fromFile.Agents); err != nil {
 			w.breach = append(w.breach, "the file of crash histories: "+err.Error())
 		}
