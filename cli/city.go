@@ -82,7 +82,7 @@ func settle(ctx context.Context, e *env.Env) error {
 		e.Warn(err.Error())
 	}
 	done := env.SaySettling(ctx, e, h.Loop)
-	err = h.Loop.Settle(ctx)
+	err = h.Loop.RunOnce(ctx)
 	done()
 	if err != nil {
 		return err

@@ -276,9 +276,9 @@ func tiersOf(cfg *config.City) []config.Watchdog {
 // panic it returns a *recovery.Panic, and the agents continue.
 func (c *Controller) Run(ctx context.Context) error { return c.run(ctx, false) }
 
-// Settle brings the city to its configured state once, and returns with the agents running. It ignores exits of
+// RunOnce brings the city to its configured state once, and returns with the agents running. It ignores exits of
 // agents in the meantime. It returns early if ctx ends.
-func (c *Controller) Settle(ctx context.Context) error { return c.run(ctx, true) }
+func (c *Controller) RunOnce(ctx context.Context) error { return c.run(ctx, true) }
 
 // SetMode changes Snapshot.Mode, for example to headless when the console has closed.
 func (c *Controller) SetMode(mode string) {

@@ -29,13 +29,13 @@ const (
 
 // loop is the state of one run of a controller, except for the machine.
 type loop struct {
-	c      *Controller
-	settle bool
-	patrol *time.Ticker
-	pulse  *time.Ticker
-	wake   *time.Timer
-	limit  *time.Timer // timer of the stop of the city
-	exits  <-chan session.Exit
+	c       *Controller
+	oneShot bool
+	patrol  *time.Ticker
+	pulse   *time.Ticker
+	wake    *time.Timer
+	limit   *time.Timer // timer of the stop of the city
+	exits   <-chan session.Exit
 	// signals that the sessions should be listed
 	changes <-chan struct{}
 	health  string
@@ -50,7 +50,7 @@ type loop struct {
 	beat    time.Duration   // current interval of pulse
 }
 
-func (c *Controller) run(ctx context.Context, settle bool) error {
+func (c *Controller) run(ctx context.Context, oneShot bool) error {
 	select {
 	case <-c.done:
 		return errRan
@@ -59,7 +59,7 @@ func (c *Controller) run(ctx context.Context, settle bool) error {
 	defer close(c.done)
 	interval := c.m.Configuration().Patrol
 	l := &loop{
-		c: c, settle: settle, every: interval, beat: c.pulse.Every(interval), unseen: true,
+		c: c, oneShot: oneShot, every: interval, beat: c.pulse.Every(interval), unseen: true,
 		patrol: time.NewTicker(interval), pulse: time.NewTicker(c.pulse.Every(interval)),
 		wake:  time.NewTimer(time.Hour),
 		limit: time.NewTimer(time.Hour),
@@ -75,8 +75,8 @@ func (c *Controller) run(ctx context.Context, settle bool) error {
 	if n, ok := c.o.Provider.(session.Changer); ok {
 		l.changes = n.Changes()
 	}
-	if settle {
-		c.m.Settle()
+	if oneShot {
+		c.m.SetOneShot()
 	}
 	err, fault := l.runCatchingPanics(func() error {
 		c.sweep()
@@ -109,7 +109,7 @@ func (c *Controller) sweep() {
 
 // turns runs the loop until the city has ended.
 func (l *loop) turns(ctx context.Context) error {
-	if !l.settle {
+	if !l.oneShot {
 		l.c.perform(time.Now(), []effect.Effect{effect.Record{Event: events.Event{
 			Type: events.ControllerStarted, Actor: effect.ActorController,
 			Message: "revision " + step.Short(l.c.m.Configuration().Revision) + " is in force",
@@ -126,7 +126,7 @@ func (l *loop) turns(ctx context.Context) error {
 		select {
 		case <-done:
 			done = nil
-			in = effect.Shutdown{Leave: l.settle}
+			in = effect.Shutdown{Leave: l.oneShot}
 		case <-l.limit.C:
 			return l.abandon(ctx)
 		case err := <-l.c.faults:
@@ -265,7 +265,7 @@ func (l *loop) arm() {
 func (c *Controller) StopLimit() time.Duration { return time.Duration(c.limit.Load()) }
 
 func (l *loop) over() bool {
-	return l.c.m.LoopState().Ended || (l.settle && l.c.m.OneShotDone())
+	return l.c.m.LoopState().Ended || (l.oneShot && l.c.m.OneShotDone())
 }
 
 // abandon ends the stop of a city although some agents did not stop in time.
@@ -285,7 +285,7 @@ func (l *loop) verdict(ctx context.Context) error {
 		return fmt.Errorf("the city has ended, but some agents may still be running: %s; %s",
 			left, machine.LookFor)
 	}
-	if l.settle && ctx.Err() != nil {
+	if l.oneShot && ctx.Err() != nil {
 		return fmt.Errorf("the city did not reach its configured state: %w", context.Cause(ctx))
 	}
 	return nil

@@ -303,7 +303,7 @@ func TestSettle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)
 		w.fake.Fail("b", errors.New("no such folder"))
-		if err := w.Settle(t.Context()); err != nil {
+		if err := w.RunOnce(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if w.fake.Started("a") != 1 || w.state("a") != "running" || w.state("b") != "failed" {

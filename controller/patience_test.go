@@ -226,7 +226,7 @@ func TestTheSlowAreAdopted(t *testing.T) {
 				t.Error("quick does not run")
 			}
 			if settle {
-				if err := w.Settle(t.Context()); err != nil {
+				if err := w.RunOnce(t.Context()); err != nil {
 					t.Error(err)
 				}
 			} else {

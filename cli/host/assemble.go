@@ -34,7 +34,7 @@ func SchemaNames() []string { return keys.Schemas() }
 type loop interface {
 	city.Control
 	Run(ctx context.Context) error
-	Settle(ctx context.Context) error
+	RunOnce(ctx context.Context) error
 	Hurry()
 	GiveUp()
 	StopLimit() time.Duration

@@ -22,13 +22,13 @@ type slow struct {
 	gaveUp  chan struct{}
 }
 
-func (*slow) Run(context.Context) error    { return nil }
-func (*slow) Settle(context.Context) error { return nil }
-func (*slow) SetMode(string)               {}
-func (*slow) Looked() <-chan struct{}      { return nil }
-func (s *slow) GiveUp()                    { close(s.gaveUp) }
-func (s *slow) Hurry()                     { close(s.hurried) }
-func (s *slow) StopLimit() time.Duration   { return time.Duration(s.limit.Load()) }
+func (*slow) Run(context.Context) error     { return nil }
+func (*slow) RunOnce(context.Context) error { return nil }
+func (*slow) SetMode(string)                {}
+func (*slow) Looked() <-chan struct{}       { return nil }
+func (s *slow) GiveUp()                     { close(s.gaveUp) }
+func (s *slow) Hurry()                      { close(s.hurried) }
+func (s *slow) StopLimit() time.Duration    { return time.Duration(s.limit.Load()) }
 
 // The stop limit comes from the configuration in force when the stop begins. It covers a chain of dependent agents.
 // Shortly before the limit, all remaining agents are killed, so that none is left running.

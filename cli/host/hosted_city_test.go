@@ -21,7 +21,7 @@ import (
 type endless struct{ city.Control }
 
 func (endless) Run(ctx context.Context) error { <-ctx.Done(); return nil }
-func (endless) Settle(context.Context) error  { return nil }
+func (endless) RunOnce(context.Context) error { return nil }
 func (endless) Hurry()                        {}
 func (endless) GiveUp()                       {}
 func (endless) StopLimit() time.Duration      { return time.Minute }

@@ -93,7 +93,7 @@ func (p always) died(now time.Time, a *record, e session.Exit, drained *drain) {
 	if final {
 		a.stayFinal("exited while draining: " + v.Reason)
 	}
-	if m.settling {
+	if m.oneShot {
 		a.rest.stay(v.Reason)
 		return
 	}

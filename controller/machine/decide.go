@@ -112,7 +112,7 @@ func (m *Machine) whyStop(now time.Time, a *record) cause {
 		return cause{kind: causeSuspend, why: a.pool.Want.Suspended.String()}
 	case a.act.intent.kind != causeNone:
 		return a.act.intent
-	case a.unwanted() && !a.phase.Ready() && !m.settling && !a.pool.Guessed():
+	case a.unwanted() && !a.phase.Ready() && !m.oneShot && !a.pool.Guessed():
 		return cause{kind: causeDrained, why: a.surplusReason() + "; it was not ready yet"}
 	}
 	return a.policy.ends(now, a)
@@ -123,7 +123,7 @@ func (m *Machine) whyStop(now time.Time, a *record) cause {
 func (m *Machine) idle(now time.Time, a *record) cause {
 	a.silence.idleAt = time.Time{}
 	limit := a.want.IdleTimeout
-	if limit == 0 || m.settling || a.sess.life.Activity.IsZero() || a.sess.life.Attached > 0 ||
+	if limit == 0 || m.oneShot || a.sess.life.Activity.IsZero() || a.sess.life.Attached > 0 ||
 		a.sess.life.Frozen || a.sess.obscure() {
 		return cause{}
 	}

@@ -16,7 +16,7 @@ import (
 // pool.
 func (wk *work) leaves(a *record) {
 	switch {
-	case !a.unwanted() || wk.m.conf.NoWork || wk.m.settling ||
+	case !a.unwanted() || wk.m.conf.NoWork || wk.m.oneShot ||
 		wk.m.ending != alive:
 	case a.want == nil || a.pool.Placed() && wk.m.pools.Sure(a.pool):
 		wk.leavers[a.name] = a.pool.Name()
@@ -28,7 +28,7 @@ func (wk *work) leaves(a *record) {
 func (wk *work) seekLeavers() {
 	tasks := wk.tasks
 	if len(tasks) == 0 || !wk.m.looks.listed || len(wk.m.looks.unlistedProviders) > 0 ||
-		wk.m.settling ||
+		wk.m.oneShot ||
 		wk.m.ending != alive {
 		return
 	}

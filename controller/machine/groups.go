@@ -82,8 +82,8 @@ func (ld *loader) flagged(g groupWaiter) (on bool, still agent.Suspension) {
 	return false, p.Want.Suspended
 }
 
-// settleGroups answers the commands for groups that have reached the requested state.
-func (ld *loader) settleGroups() {
+// answerGroups answers the commands for groups that have reached the requested state.
+func (ld *loader) answerGroups() {
 	ld.groups = slices.DeleteFunc(ld.groups, func(g groupWaiter) bool {
 		on, still := ld.flagged(g)
 		if on != g.on {

@@ -37,7 +37,7 @@ type Machine struct {
 	awake       time.Time // end of the last stall of the whole program; zero = no stall
 	turn        uint64    // number of the current step
 	step        step.Output
-	settling    bool // one-shot mode: exits are not handled
+	oneShot     bool // one-shot mode: exits are not handled
 	texts       outbox.Texts
 	watchdogs   tier.Watchdogs
 	away        string // reason why the city's folder is not at its path; "" = it is
@@ -80,12 +80,12 @@ func (m *Machine) Step(now time.Time, in effect.Input) []effect.Effect {
 	m.step.Begin()
 	_ = m.takeSession(now, in) || m.takeRun(now, in) || m.takeWork(now, in) ||
 		m.takeWatchdog(now, in) || m.takeTime(now, in) || m.takeCity(now, in)
-	m.settle(now)
+	m.finishStep(now)
 	return m.step.Effects
 }
 
-// settle completes a step with actions that any input may cause. It also acknowledges recorded exits.
-func (m *Machine) settle(now time.Time) {
+// finishStep completes a step with actions that any input may cause. It also acknowledges recorded exits.
+func (m *Machine) finishStep(now time.Time) {
 	m.pools.Rollouts.Turn(now)
 	m.watchdogs.Watch(now)
 	m.texts.Deliver(now)
@@ -100,7 +100,7 @@ func (m *Machine) settle(now time.Time) {
 		m.deps.decideNeighbours(now)
 	}
 	if len(m.loader.groups) > 0 {
-		m.loader.settleGroups()
+		m.loader.answerGroups()
 	}
 	m.step.AppendLate()
 	for _, a := range m.order {
@@ -349,7 +349,7 @@ func (ld *loader) load(ws ...waiter) {
 		return
 	}
 	// without the list of running agents, removesMost cannot decide
-	if !ld.m.looks.listed && !ld.m.settling {
+	if !ld.m.looks.listed && !ld.m.oneShot {
 		ld.again = true
 		return
 	}

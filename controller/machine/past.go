@@ -36,7 +36,7 @@ func (m *Machine) Configuration() *effect.Configuration { return m.conf }
 type runsCity struct{ m *Machine }
 
 func (c runsCity) Configuration() *effect.Configuration { return c.m.conf }
-func (c runsCity) Settling() bool                       { return c.m.settling }
+func (c runsCity) OneShot() bool                        { return c.m.oneShot }
 func (c runsCity) Away() bool                           { return c.m.away != "" }
 func (c runsCity) StoreProblem() string                 { return c.m.work.storeProblem("") }
 func (c runsCity) CountWork()                           { c.m.work.count() }
@@ -44,8 +44,8 @@ func (c runsCity) CountWork()                           { c.m.work.count() }
 // Running reports whether agents and runs may start.
 func (c runsCity) Running() bool { return c.m.ending == alive && c.m.observes == nil }
 
-// Settle makes the machine ignore exits of agents. It is used for one-shot runs.
-func (m *Machine) Settle() { m.settling = true }
+// SetOneShot makes the machine ignore exits of agents. It is used for one-shot runs.
+func (m *Machine) SetOneShot() { m.oneShot = true }
 
 // LoopState is the part of the machine's state that the loop reads after a step.
 type LoopState struct {

@@ -27,7 +27,7 @@ func (wk *work) purge(now time.Time) {
 }
 
 func (wk *work) backUp(now time.Time) {
-	if !wk.m.conf.Backups || wk.m.settling || wk.backingUp || now.Sub(wk.backedUp) < backupLook {
+	if !wk.m.conf.Backups || wk.m.oneShot || wk.backingUp || now.Sub(wk.backedUp) < backupLook {
 		return
 	}
 	wk.backingUp, wk.backedUp = true, now

@@ -135,7 +135,7 @@ func (p always) failed(now time.Time, a *record, err error) {
 	if v.Outcome != restart.Quarantine {
 		a.rest.wait(city.Failed, err.Error(), a.rest.notBefore)
 	}
-	if m.settling {
+	if m.oneShot {
 		a.rest.staysDown = true
 	}
 }
@@ -156,7 +156,7 @@ func (m *Machine) cannotStart(now time.Time, a *record, err error) {
 	a.act.because = "retried after a failed start"
 	m.set(now, a, a.rest.hold, a.rest.holdWhy, a.rest.notBefore)
 	a.since = a.rest.missing.Since // keep the time of the first failure
-	if m.settling {
+	if m.oneShot {
 		a.rest.staysDown = true
 	}
 }

@@ -245,7 +245,7 @@ func (w *world) tell(words []string) error {
 		w.asked = 0
 	case "settle": // one-shot mode, with agents already running
 		w.m = newMachine()
-		w.m.settling = true
+		w.m.oneShot = true
 		w.begin()
 	case "active":
 		w.alive[arg(0)].Activity = w.now

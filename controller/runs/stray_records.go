@@ -17,7 +17,7 @@ const (
 // CheckStrays requests a check of open records if one is due.
 func (rs *Runs) CheckStrays(now time.Time) {
 	if rs.strayCheck.IsZero() || now.Before(rs.strayCheck) || !rs.RecordsRead ||
-		!rs.city.Running() || rs.city.Settling() ||
+		!rs.city.Running() || rs.city.OneShot() ||
 		rs.city.StoreProblem() != "" {
 		return
 	}

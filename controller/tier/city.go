@@ -34,7 +34,7 @@ func New(c City, out *step.Output) Watchdogs {
 type City interface {
 	Configuration() *effect.Configuration
 	Running() bool    // the city is not being stopped
-	Settling() bool   // one-shot mode, in which nothing may start
+	OneShot() bool    // one-shot mode, in which nothing may start
 	Listed() bool     // at least one list of sessions has succeeded
 	Awake() time.Time // end of the last stall of the whole program; zero = no stall
 	CountWork()

@@ -105,7 +105,7 @@ func (wd *Watchdogs) tier(name string) *tier {
 
 // Watch advances all watchdogs. It is level-triggered: a second call changes nothing.
 func (wd *Watchdogs) Watch(now time.Time) {
-	if len(wd.tiers) == 0 || wd.city.Settling() || !wd.city.Listed() {
+	if len(wd.tiers) == 0 || wd.city.OneShot() || !wd.city.Listed() {
 		return
 	}
 	for _, t := range wd.tiers {
