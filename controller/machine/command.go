@@ -26,7 +26,7 @@ func (cs *commands) takeFrom(now time.Time, in effect.Command) {
 
 // take handles a command. The command is answered when its action is done (see waiter), or refused immediately.
 func (cs *commands) take(now time.Time, id uint64, cmd city.Command) {
-	if cs.m.ending != alive {
+	if cs.m.ending != running {
 		if c, ok := cmd.(city.Shutdown); ok && !c.Leave {
 			cs.m.cityStop.leaving = append(cs.m.cityStop.leaving, effect.Answer{ID: id})
 			cs.m.cityStop.hurryUp(now) // a second request ends the grace period

@@ -71,7 +71,7 @@ func (m *Machine) died(now time.Time, a *record, e session.Exit) {
 		m.afterStop(now, a, asked)
 		return
 	}
-	if a.want == nil || a.want.Suspended.On() || m.ending != alive {
+	if a.want == nil || a.want.Suspended.On() || m.ending != running {
 		m.journal.recordEnd(a, e, events.Event{Type: events.AgentStopped, Message: d.String(),
 			Payload: effect.ExitPayload(e)})
 		return

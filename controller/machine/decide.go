@@ -128,8 +128,8 @@ func (m *Machine) idle(now time.Time, a *record) cause {
 		return cause{}
 	}
 	active := a.sess.life.Activity
-	if m.awake.After(active) { // a stall of the whole program does not count as silence
-		active = m.awake
+	if m.stalledUntil.After(active) { // a stall of the whole program does not count as silence
+		active = m.stalledUntil
 	}
 	a.silence.idleAt = active.Add(limit)
 	if now.Before(a.silence.idleAt) {
@@ -226,7 +226,7 @@ func (m *Machine) stuckness(now time.Time, a *record) {
 		return
 	}
 	since := a.sess.lastOutput
-	for _, t := range []time.Time{a.silence.taskAt, m.awake} {
+	for _, t := range []time.Time{a.silence.taskAt, m.stalledUntil} {
 		if t.After(since) {
 			since = t
 		}

@@ -51,7 +51,7 @@ func (dr *drains) pending(now time.Time, a *record) {
 		return
 	}
 	switch {
-	case dr.m.oneShot || dr.m.ending != alive || !a.phase.Ready() || a.pool.Guessed():
+	case dr.m.oneShot || dr.m.ending != running || !a.phase.Ready() || a.pool.Guessed():
 	case a.pool != nil && a.unwanted() && a.finish.drain == nil:
 		dr.drain(now, a, byPool, a.surplusReason())
 	case a.finish.drain != nil && a.finish.drain.by == byPool && !a.unwanted() &&

@@ -11,7 +11,7 @@ import (
 
 // shutdown starts the stop of the city. If leave is true, only the controller ends, and the agents continue.
 func (m *Machine) shutdown(now time.Time, leave bool) {
-	if m.ending != alive {
+	if m.ending != running {
 		return
 	}
 	m.step.Changed = true

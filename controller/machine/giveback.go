@@ -17,7 +17,7 @@ import (
 func (wk *work) leaves(a *record) {
 	switch {
 	case !a.unwanted() || wk.m.conf.NoWork || wk.m.oneShot ||
-		wk.m.ending != alive:
+		wk.m.ending != running:
 	case a.want == nil || a.pool.Placed() && wk.m.pools.Sure(a.pool):
 		wk.leavers[a.name] = a.pool.Name()
 	}
@@ -29,7 +29,7 @@ func (wk *work) seekLeavers() {
 	tasks := wk.tasks
 	if len(tasks) == 0 || !wk.m.looks.listed || len(wk.m.looks.unlistedProviders) > 0 ||
 		wk.m.oneShot ||
-		wk.m.ending != alive {
+		wk.m.ending != running {
 		return
 	}
 	for _, p := range wk.m.pools.All() {
@@ -51,7 +51,7 @@ func (wk *work) seekLeavers() {
 
 // giveBack returns the work of departed members to their pools. It skips members that are running or wanted again.
 func (wk *work) giveBack() {
-	if len(wk.leaving) > 0 || wk.failing || wk.m.ending != alive {
+	if len(wk.leaving) > 0 || wk.failing || wk.m.ending != running {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(wk.leavers)) {

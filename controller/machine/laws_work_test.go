@@ -142,7 +142,7 @@ func (w *world) fire(name string) {
 
 // stopAndBegin stops the city with all its runs, and starts it again.
 func (w *world) stopAndBegin(who byte) {
-	if w.blind != "" || w.m.ending != alive {
+	if w.blind != "" || w.m.ending != running {
 		return
 	}
 	t := &w.floor.trials

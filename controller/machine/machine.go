@@ -19,42 +19,42 @@ import (
 // Machine contains all mutable state of a city. It has no clock, no lock and no I/O. One goroutine owns it. Equal
 // inputs give equal effects in the same order (L8).
 type Machine struct {
-	conf        *effect.Configuration // nil until the first configuration is loaded
-	loader      loader
-	commands    commands
-	drains      drains
-	drifts      drifts
-	looks       looks
-	journal     journal
-	work        work
-	runs        runs.Runs
-	histories   historyFile // saves crash histories
-	gauge       gauge       // measures processes
-	agents      map[string]*record
-	order       []*record // sorted by name
-	pools       pools.Pools
-	deps        dependencies
-	awake       time.Time // end of the last stall of the whole program; zero = no stall
-	turn        uint64    // number of the current step
-	step        step.Output
-	oneShot     bool // one-shot mode: exits are not handled
-	texts       outbox.Texts
-	watchdogs   tier.Watchdogs
-	away        string // reason why the city's folder is not at its path; "" = it is
-	health      string // problem of the event log; "" = none
-	listener    tcpListener
-	mode        string // mode in which the city runs
-	ending      ending
-	cityStop    cityStop     // used while the city stops
-	leftRunning bool         // the agents were left running
-	lost        error        // set if another controller owns the city
-	observes    *Observation // set if no agent starts or stops
+	conf         *effect.Configuration // nil until the first configuration is loaded
+	loader       loader
+	commands     commands
+	drains       drains
+	drifts       drifts
+	looks        looks
+	journal      journal
+	work         work
+	runs         runs.Runs
+	histories    historyFile // saves crash histories
+	gauge        gauge       // measures processes
+	agents       map[string]*record
+	order        []*record // sorted by name
+	pools        pools.Pools
+	deps         dependencies
+	stalledUntil time.Time // end of the last stall of the whole program; zero = no stall
+	turn         uint64    // number of the current step
+	step         step.Output
+	oneShot      bool // one-shot mode: exits are not handled
+	texts        outbox.Texts
+	watchdogs    tier.Watchdogs
+	folderMoved  string // reason why the city's folder is not at its path; "" = it is
+	logProblem   string // problem of the event log; "" = none
+	listener     tcpListener
+	mode         string // mode in which the city runs
+	ending       ending
+	cityStop     cityStop     // used while the city stops
+	leftRunning  bool         // the agents were left running
+	lost         error        // set if another controller owns the city
+	observes     *Observation // set if no agent starts or stops
 }
 
 type ending int
 
 const (
-	alive ending = iota
+	running ending = iota
 	stopAgents
 	leaveAgents
 	ended
@@ -109,7 +109,7 @@ func (m *Machine) finishStep(now time.Time) {
 			m.flushAcks(a)
 		}
 	}
-	if m.ending != alive {
+	if m.ending != running {
 		m.cityStop.proceed(now)
 	}
 	m.histories.save(now)
@@ -130,8 +130,8 @@ func (m *Machine) takeTime(now time.Time, in effect.Input) bool {
 		m.gauge.measure(now, m.gauge.age(m.order))
 		m.listener.open()
 	case effect.Stalled:
-		m.awake = now
-		m.watchdogs.Waken(now)
+		m.stalledUntil = now
+		m.watchdogs.Stalled(now)
 	case effect.Wake:
 		m.decideAll(now)
 		m.runs.Turn(now)
@@ -270,7 +270,7 @@ func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 		m.shutdown(now, true)
 		m.lost, m.ending = in.Err, leaveAgents // the other controller continues a stop in progress
 	case effect.FolderMoved:
-		m.away, m.step.Changed = in.Why, true
+		m.folderMoved, m.step.Changed = in.Why, true
 		m.runs.Scan()
 	case effect.Shutdown:
 		m.shutdown(now, in.Leave)
@@ -281,7 +281,7 @@ func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 	case effect.ModeChanged:
 		m.step.Note(&m.mode, in.Mode)
 	case effect.LogHealth:
-		m.step.Note(&m.health, in.Degraded)
+		m.step.Note(&m.logProblem, in.Degraded)
 	case effect.ListenerChanged:
 		m.step.Note(&m.listener.Address, in.Listener.Address)
 		m.step.Note(&m.listener.TokenFile, in.Listener.TokenFile)
@@ -345,7 +345,7 @@ func (ld *loader) load(ws ...waiter) {
 		ld.again = true
 		return
 	}
-	if ld.m.conf == nil || ld.m.ending != alive {
+	if ld.m.conf == nil || ld.m.ending != running {
 		return
 	}
 	// without the list of running agents, removesMost cannot decide
@@ -363,7 +363,7 @@ func (ld *loader) load(ws ...waiter) {
 // incomplete while a user saves it. Therefore a change is loaded only if two consecutive patrols read the same
 // revision.
 func (ld *loader) loadAtPatrol() {
-	if ld.loading || ld.m.conf == nil || ld.m.ending != alive || !ld.m.looks.listed {
+	if ld.loading || ld.m.conf == nil || ld.m.ending != running || !ld.m.looks.listed {
 		return
 	}
 	ld.loading = true

@@ -33,7 +33,7 @@ type gauge struct {
 
 // measure requests a sample if an agent is running and the newest sample is older than age.
 func (ga *gauge) measure(now time.Time, age time.Duration) {
-	if !ga.able || ga.busy || ga.m.oneShot || ga.m.ending != alive || now.Sub(ga.ordered) < age ||
+	if !ga.able || ga.busy || ga.m.oneShot || ga.m.ending != running || now.Sub(ga.ordered) < age ||
 		!slices.ContainsFunc(ga.m.order, func(a *record) bool { return a.phase.Alive() }) {
 		return
 	}

@@ -37,12 +37,12 @@ type runsCity struct{ m *Machine }
 
 func (c runsCity) Configuration() *effect.Configuration { return c.m.conf }
 func (c runsCity) OneShot() bool                        { return c.m.oneShot }
-func (c runsCity) Away() bool                           { return c.m.away != "" }
+func (c runsCity) FolderMoved() bool                    { return c.m.folderMoved != "" }
 func (c runsCity) StoreProblem() string                 { return c.m.work.storeProblem("") }
 func (c runsCity) CountWork()                           { c.m.work.count() }
 
 // Running reports whether agents and runs may start.
-func (c runsCity) Running() bool { return c.m.ending == alive && c.m.observes == nil }
+func (c runsCity) Running() bool { return c.m.ending == running && c.m.observes == nil }
 
 // SetOneShot makes the machine ignore exits of agents. It is used for one-shot runs.
 func (m *Machine) SetOneShot() { m.oneShot = true }

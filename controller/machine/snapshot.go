@@ -16,7 +16,7 @@ import (
 // Snapshot returns the state of the city for clients. It is a copy.
 func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
 	s := &city.Snapshot{At: now, Agents: make([]city.Agent, 0, len(m.order)), Degraded: []string{},
-		ShutDown: m.ending != alive && !m.leftRunning, Ending: m.cityStop.snapshotStop()}
+		ShutDown: m.ending != running && !m.leftRunning, Ending: m.cityStop.snapshotStop()}
 	if m.conf != nil {
 		s.Name, s.Suspended = m.conf.Name, m.conf.Suspended
 		s.Config = city.ConfigInfo{Revision: step.Short(m.conf.Revision), Loaded: m.loader.loaded,
@@ -26,11 +26,11 @@ func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
 			s.Config.Held = &m.loader.held.Held
 		}
 	}
-	for _, problem := range slices.Concat([]string{m.away, m.looks.unlisted, m.runs.Forgotten,
+	for _, problem := range slices.Concat([]string{m.folderMoved, m.looks.unlisted, m.runs.Forgotten,
 		m.runs.Unread,
 		m.runs.Unswept, m.runs.Unclosable, m.runs.Unfed}, m.work.storeProblems(), []string{
 		m.runs.Unopened, m.runs.Unclosed, m.work.uncounted, m.work.unpurged, m.work.unbacked,
-		m.work.unreturned, m.runs.Unsaved, m.health, m.listener.Problem, m.histories.readProblem,
+		m.work.unreturned, m.runs.Unsaved, m.logProblem, m.listener.Problem, m.histories.readProblem,
 		m.histories.saveProblem, m.gauge.problem,
 	}) {
 		if problem != "" {
@@ -55,7 +55,7 @@ func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
 	if m.conf != nil {
 		s.Console, s.Store = m.conf.Console, m.conf.Store
 	}
-	s.Away, s.Mode = m.away, m.mode
+	s.Away, s.Mode = m.folderMoved, m.mode
 	s.API, s.APIToken = m.listener.Address, m.listener.TokenFile
 	s.Pools = m.drawPools()
 	s.CountMail(m.work.mail)

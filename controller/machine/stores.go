@@ -70,7 +70,7 @@ func (wk *work) probe(now time.Time) {
 	due := slices.ContainsFunc(wk.stores, func(s guard.Trouble) bool {
 		return !now.Before(s.Until)
 	})
-	if !due || wk.probing || wk.m.ending != alive || wk.m.oneShot {
+	if !due || wk.probing || wk.m.ending != running || wk.m.oneShot {
 		return
 	}
 	wk.probing = true

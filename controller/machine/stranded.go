@@ -16,7 +16,7 @@ import (
 // findStranded finds work of assignees that are not running and will not start without a user. It records the start
 // of this condition.
 func (wk *work) findStranded(now time.Time) {
-	if wk.m.conf == nil || !wk.m.looks.listed || wk.m.ending != alive ||
+	if wk.m.conf == nil || !wk.m.looks.listed || wk.m.ending != running ||
 		len(wk.held) == 0 && len(wk.idleSince) == 0 {
 		return
 	}

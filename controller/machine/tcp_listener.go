@@ -17,7 +17,7 @@ type tcpListener struct {
 
 // open requests the listener that [api] describes, if [api] differs from the last request.
 func (tl *tcpListener) open() {
-	if tl.m.conf == nil || tl.m.ending != alive || tl.m.oneShot {
+	if tl.m.conf == nil || tl.m.ending != running || tl.m.oneShot {
 		return
 	}
 	want := tl.m.conf.API

@@ -15,7 +15,7 @@ import (
 // textCity implements the view of the city that controller/outbox uses.
 type textCity struct{ m *Machine }
 
-func (c textCity) Running() bool { return c.m.ending == alive }
+func (c textCity) Running() bool { return c.m.ending == running }
 func (c textCity) Look()         { c.m.looks.look() }
 
 func (c textCity) Terminal(name string) (t outbox.Terminal) {
@@ -49,7 +49,7 @@ func noSession(a *record) string {
 func (c textCity) Outlook(name string) (why string, never bool) {
 	a := c.m.agents[name]
 	switch {
-	case c.m.ending != alive:
+	case c.m.ending != running:
 		return "the city is being stopped", true
 	case a == nil:
 		return "it was removed", true

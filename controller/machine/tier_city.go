@@ -13,8 +13,8 @@ import (
 // tierCity implements the view of the city that controller/tier uses.
 type tierCity struct{ runsCity }
 
-func (c tierCity) Listed() bool     { return c.m.looks.listed }
-func (c tierCity) Awake() time.Time { return c.m.awake }
+func (c tierCity) Listed() bool            { return c.m.looks.listed }
+func (c tierCity) StalledUntil() time.Time { return c.m.stalledUntil }
 
 func (c tierCity) Record(e events.Event, answers ...effect.Answer) {
 	c.m.journal.inOrder(queuedRecord{Record: effect.Record{Event: e, Answers: answers}})

@@ -92,7 +92,7 @@ func (wk *work) changed(in effect.BeadChanged) {
 
 // count requests a count of open work, in total and for each pool without a check.
 func (wk *work) count() {
-	if wk.m.conf == nil || wk.m.conf.NoWork || wk.m.ending != alive {
+	if wk.m.conf == nil || wk.m.conf.NoWork || wk.m.ending != running {
 		return
 	}
 	if wk.counting {

@@ -185,7 +185,7 @@ func (w *world) hold(f effect.Effect) {
 			(why != "" && d.Gate != automation.Manual || d.Off != "") {
 			w.breaks("L2: %s is opened by itself while it is %s%s", d.Scoped(), d.Off, why)
 		}
-		if w.m.ending != alive {
+		if w.m.ending != running {
 			w.breaks("L2: %s is opened while the city ends", d.Scoped())
 		}
 		if n := len(w.m.runs.Current); n > automation.Most {
@@ -194,7 +194,7 @@ func (w *world) hold(f effect.Effect) {
 	case effect.Run, effect.CloseRun, effect.SaveAutomations, effect.Subscribe, effect.SweepRuns:
 		t.writes++
 	}
-	if _, run := f.(effect.Run); run && w.m.ending != alive {
+	if _, run := f.(effect.Run); run && w.m.ending != running {
 		w.breaks("a run begins while the city ends: %s", f.Key())
 	}
 }

@@ -18,7 +18,7 @@ import (
 // Scan requests a scan of the automation folders.
 func (rs *Runs) Scan() {
 	if rs.city.Configuration() == nil || rs.city.Configuration().NoWork || !rs.city.Running() ||
-		rs.city.OneShot() || rs.city.Away() {
+		rs.city.OneShot() || rs.city.FolderMoved() {
 		return
 	}
 	if rs.Scanning {
@@ -117,7 +117,7 @@ func (rs *Runs) RunsSwept(now time.Time, in effect.RunsSwept) {
 
 // Turn evaluates all automations and starts the runs that are due.
 func (rs *Runs) Turn(now time.Time) {
-	if !rs.known || !rs.RecordsRead || !rs.city.Running() || rs.city.OneShot() || rs.city.Away() {
+	if !rs.known || !rs.RecordsRead || !rs.city.Running() || rs.city.OneShot() || rs.city.FolderMoved() {
 		return
 	}
 	actions := rs.Schedule.Turn(now, automation.World{Suspended: rs.Suspended,

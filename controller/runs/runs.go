@@ -72,7 +72,7 @@ type City interface {
 	Configuration() *effect.Configuration // nil before the first configuration
 	Running() bool                        // the city is not being stopped
 	OneShot() bool                        // one-shot mode, in which nothing may start
-	Away() bool                           // the city's folder is not at its path
+	FolderMoved() bool                    // the city's folder is not at its path
 	StoreProblem() string                 // reason why the city's store cannot be used; "" = it can
 	CountWork()
 }

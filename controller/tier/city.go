@@ -33,10 +33,10 @@ func New(c City, out *step.Output) Watchdogs {
 // City is the view of the city that watchdogs use.
 type City interface {
 	Configuration() *effect.Configuration
-	Running() bool    // the city is not being stopped
-	OneShot() bool    // one-shot mode, in which nothing may start
-	Listed() bool     // at least one list of sessions has succeeded
-	Awake() time.Time // end of the last stall of the whole program; zero = no stall
+	Running() bool           // the city is not being stopped
+	OneShot() bool           // one-shot mode, in which nothing may start
+	Listed() bool            // at least one list of sessions has succeeded
+	StalledUntil() time.Time // end of the last stall of the whole program; zero = no stall
 	CountWork()
 	// Record records an event, after the events that are already queued.
 	Record(e events.Event, answers ...effect.Answer)

@@ -261,8 +261,8 @@ func (wd *Watchdogs) facts(now time.Time, t *tier, a *Agent) watchdog.Facts {
 	if f.Called || !known {
 		age = now.Sub(t.since)
 	}
-	if !wd.city.Awake().IsZero() {
-		age = min(age, now.Sub(wd.city.Awake()))
+	if !wd.city.StalledUntil().IsZero() {
+		age = min(age, now.Sub(wd.city.StalledUntil()))
 	}
 	f.Age = max(0, age)
 	if age, ok := wd.lastSign(now, t, a).Age(now); ok && age <= f.Age {
@@ -290,9 +290,9 @@ func (wd *Watchdogs) lastSign(now time.Time, t *tier, a *Agent) watchdog.Sight {
 	return watchdog.Sight{}.See(o.decidedAt, time.Time{}, o.decidedAt)
 }
 
-// Waken restarts all intervals and the deadlines of triage agents after a stall of the whole program, because the
+// Stalled restarts all intervals and the deadlines of triage agents after a stall of the whole program, because the
 // agents may have stalled too.
-func (wd *Watchdogs) Waken(now time.Time) {
+func (wd *Watchdogs) Stalled(now time.Time) {
 	for _, t := range wd.tiers {
 		t.next = time.Time{}
 		if b := t.beat; b != nil {
@@ -385,8 +385,8 @@ func (wd *Watchdogs) drawTier(now time.Time, t *tier) city.Watchdog {
 		v.Heartbeat = &at
 	case a.Alive:
 		began := a.Life.Started
-		if wd.city.Awake().After(began) {
-			began = wd.city.Awake()
+		if wd.city.StalledUntil().After(began) {
+			began = wd.city.StalledUntil()
 		}
 		v.Heartbeat = &began
 	}
