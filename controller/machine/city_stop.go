@@ -116,10 +116,10 @@ func (fn *cityStop) awaited() []string {
 
 // unlistedReason returns the reason why it is unknown whether sessions are still running.
 func (fn *cityStop) unlistedReason() string {
-	if len(fn.m.looks.unknown) == 0 {
+	if len(fn.m.lists.unknown) == 0 {
 		return "listing the sessions, to confirm that all have ended"
 	}
-	return "the sessions of " + strings.Join(slices.Sorted(maps.Keys(fn.m.looks.unknown)), ", ") +
+	return "the sessions of " + strings.Join(slices.Sorted(maps.Keys(fn.m.lists.unknown)), ", ") +
 		" cannot be listed, so they may still be running"
 }
 
@@ -167,8 +167,8 @@ func (m *Machine) GiveUpAgents(now time.Time) []effect.Effect {
 	if len(left) > 0 {
 		parts = append(parts, "may still be running: "+strings.Join(left, ", "))
 	}
-	if m.looks.unlisted != "" {
-		parts = append(parts, m.looks.unlisted)
+	if m.lists.problem != "" {
+		parts = append(parts, m.lists.problem)
 	} else if len(left) == 0 {
 		parts = append(parts, "it is unknown whether agents still run: "+
 			orDefault(strings.Join(m.cityStop.waits, "; "), m.cityStop.unlistedReason()))
@@ -214,10 +214,10 @@ func (fn *cityStop) proceed(now time.Time) {
 	m := fn.m
 	switch m.ending {
 	case stopAgents:
-		if !m.looks.listing && fn.quiet() &&
-			(fn.early || m.looks.ordered < fn.lastOp() || fn.due(now)) {
+		if !m.lists.listing && fn.quiet() &&
+			(fn.early || m.lists.ordered < fn.lastOp() || fn.due(now)) {
 			fn.relook = time.Time{}
-			m.looks.look()
+			m.lists.request()
 		}
 		fn.noteWaits()
 	case leaveAgents:

@@ -209,7 +209,7 @@ func (m *Machine) stopped(now time.Time, in effect.Stopped) {
 		a.act.stopFrom = now.Add(stopRetry)
 		a.act.intent = a.act.stopping.again()
 		a.phase.Doubt()
-		m.looks.look()
+		m.lists.request()
 		m.set(now, a, city.Stopping, "cannot be stopped: "+in.Err.Error(), a.act.stopFrom)
 		m.decided(now, a, "stop failed", in.Err.Error())
 		m.commands.refuse(a, city.Unavailable,

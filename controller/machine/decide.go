@@ -30,7 +30,7 @@ func (m *Machine) decideAll(now time.Time) {
 // decide brings an agent one step closer to the wanted state. It is level-triggered: it depends only on the current
 // facts, and a second call changes nothing (L5).
 func (m *Machine) decide(now time.Time, a *record) {
-	if !m.looks.listed || m.ending == leaveAgents || m.ending == ended {
+	if !m.lists.listed || m.ending == leaveAgents || m.ending == ended {
 		return
 	}
 	if m.observes != nil {
@@ -136,7 +136,7 @@ func (m *Machine) idle(now time.Time, a *record) cause {
 		return cause{}
 	}
 	if now.Sub(a.sess.fresh) > viewersFresh {
-		m.looks.look()
+		m.lists.request()
 		return cause{}
 	}
 	return cause{kind: causeIdle, why: fmt.Sprintf("silent for %s (idle_timeout %s)",
@@ -237,7 +237,7 @@ func (m *Machine) stuckness(now time.Time, a *record) {
 		m.unstick(a)
 	case a.silence.stuck != nil:
 	case now.Sub(a.sess.fresh) > viewersFresh:
-		m.looks.look()
+		m.lists.request()
 	default:
 		a.silence.stuck, m.step.Changed = &city.Stuck{Since: since, Task: a.silence.task}, true
 		why := fmt.Sprintf("printed nothing for %s (stuck_after %s) while working on %s",

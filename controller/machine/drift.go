@@ -51,7 +51,7 @@ func (df *drifts) whyReplace(now time.Time, a *record) cause {
 	}
 	// a viewer may have attached since the last list
 	if now.Sub(a.sess.fresh) > viewersFresh || a.sess.looked < df.m.loader.since {
-		df.m.looks.look()
+		df.m.lists.request()
 		return cause{}
 	}
 	why := strings.Join(diff, ", ")

@@ -30,7 +30,7 @@ func (m *Machine) shutdown(now time.Time, leave bool) {
 	m.cityStop.begin(now, now.Add(m.StopLimit()))
 	m.runs.Stop()
 	m.decideAll(now)
-	m.looks.look()
+	m.lists.request()
 }
 
 // quiet reports whether no effect on an agent or a run is in flight and no event is queued.
@@ -93,7 +93,7 @@ func (fn *cityStop) end(now time.Time, msg string) {
 
 // OneShotDone reports whether a one-shot run is complete.
 func (m *Machine) OneShotDone() bool {
-	return m.looks.listed && m.cityStop.quiet() && !m.looks.listing && m.looks.awaited == 0 &&
+	return m.lists.listed && m.cityStop.quiet() && !m.lists.listing && m.lists.lateAnswers == 0 &&
 		!m.loader.loading &&
 		!m.pools.Busy() && !m.drifts.checkingProvider()
 }

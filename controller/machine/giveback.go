@@ -27,7 +27,7 @@ func (wk *work) leaves(a *record) {
 // were not running.
 func (wk *work) seekLeavers() {
 	tasks := wk.tasks
-	if len(tasks) == 0 || !wk.m.looks.listed || len(wk.m.looks.unlistedProviders) > 0 ||
+	if len(tasks) == 0 || !wk.m.lists.listed || len(wk.m.lists.unlistedProviders) > 0 ||
 		wk.m.oneShot ||
 		wk.m.ending != running {
 		return

@@ -24,7 +24,7 @@ type Machine struct {
 	commands     commands
 	drains       drains
 	drifts       drifts
-	looks        looks
+	lists        sessionLists
 	journal      journal
 	work         work
 	runs         runs.Runs
@@ -62,7 +62,7 @@ const (
 
 func newMachine() *Machine {
 	m := &Machine{}
-	m.deps.m, m.looks.m, m.loader.m = m, m, m
+	m.deps.m, m.lists.m, m.loader.m = m, m, m
 	m.histories.m, m.gauge.m, m.cityStop.m, m.journal.m, m.listener.m = m, m, m, m, m
 	m.commands.m, m.drains.m, m.drifts.m = m, m, m
 	m.watchdogs = tier.New(tierCity{runsCity{m}}, &m.step)
@@ -121,7 +121,7 @@ func (m *Machine) takeTime(now time.Time, in effect.Input) bool {
 	switch in.(type) {
 	case effect.Tick:
 		m.work.failing = false
-		m.looks.look()
+		m.lists.request()
 		m.loader.loadAtPatrol()
 		m.pools.CheckAll(now)
 		m.decideAll(now)
@@ -147,11 +147,11 @@ func (m *Machine) takeTime(now time.Time, in effect.Input) bool {
 func (m *Machine) takeSession(now time.Time, in effect.Input) bool {
 	switch in := in.(type) {
 	case effect.Listed:
-		m.looks.observed(now, in)
+		m.lists.handleList(now, in)
 	case effect.ListedLate:
-		m.looks.caughtUp(now, in)
+		m.lists.handleLateList(now, in)
 	case effect.SessionsChanged:
-		m.looks.look()
+		m.lists.request()
 	case effect.Exited:
 		m.exited(now, in.Exit)
 	case effect.DialogAnswered:
@@ -257,7 +257,7 @@ func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 		m.loader.load()
 	case effect.Loaded:
 		m.loader.configured(now, in)
-		if m.looks.listed { // effects are not performed before the first list
+		if m.lists.listed { // effects are not performed before the first list
 			m.listener.open()
 		}
 	case effect.Edited:
@@ -327,8 +327,8 @@ func (m *Machine) Next(now time.Time) time.Time {
 	return t
 }
 
-// look requests a list of all sessions. If a list is in flight, another one follows it.
-func (lk *looks) look() {
+// request requests a list of all sessions. If a list is in flight, another one follows it.
+func (lk *sessionLists) request() {
 	if lk.listing {
 		lk.relist = true
 		return
@@ -349,7 +349,7 @@ func (ld *loader) load(ws ...waiter) {
 		return
 	}
 	// without the list of running agents, removesMost cannot decide
-	if !ld.m.looks.listed && !ld.m.oneShot {
+	if !ld.m.lists.listed && !ld.m.oneShot {
 		ld.again = true
 		return
 	}
@@ -363,7 +363,7 @@ func (ld *loader) load(ws ...waiter) {
 // incomplete while a user saves it. Therefore a change is loaded only if two consecutive patrols read the same
 // revision.
 func (ld *loader) loadAtPatrol() {
-	if ld.loading || ld.m.conf == nil || ld.m.ending != running || !ld.m.looks.listed {
+	if ld.loading || ld.m.conf == nil || ld.m.ending != running || !ld.m.lists.listed {
 		return
 	}
 	ld.loading = true

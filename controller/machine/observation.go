@@ -25,7 +25,7 @@ func (ob *Observation) decide(m *Machine, now time.Time, a *record) {
 		m.set(now, a, city.Suspended, a.want.Suspended.Where, time.Time{})
 	case a.want.Problem != "":
 		m.set(now, a, city.Failed, a.want.Problem, time.Time{})
-	case !a.phase.Seen() && m.looks.unknown[a.want.Spec.Provider] != nil:
+	case !a.phase.Seen() && m.lists.unknown[a.want.Spec.Provider] != nil:
 		m.set(now, a, city.Failed, "provider "+a.want.Spec.Provider+
 			" does not respond, so it is unknown whether the agent is running", time.Time{})
 	case a.sess.exit != nil:

@@ -15,8 +15,8 @@ import (
 	"gcity/session"
 )
 
-// looks is the information from the lists of all sessions.
-type looks struct {
+// sessionLists is the information from the lists of all sessions.
+type sessionLists struct {
 	m *Machine
 
 	listed  bool // at least one list has succeeded
@@ -25,15 +25,15 @@ type looks struct {
 	// providers that have never answered; agents without a known session may be running at these providers
 	unlistedProviders map[string]bool
 	// errors of providers that did not answer the newest list, including providers that may still answer late
-	unknown  map[string]error
-	awaited  int    // number of outstanding late answers
-	ordered  uint64 // turn in which the newest list was requested
-	unlisted string // reason why sessions cannot be listed; "" = they can
+	unknown     map[string]error
+	lateAnswers int    // number of outstanding late answers
+	ordered     uint64 // turn in which the newest list was requested
+	problem     string // reason why sessions cannot be listed; "" = they can
 }
 
-// observed compares a list of sessions with the records. It ignores agents that were started or stopped after the
+// handleList compares a list of sessions with the records. It ignores agents that were started or stopped after the
 // list was requested.
-func (lk *looks) observed(now time.Time, in effect.Listed) {
+func (lk *sessionLists) handleList(now time.Time, in effect.Listed) {
 	lk.listing = false
 	unknown, partly := effect.Unanswered(in.Err)
 	first := !lk.listed
@@ -41,12 +41,12 @@ func (lk *looks) observed(now time.Time, in effect.Listed) {
 	// a list that was requested during another list is needed only after the first success
 	if lk.relist {
 		lk.relist = false
-		lk.look()
+		lk.request()
 	}
 	if in.Err != nil && !partly {
-		lk.m.step.Note(&lk.unlisted, "sessions cannot be listed: "+in.Err.Error())
+		lk.m.step.Note(&lk.problem, "sessions cannot be listed: "+in.Err.Error())
 		if !lk.listed {
-			lk.m.commands.refuseAll(lk.m.loader.waiting, city.Unavailable, lk.unlisted)
+			lk.m.commands.refuseAll(lk.m.loader.waiting, city.Unavailable, lk.problem)
 			for _, w := range lk.m.loader.waiting {
 				delete(lk.m.loader.confirms, w.id)
 			}
@@ -58,16 +58,16 @@ func (lk *looks) observed(now time.Time, in effect.Listed) {
 		}
 		return
 	}
-	lit := lk.noteAnswers(first, unknown)
+	allKnown := lk.noteAnswers(first, unknown)
 	if in.Past != nil {
 		// a provider that answers later may list more of these sessions
 		lk.m.journal.past = in.Past.Recorded
 		lk.m.journal.inheritEnds(now, in.Past, in.Sessions)
 	}
 	for i := range in.Sessions {
-		lk.see(now, &in.Sessions[i], in.Past, sight{turn: in.Turn})
+		lk.handleSession(now, &in.Sessions[i], in.Past, listInfo{turn: in.Turn})
 	}
-	lk.allListed(now, first, lit)
+	lk.allListed(now, first, allKnown)
 	lk.handleMissing(now, in.Turn, func(*record) bool { return true })
 	lk.m.order = slices.DeleteFunc(lk.m.order, func(a *record) bool {
 		if a.sess.seen == lk.m.turn || !a.gone() || a.act.queued > 0 || a.out.Typing() > 0 ||
@@ -87,7 +87,7 @@ func (lk *looks) observed(now time.Time, in effect.Listed) {
 }
 
 // markAllUnknown makes the states of all running agents unknown, because no provider has answered a list.
-func (lk *looks) markAllUnknown(now time.Time, in effect.Listed) {
+func (lk *sessionLists) markAllUnknown(now time.Time, in effect.Listed) {
 	if effect.IsLate(in.Err) {
 		return
 	}
@@ -101,14 +101,14 @@ func (lk *looks) markAllUnknown(now time.Time, in effect.Listed) {
 
 // noteAnswers records which providers answered. Only this controller starts sessions, so after one answer of a
 // provider all its sessions are known. lit is true when every provider has answered at least once.
-func (lk *looks) noteAnswers(first bool, unknown map[string]error) (lit bool) {
+func (lk *sessionLists) noteAnswers(first bool, unknown map[string]error) (allKnown bool) {
 	before := lk.unknown
 	lk.unknown = maps.Clone(unknown)
 	for name, err := range lk.unknown {
 		if !effect.IsLate(err) {
 			continue
 		}
-		lk.awaited++
+		lk.lateAnswers++
 		// keep the error of a provider that has not recovered yet
 		if was := before[name]; was != nil {
 			lk.unknown[name] = was
@@ -129,22 +129,22 @@ func (lk *looks) noteAnswers(first bool, unknown map[string]error) (lit bool) {
 }
 
 // noteUnknown updates the problem of providers that failed to answer. It ignores providers that are only late.
-func (lk *looks) noteUnknown() {
+func (lk *sessionLists) noteUnknown() {
 	failed := &session.Partial{Unknown: maps.Clone(lk.unknown)}
 	maps.DeleteFunc(failed.Unknown, func(_ string, err error) bool { return effect.IsLate(err) })
 	problem := ""
 	if len(failed.Unknown) > 0 {
 		problem = "sessions unknown: " + failed.Error()
 	}
-	lk.m.step.Note(&lk.unlisted, problem)
+	lk.m.step.Note(&lk.problem, problem)
 }
 
 // allListed continues actions that had to wait until all sessions were known.
-func (lk *looks) allListed(now time.Time, first, lit bool) {
-	if lit { // sizes guessed from an incomplete list are invalid
+func (lk *sessionLists) allListed(now time.Time, first, allKnown bool) {
+	if allKnown { // sizes guessed from an incomplete list are invalid
 		lk.m.pools.Unsettle()
 	}
-	if first || lit {
+	if first || allKnown {
 		lk.m.pools.SizeAll(now)
 		if lk.m.loader.again {
 			lk.m.loader.load()
@@ -152,10 +152,10 @@ func (lk *looks) allListed(now time.Time, first, lit bool) {
 	}
 }
 
-// caughtUp handles the late answer of one provider, like a list that was requested in turn in.Turn.
-func (lk *looks) caughtUp(now time.Time, in effect.ListedLate) {
-	lk.awaited--
-	lit := false
+// handleLateList handles the late answer of one provider, like a list that was requested in turn in.Turn.
+func (lk *sessionLists) handleLateList(now time.Time, in effect.ListedLate) {
+	lk.lateAnswers--
+	allKnown := false
 	_, waits := lk.unknown[in.Provider]
 	switch {
 	case in.Err != nil && !waits: // the provider has answered a newer request
@@ -164,7 +164,7 @@ func (lk *looks) caughtUp(now time.Time, in effect.ListedLate) {
 		lk.unknown[in.Provider] = in.Err
 	default:
 		delete(lk.unknown, in.Provider)
-		lit = lk.unlistedProviders[in.Provider] && len(lk.unlistedProviders) == 1
+		allKnown = lk.unlistedProviders[in.Provider] && len(lk.unlistedProviders) == 1
 		delete(lk.unlistedProviders, in.Provider)
 	}
 	lk.noteUnknown()
@@ -172,9 +172,9 @@ func (lk *looks) caughtUp(now time.Time, in effect.ListedLate) {
 		lk.m.journal.past = in.Past.Recorded
 	}
 	for i := range in.Sessions {
-		lk.see(now, &in.Sessions[i], in.Past, sight{turn: in.Turn, rest: true})
+		lk.handleSession(now, &in.Sessions[i], in.Past, listInfo{turn: in.Turn, late: true})
 	}
-	lk.allListed(now, false, lit)
+	lk.allListed(now, false, allKnown)
 	lk.handleMissing(now, in.Turn, func(a *record) bool {
 		return a.sess.life.Provider == in.Provider || a.phase.State() == lifecycle.Unclear &&
 			a.want != nil &&
@@ -191,7 +191,7 @@ func (lk *looks) caughtUp(now time.Time, in effect.ListedLate) {
 }
 
 // handleMissing handles agents that a list did not show. The function of selects the agents to consider.
-func (lk *looks) handleMissing(now time.Time, turn uint64, of func(*record) bool) {
+func (lk *sessionLists) handleMissing(now time.Time, turn uint64, of func(*record) bool) {
 	for _, a := range lk.m.order {
 		if a.sess.seen == lk.m.turn || a.phase.InFlight() || a.phase.Turn() > turn || !of(a) {
 			continue
@@ -217,7 +217,7 @@ func (lk *looks) handleMissing(now time.Time, turn uint64, of func(*record) bool
 
 // mayRunUnlisted returns a reason if an agent must not start because it may already be running at a provider that
 // has never answered (L11). It returns "" if the agent may start.
-func (lk *looks) mayRunUnlisted(a *record) string {
+func (lk *sessionLists) mayRunUnlisted(a *record) string {
 	if a.phase.Seen() || len(lk.unlistedProviders) == 0 {
 		return ""
 	}
@@ -226,14 +226,14 @@ func (lk *looks) mayRunUnlisted(a *record) string {
 		"may run there"
 }
 
-// sight describes the list in which a session was seen.
-type sight struct {
+// listInfo describes the list in which a session was seen.
+type listInfo struct {
 	turn uint64 // turn in which the list was requested
-	rest bool   // the list contains only the sessions of one late provider
+	late bool   // the list contains only the sessions of one late provider
 }
 
-// see handles one session of a list.
-func (lk *looks) see(now time.Time, s *session.Status, past *effect.Inherited, of sight) {
+// handleSession handles one session of a list.
+func (lk *sessionLists) handleSession(now time.Time, s *session.Status, past *effect.Inherited, of listInfo) {
 	turn := of.turn
 	a, known := lk.m.agents[s.Agent]
 	if !known {
@@ -247,7 +247,7 @@ func (lk *looks) see(now time.Time, s *session.Status, past *effect.Inherited, o
 			a.pool = p
 		}
 	}
-	twice := a.sess.seen == lk.m.turn || of.rest && a.sess.life.Provider != s.Provider &&
+	twice := a.sess.seen == lk.m.turn || of.late && a.sess.life.Provider != s.Provider &&
 		!a.phase.InFlight() &&
 		a.phase.Turn() <= turn
 	if known && twice && s.Alive && a.phase.Alive() && a.sess.life.ID != s.ID {
@@ -263,7 +263,7 @@ func (lk *looks) see(now time.Time, s *session.Status, past *effect.Inherited, o
 	a.sess.uncertain, a.sess.looked, a.sess.fresh = false, turn, now
 	switch {
 	case s.Alive:
-		lk.seeAlive(now, a, s)
+		lk.handleAlive(now, a, s)
 	case s.ID == a.sess.lastEnd:
 		if f := (effect.Acknowledge{Agent: a.name, Session: s.Name, ID: s.ID}); turn >
 			a.act.ackTurn &&
@@ -296,7 +296,7 @@ func (lk *looks) see(now time.Time, s *session.Status, past *effect.Inherited, o
 
 // recordLateEnd records an exit that is known only from a list. The session was stopped, or it exited before the
 // current session started.
-func (lk *looks) recordLateEnd(a *record, x *session.Exit) {
+func (lk *sessionLists) recordLateEnd(a *record, x *session.Exit) {
 	if !a.policy.counts() {
 		return
 	}
@@ -311,7 +311,7 @@ func (lk *looks) recordLateEnd(a *record, x *session.Exit) {
 	lk.m.journal.recordEnd(a, *x, e)
 }
 
-func (lk *looks) seeAlive(now time.Time, a *record, s *session.Status) {
+func (lk *sessionLists) handleAlive(now time.Time, a *record, s *session.Status) {
 	if !a.phase.Alive() || a.sess.life.ID != s.ID {
 		a.phase.Found(s.Ready)
 		a.finish.drain = nil

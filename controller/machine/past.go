@@ -63,7 +63,7 @@ type LoopState struct {
 // LoopState returns the current state for the loop.
 func (m *Machine) LoopState() LoopState {
 	s := LoopState{
-		Listed: m.looks.listed || m.looks.unlisted != "", Changed: m.step.Changed,
+		Listed: m.lists.listed || m.lists.problem != "", Changed: m.step.Changed,
 		Ended:       m.ending == ended,
 		LeftRunning: m.leftRunning, Lost: m.lost,
 	}

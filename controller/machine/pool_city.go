@@ -12,7 +12,7 @@ import (
 // poolCity implements the view of the city that controller/pools uses.
 type poolCity struct{ runsCity }
 
-func (c poolCity) Listed() bool             { return c.m.looks.listed }
+func (c poolCity) Listed() bool             { return c.m.lists.listed }
 func (c poolCity) Turn() uint64             { return c.m.turn }
 func (c poolCity) IsAgent(name string) bool { return c.m.agents[name] != nil }
 

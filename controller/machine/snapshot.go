@@ -26,7 +26,7 @@ func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
 			s.Config.Held = &m.loader.held.Held
 		}
 	}
-	for _, problem := range slices.Concat([]string{m.folderMoved, m.looks.unlisted, m.runs.Forgotten,
+	for _, problem := range slices.Concat([]string{m.folderMoved, m.lists.problem, m.runs.Forgotten,
 		m.runs.Unread,
 		m.runs.Unswept, m.runs.Unclosable, m.runs.Unfed}, m.work.storeProblems(), []string{
 		m.runs.Unopened, m.runs.Unclosed, m.work.uncounted, m.work.unpurged, m.work.unbacked,

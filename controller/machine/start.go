@@ -17,7 +17,7 @@ import (
 
 func (m *Machine) start(now time.Time, a *record) {
 	if why := cmp.Or(m.deps.missing(a), a.shrinks(), m.work.handsBack(a),
-		m.looks.mayRunUnlisted(a)); why != "" {
+		m.lists.mayRunUnlisted(a)); why != "" {
 		m.set(now, a, city.Waiting, why, time.Time{})
 		m.commands.resolve(a, fmt.Sprintf("agent %s %s and then starts", a.name, why),
 			"restart", "kill")
@@ -61,11 +61,11 @@ func (m *Machine) started(now time.Time, in effect.Started) {
 		m.died(now, a, *early)
 	case a.phase.Canceled():
 		a.phase.Doubt()
-		m.looks.look()
+		m.lists.request()
 		a.policy.canceled(now, a)
 	default:
 		a.phase.Doubt()
-		m.looks.look()
+		m.lists.request()
 		a.phase.Ends()
 		if a.want != nil {
 			a.policy.failed(now, a, in.Err)

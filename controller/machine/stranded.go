@@ -16,7 +16,7 @@ import (
 // findStranded finds work of assignees that are not running and will not start without a user. It records the start
 // of this condition.
 func (wk *work) findStranded(now time.Time) {
-	if wk.m.conf == nil || !wk.m.looks.listed || wk.m.ending != running ||
+	if wk.m.conf == nil || !wk.m.lists.listed || wk.m.ending != running ||
 		len(wk.held) == 0 && len(wk.idleSince) == 0 {
 		return
 	}
@@ -78,7 +78,7 @@ func (wk *work) whyAbsent(who string) (why string, gone bool) {
 
 // whyUndeclared returns the results of whyAbsent for a name that is not a wanted agent.
 func (wk *work) whyUndeclared(who string) (why string, gone bool) {
-	if len(wk.m.looks.unlistedProviders) > 0 {
+	if len(wk.m.lists.unlistedProviders) > 0 {
 		return "", false
 	}
 	if p := wk.m.pools.Get(who); p != nil && p.Want.Max != 1 {

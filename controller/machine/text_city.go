@@ -16,7 +16,7 @@ import (
 type textCity struct{ m *Machine }
 
 func (c textCity) Running() bool { return c.m.ending == running }
-func (c textCity) Look()         { c.m.looks.look() }
+func (c textCity) Look()         { c.m.lists.request() }
 
 func (c textCity) Terminal(name string) (t outbox.Terminal) {
 	a := c.m.agents[name]

@@ -13,7 +13,7 @@ import (
 // tierCity implements the view of the city that controller/tier uses.
 type tierCity struct{ runsCity }
 
-func (c tierCity) Listed() bool            { return c.m.looks.listed }
+func (c tierCity) Listed() bool            { return c.m.lists.listed }
 func (c tierCity) StalledUntil() time.Time { return c.m.stalledUntil }
 
 func (c tierCity) Record(e events.Event, answers ...effect.Answer) {
