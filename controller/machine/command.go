@@ -195,12 +195,12 @@ func (cs *commands) kill(now time.Time, id uint64, a *record, force bool) {
 }
 
 func (cs *commands) release(now time.Time, id uint64, a *record) {
-	if a.want == nil || a.rest.notBefore.IsZero() && !a.rest.staysDown {
+	if a.want == nil || a.restart.notBefore.IsZero() && !a.restart.staysDown {
 		cs.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is %s: there is nothing to "+
 			"release it from", a.name, a.state))
 		return
 	}
-	held := a.rest.hold
+	held := a.restart.hold
 	a.forgive("released by operator")
 	cs.m.decided(now, a, "release", "by operator; the agent was "+string(held))
 	cs.m.journal.record(a, events.Event{Type: events.AgentReleased, Actor: effect.ActorOperator,

@@ -61,7 +61,7 @@ func (m *Machine) died(now time.Time, a *record, e session.Exit) {
 		m.decided(now, a, "drained", "exited 0")
 		m.journal.recordEnd(a, e, events.Event{Type: events.AgentStopped,
 			Message: "drained: exited 0", Payload: effect.ExitPayload(e)})
-		a.rest.retry()
+		a.restart.retry()
 		m.drains.afterDrain(a, "exited 0", drained.by == byOperator, drained.final)
 		return
 	}
@@ -82,8 +82,8 @@ func (m *Machine) died(now time.Time, a *record, e session.Exit) {
 // died applies the restart policy to an exit.
 func (p always) died(now time.Time, a *record, e session.Exit, drained *drain) {
 	m, d := p.m, effect.Death(&e)
-	v := a.rest.history.Died(now, d, a.want.Policy)
-	a.rest.diedOnItsOwn = true
+	v := a.restart.history.Died(now, d, a.want.Policy)
+	a.restart.diedOnItsOwn = true
 	final := drained != nil && drained.final && v.Outcome != restart.Leave
 	if final { // an agent that stays stopped needs no quarantine and no delay
 		v.Outcome, v.At = restart.Restart, now
@@ -94,7 +94,7 @@ func (p always) died(now time.Time, a *record, e session.Exit, drained *drain) {
 		a.stayFinal("exited while draining: " + v.Reason)
 	}
 	if m.oneShot {
-		a.rest.stay(v.Reason)
+		a.restart.stay(v.Reason)
 		return
 	}
 	if v.Crash && m.deps.ordered {
@@ -108,11 +108,11 @@ func (m *Machine) follow(now time.Time, a *record, v restart.Verdict, what, why 
 	a.act.because = "restarted after " + v.Reason
 	switch v.Outcome {
 	case restart.Leave:
-		a.rest.wait(city.Exited, v.Reason, v.At)
-		a.rest.staysDown = true
+		a.restart.wait(city.Exited, v.Reason, v.At)
+		a.restart.staysDown = true
 	case restart.Quarantine:
-		a.rest.wait(city.Quarantined, v.Reason, v.At)
-		a.rest.quarantineCrashes = v.Count
+		a.restart.wait(city.Quarantined, v.Reason, v.At)
+		a.restart.quarantineCrashes = v.Count
 		m.decided(now, a, "quarantine", v.Reason)
 		m.journal.record(a, events.Event{
 			Type: events.AgentQuarantined, Message: fmt.Sprintf(
@@ -121,7 +121,7 @@ func (m *Machine) follow(now time.Time, a *record, v restart.Verdict, what, why 
 			Payload: step.Payload(map[string]any{"until": v.At.UTC().Format(time.RFC3339)}),
 		})
 	case restart.Restart:
-		a.rest.wait(city.Backoff, v.Reason, v.At)
+		a.restart.wait(city.Backoff, v.Reason, v.At)
 		if v.At.After(now) {
 			wait := v.At.Sub(now).Round(time.Millisecond)
 			if wait > time.Second {
@@ -173,7 +173,7 @@ func (a *record) sessionName() string {
 // pace limits how often an agent can request its own restart. A requested restart never counts as a crash.
 func (a *record) pace(now time.Time, why string) {
 	if at := a.want.Policy.Paced(now, now.Sub(a.sess.life.Started)); at.After(now) {
-		a.rest.wait(city.Backoff, why, at)
+		a.restart.wait(city.Backoff, why, at)
 	}
 }
 
@@ -238,7 +238,7 @@ func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 	e := events.Event{Type: events.AgentStopped, Message: c.why,
 		Payload: step.Payload(map[string]any{"session": a.sess.life.ID})}
 	a.act.because = ""
-	a.rest.clear()
+	a.restart.clear()
 	answers := m.commands.answersFor(a, fmt.Sprintf("agent %s was stopped", a.name), "kill")
 	switch c.kind {
 	case causeRestart:
@@ -248,7 +248,7 @@ func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 	case causeDrift, causeFellow, causeWatch:
 		a.act.because = c.why
 	case causeIdle:
-		a.rest.diedOnItsOwn = true
+		a.restart.diedOnItsOwn = true
 		a.act.because = "restarted: " + c.why
 	case causeDrained:
 		m.drains.afterDrain(a, c.why, c.finished, c.final)
@@ -257,7 +257,7 @@ func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 		answers = append(answers, m.commands.answersFor(a,
 			fmt.Sprintf("agent %s is %s", a.name, c.why), "stop", "suspend")...)
 	case causeRequest:
-		e.Actor, a.act.because, a.rest.diedOnItsOwn = a.name, c.why, true
+		e.Actor, a.act.because, a.restart.diedOnItsOwn = a.name, c.why, true
 	}
 	a.policy.stopped(now, a, c, e, answers)
 }

@@ -124,7 +124,7 @@ func (m *Machine) idle(now time.Time, a *record) cause {
 	a.silence.idleAt = time.Time{}
 	limit := a.want.IdleTimeout
 	if limit == 0 || m.oneShot || a.sess.life.Activity.IsZero() || a.sess.life.Attached > 0 ||
-		a.sess.life.Frozen || a.sess.obscure() {
+		a.sess.life.Frozen || a.sess.unknown() {
 		return cause{}
 	}
 	active := a.sess.life.Activity
@@ -135,7 +135,7 @@ func (m *Machine) idle(now time.Time, a *record) cause {
 	if now.Before(a.silence.idleAt) {
 		return cause{}
 	}
-	if now.Sub(a.sess.fresh) > viewersFresh {
+	if now.Sub(a.sess.seenAt) > viewersFresh {
 		m.lists.request()
 		return cause{}
 	}
@@ -172,14 +172,14 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 		a.policy.rest(now, a)
 	case a.act.intent.kind == causeRestart || a.act.intent.kind == causeKill:
 		// a restart by a user ends the wait before the next start
-		if a.rest.staysDown || now.Before(a.rest.notBefore) {
+		if a.restart.staysDown || now.Before(a.restart.notBefore) {
 			a.act.because = a.act.intent.why
 		}
 		m.start(now, a)
-	case a.rest.staysDown:
-		m.set(now, a, a.rest.hold, a.rest.holdWhy, time.Time{})
-	case now.Before(a.rest.notBefore):
-		m.set(now, a, a.rest.hold, a.rest.holdWhy, a.rest.notBefore)
+	case a.restart.staysDown:
+		m.set(now, a, a.restart.hold, a.restart.holdWhy, time.Time{})
+	case now.Before(a.restart.notBefore):
+		m.set(now, a, a.restart.hold, a.restart.holdWhy, a.restart.notBefore)
 	default:
 		m.start(now, a)
 	}
@@ -221,7 +221,7 @@ func (m *Machine) stuckness(now time.Time, a *record) {
 		a.silence.task, a.silence.gate, a.silence.taskAt = task, gate, now
 	}
 	if a.silence.task == "" || a.silence.gate != "" || a.sess.lastOutput.IsZero() ||
-		a.sess.obscure() {
+		a.sess.unknown() {
 		m.unstick(a)
 		return
 	}
@@ -236,7 +236,7 @@ func (m *Machine) stuckness(now time.Time, a *record) {
 		a.silence.stuckAt = at
 		m.unstick(a)
 	case a.silence.stuck != nil:
-	case now.Sub(a.sess.fresh) > viewersFresh:
+	case now.Sub(a.sess.seenAt) > viewersFresh:
 		m.lists.request()
 	default:
 		a.silence.stuck, m.step.Changed = &city.Stuck{Since: since, Task: a.silence.task}, true

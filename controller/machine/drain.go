@@ -137,14 +137,14 @@ func (dr *drains) afterDrain(a *record, why string, finished, final bool) {
 	case final:
 		a.stayFinal(why)
 	case finished && a.want != nil && a.want.Policy.Mode != restart.Always:
-		a.rest.stay(fmt.Sprintf("%s, restart = %q", why, a.want.Policy.Mode))
+		a.restart.stay(fmt.Sprintf("%s, restart = %q", why, a.want.Policy.Mode))
 	}
 }
 
 // stayFinal keeps an agent stopped until a user restarts it.
 func (a *record) stayFinal(why string) {
 	if a.want != nil {
-		a.rest.stayFinal(why)
+		a.restart.stayFinal(why)
 	}
 }
 
@@ -267,7 +267,7 @@ func (dr *drains) command(now time.Time, id uint64, a *record, c city.Drain) {
 
 func (dr *drains) undoCommand(now time.Time, id uint64, a *record) {
 	switch {
-	case a.rest.final && a.phase.Idle() && !a.unwanted():
+	case a.restart.final && a.phase.Idle() && !a.unwanted():
 		a.forgive("restarted: its drain was canceled by operator")
 		dr.m.step.Reply(id, "agent "+a.name+" has already stopped and restarts")
 		dr.m.decide(now, a)

@@ -38,7 +38,7 @@ func (df *drifts) whyReplace(now time.Time, a *record) cause {
 	}
 	diff := a.sess.life.Drift(&a.want.Spec)
 	df.drifted(a, diff)
-	if len(diff) == 0 || a.sess.busy(now) || a.sess.obscure() {
+	if len(diff) == 0 || a.sess.busy(now) || a.sess.unknown() {
 		return cause{}
 	}
 	var known bool
@@ -50,7 +50,7 @@ func (df *drifts) whyReplace(now time.Time, a *record) cause {
 		return cause{}
 	}
 	// a viewer may have attached since the last list
-	if now.Sub(a.sess.fresh) > viewersFresh || a.sess.looked < df.m.loader.since {
+	if now.Sub(a.sess.seenAt) > viewersFresh || a.sess.listStep < df.m.loader.since {
 		df.m.lists.request()
 		return cause{}
 	}

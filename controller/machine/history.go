@@ -62,7 +62,7 @@ func (kp *historyFile) unsaved() bool {
 	}
 	n := 0
 	for _, a := range kp.m.order {
-		if a.rest.saved != nil {
+		if a.restart.saved != nil {
 			n++
 		}
 		if a.act.queued == 0 && !a.isSaved() {
@@ -80,14 +80,14 @@ func (kp *historyFile) encode(wanted bool, memo func(*record) *effect.SavedAgent
 	for _, a := range kp.m.order {
 		switch crashes := kp.m.journal.unrecordedCrashes(a); {
 		case !wanted:
-			a.rest.saved = nil
+			a.restart.saved = nil
 		case a.act.queued == 0 || crashes == 0:
-			a.rest.saved = memo(a)
-		case a.rest.saved == nil:
-			a.rest.saved = memo(a).Before(crashes)
+			a.restart.saved = memo(a)
+		case a.restart.saved == nil:
+			a.restart.saved = memo(a).Before(crashes)
 		}
-		if a.rest.saved != nil {
-			all[a.name] = a.rest.saved
+		if a.restart.saved != nil {
+			all[a.name] = a.restart.saved
 		}
 	}
 	kp.entries, kp.mayExist = len(all), wanted
@@ -115,17 +115,17 @@ func (kp *historyFile) saveFailed(now time.Time, err error) {
 
 // hasNoHistory reports whether an agent has no history to save.
 func (a *record) hasNoHistory() bool {
-	return a.want == nil || len(a.rest.history.Crashes) == 0 && a.rest.history.Streak == 0 &&
-		a.rest.pause() == ""
+	return a.want == nil || len(a.restart.history.Crashes) == 0 && a.restart.history.Streak == 0 &&
+		a.restart.pause() == ""
 }
 
 // isSaved reports whether the last saved history is still current.
 func (a *record) isSaved() bool {
-	k := a.rest.saved
+	k := a.restart.saved
 	if k == nil || a.hasNoHistory() {
 		return k == nil && a.hasNoHistory()
 	}
-	return k.Same(a.rest.history, a.rest.pause(), a.rest.notBefore) &&
+	return k.Same(a.restart.history, a.restart.pause(), a.restart.notBefore) &&
 		k.Fingerprint == a.want.Spec.Fingerprint.Sum
 }
 
@@ -133,13 +133,13 @@ func (a *record) toSave() *effect.SavedAgent {
 	if a.hasNoHistory() {
 		return nil
 	}
-	r := &effect.SavedAgent{Fingerprint: a.want.Spec.Fingerprint.Sum, History: a.rest.history,
-		LastEnd: a.sess.lastEnd, Restarts: a.rest.restarts, Last: a.newestExit()}
-	r.Crashes = slices.Clone(a.rest.history.Crashes)
-	if r.State = a.rest.pause(); r.State != "" {
-		r.Until, r.Why, r.StartReason = a.rest.notBefore, a.rest.holdWhy, a.act.because
+	r := &effect.SavedAgent{Fingerprint: a.want.Spec.Fingerprint.Sum, History: a.restart.history,
+		LastEnd: a.sess.lastEnd, Restarts: a.restart.restarts, Last: a.newestExit()}
+	r.Crashes = slices.Clone(a.restart.history.Crashes)
+	if r.State = a.restart.pause(); r.State != "" {
+		r.Until, r.Why, r.StartReason = a.restart.notBefore, a.restart.holdWhy, a.act.because
 		if r.State == city.Quarantined {
-			r.QuarantineCrashes = a.rest.quarantineCrashes
+			r.QuarantineCrashes = a.restart.quarantineCrashes
 		}
 		if a.state == r.State {
 			r.Since = a.since
@@ -153,20 +153,20 @@ func (a *record) toSave() *effect.SavedAgent {
 func (a *record) toHandOver() *effect.SavedAgent {
 	r, d := a.toSave(), a.finish.drain
 	switch {
-	case a.want == nil || r == nil && d == nil && !a.rest.staysDown && !a.phase.Alive():
+	case a.want == nil || r == nil && d == nil && !a.restart.staysDown && !a.phase.Alive():
 		return r
 	case r == nil:
 		r = &effect.SavedAgent{Fingerprint: a.want.Spec.Fingerprint.Sum, LastEnd: a.sess.lastEnd,
-			Restarts: a.rest.restarts, Last: a.newestExit()}
+			Restarts: a.restart.restarts, Last: a.newestExit()}
 	}
 	if r.State == "" && a.phase.Alive() {
 		r.Session, r.StartReason = a.sess.life.ID, a.act.because
 	}
-	if a.rest.missing.Tries > 0 {
-		r.Missing = &a.rest.missing
+	if a.restart.missing.Tries > 0 {
+		r.Missing = &a.restart.missing
 	}
-	if a.rest.staysDown {
-		r.Exited = &effect.SavedExit{Why: a.rest.holdWhy, Since: a.since, Final: a.rest.final,
+	if a.restart.staysDown {
+		r.Exited = &effect.SavedExit{Why: a.restart.holdWhy, Since: a.since, Final: a.restart.final,
 			Exit: a.sess.exit}
 	}
 	if d != nil {
@@ -177,7 +177,7 @@ func (a *record) toHandOver() *effect.SavedAgent {
 }
 
 // newestExit returns the newest exit of the agent, which a previous controller may have seen.
-func (a *record) newestExit() *city.Exit { return cmp.Or(a.sess.exit, a.rest.earlierExit) }
+func (a *record) newestExit() *city.Exit { return cmp.Or(a.sess.exit, a.restart.earlierExit) }
 
 // restoreAll restores the saved histories to the agents of the first configuration. It skips agents with a changed
 // declaration.
@@ -205,33 +205,33 @@ func (kp *historyFile) restoreAll(now time.Time) {
 // restore restores an agent's history. The wall clock may have been changed since the history was saved. So no past
 // time may be in the future, and no wait may be longer than its maximum (L13).
 func (kp *historyFile) restore(now time.Time, a *record, r effect.SavedAgent) {
-	a.rest.history = r.RecentCrashes(now, a.want.Policy)
-	a.sess.lastEnd, a.rest.saved, a.finish.handed = r.LastEnd, &r, r.Drain
-	a.rest.restarts, a.rest.handed = max(0, r.Restarts), r
+	a.restart.history = r.RecentCrashes(now, a.want.Policy)
+	a.sess.lastEnd, a.restart.saved, a.finish.handed = r.LastEnd, &r, r.Drain
+	a.restart.restarts, a.restart.handed = max(0, r.Restarts), r
 	if r.Last != nil {
 		earlier := *r.Last
 		earlier.At = effect.NotInFuture(now, earlier.At)
-		a.rest.earlierExit = &earlier
+		a.restart.earlierExit = &earlier
 	}
 	var what []string
-	if n := len(a.rest.history.Crashes); n > 0 {
+	if n := len(a.restart.history.Crashes); n > 0 {
 		what = append(what, fmt.Sprintf("crashed %d× within %s", n, a.want.Policy.Window))
 	}
 	if r.Missing != nil {
-		a.rest.missing = *r.Missing
+		a.restart.missing = *r.Missing
 	}
 	if r.State != "" {
-		a.rest.wait(r.State, r.Why, r.WaitsUntil(now, a.want.Policy))
-		a.act.because, a.rest.quarantineCrashes = r.StartReason, max(0, r.QuarantineCrashes)
-		kp.m.set(now, a, a.rest.hold, a.rest.holdWhy, a.rest.notBefore)
+		a.restart.wait(r.State, r.Why, r.WaitsUntil(now, a.want.Policy))
+		a.act.because, a.restart.quarantineCrashes = r.StartReason, max(0, r.QuarantineCrashes)
+		kp.m.set(now, a, a.restart.hold, a.restart.holdWhy, a.restart.notBefore)
 		if !r.Since.IsZero() {
 			a.since = effect.NotInFuture(now, r.Since)
 		}
 		what = append(what, fmt.Sprintf("%s: %s", r.State, r.Why))
 	}
 	if x := r.Exited; x != nil {
-		a.rest.stay(x.Why)
-		a.rest.final, a.sess.exit = x.Final, x.Exit
+		a.restart.stay(x.Why)
+		a.restart.final, a.sess.exit = x.Final, x.Exit
 		kp.m.set(now, a, city.Exited, x.Why, time.Time{})
 		a.since = effect.NotInFuture(now, x.Since)
 		what = append(what, fmt.Sprintf("%s: %s", city.Exited, x.Why))

@@ -71,7 +71,7 @@ func (j *journal) inheritEnd(now time.Time, a *record, e effect.UnrecordedEnd) {
 		return
 	}
 	if a.policy.counts() {
-		a.rest.history.Died(now, effect.Death(&e.Exit), a.want.Policy)
+		a.restart.history.Died(now, effect.Death(&e.Exit), a.want.Policy)
 	}
 	j.recordCrash(now, a, e.Exit, e.Event)
 }

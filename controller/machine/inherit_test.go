@@ -104,7 +104,7 @@ func TestCrashBeforeANewSessionIsRecorded(t *testing.T) {
 	if all := w.crashes(t, "a"); len(all) != 1 || all[0]["output"] != "last words" {
 		t.Errorf("the crash: %v", all)
 	}
-	if n := len(w.m.agents["a"].rest.history.Crashes); n != 1 {
+	if n := len(w.m.agents["a"].restart.history.Crashes); n != 1 {
 		t.Errorf("%d crashes are counted", n)
 	}
 	if len(w.ends) != 0 {

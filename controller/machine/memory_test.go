@@ -42,15 +42,15 @@ func FuzzMemory(f *testing.F) {
 		w.m.histories.fromFile = all
 		w.declare("a", "b")
 		for _, a := range w.m.order {
-			if a.rest.notBefore.Sub(w.now) > time.Hour || a.rest.hold == city.Backoff &&
-				a.rest.notBefore.Sub(w.now) > 33*time.Second {
-				t.Errorf("%s waits until %s, now is %s", a.name, a.rest.notBefore, w.now)
+			if a.restart.notBefore.Sub(w.now) > time.Hour || a.restart.hold == city.Backoff &&
+				a.restart.notBefore.Sub(w.now) > 33*time.Second {
+				t.Errorf("%s waits until %s, now is %s", a.name, a.restart.notBefore, w.now)
 			}
-			if a.since.After(w.now) || len(a.rest.history.Crashes) > a.want.Policy.MaxRestarts ||
-				a.rest.history.Streak < 0 {
-				t.Errorf("%s since %s: %+v", a.name, a.since, a.rest.history)
+			if a.since.After(w.now) || len(a.restart.history.Crashes) > a.want.Policy.MaxRestarts ||
+				a.restart.history.Streak < 0 {
+				t.Errorf("%s since %s: %+v", a.name, a.since, a.restart.history)
 			}
-			for _, c := range a.rest.history.Crashes {
+			for _, c := range a.restart.history.Crashes {
 				if c.After(w.now) || w.now.Sub(c) >= time.Hour {
 					t.Errorf("%s has crashed at %s, now is %s", a.name, c, w.now)
 				}
@@ -67,8 +67,8 @@ func FuzzMemory(f *testing.F) {
 		w.m.histories.fromFile.Agents = again
 		w.m.histories.restoreAll(w.now)
 		for _, a := range w.m.order {
-			if !a.hasNoHistory() && a.rest.notBefore.After(w.now) && !a.isSaved() {
-				t.Errorf("%s is %+v, written as %+v", a.name, a.rest.history, a.rest.saved)
+			if !a.hasNoHistory() && a.restart.notBefore.After(w.now) && !a.isSaved() {
+				t.Errorf("%s is %+v, written as %+v", a.name, a.restart.history, a.restart.saved)
 			}
 		}
 	})

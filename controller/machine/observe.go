@@ -70,7 +70,7 @@ func (lk *sessionLists) handleList(now time.Time, in effect.Listed) {
 	lk.allListed(now, first, allKnown)
 	lk.handleMissing(now, in.Turn, func(*record) bool { return true })
 	lk.m.order = slices.DeleteFunc(lk.m.order, func(a *record) bool {
-		if a.sess.seen == lk.m.turn || !a.gone() || a.act.queued > 0 || a.out.Typing() > 0 ||
+		if a.sess.seenStep == lk.m.turn || !a.gone() || a.act.queued > 0 || a.out.Typing() > 0 ||
 			a.phase.Turn() > in.Turn || a.hasRelevantCrashes(now) {
 			return false
 		}
@@ -193,7 +193,7 @@ func (lk *sessionLists) handleLateList(now time.Time, in effect.ListedLate) {
 // handleMissing handles agents that a list did not show. The function of selects the agents to consider.
 func (lk *sessionLists) handleMissing(now time.Time, turn uint64, of func(*record) bool) {
 	for _, a := range lk.m.order {
-		if a.sess.seen == lk.m.turn || a.phase.InFlight() || a.phase.Turn() > turn || !of(a) {
+		if a.sess.seenStep == lk.m.turn || a.phase.InFlight() || a.phase.Turn() > turn || !of(a) {
 			continue
 		}
 		var untold error
@@ -247,7 +247,7 @@ func (lk *sessionLists) handleSession(now time.Time, s *session.Status, past *ef
 			a.pool = p
 		}
 	}
-	twice := a.sess.seen == lk.m.turn || of.late && a.sess.life.Provider != s.Provider &&
+	twice := a.sess.seenStep == lk.m.turn || of.late && a.sess.life.Provider != s.Provider &&
 		!a.phase.InFlight() &&
 		a.phase.Turn() <= turn
 	if known && twice && s.Alive && a.phase.Alive() && a.sess.life.ID != s.ID {
@@ -255,12 +255,12 @@ func (lk *sessionLists) handleSession(now time.Time, s *session.Status, past *ef
 		lk.m.step.Do(effect.Kill{Agent: a.name, Session: s.Name})
 		return
 	}
-	a.sess.seen = lk.m.turn
+	a.sess.seenStep = lk.m.turn
 	if a.phase.InFlight() || a.phase.Turn() > turn {
 		return
 	}
 	a.phase.Listed()
-	a.sess.uncertain, a.sess.looked, a.sess.fresh = false, turn, now
+	a.sess.uncertain, a.sess.listStep, a.sess.seenAt = false, turn, now
 	switch {
 	case s.Alive:
 		lk.handleAlive(now, a, s)
@@ -316,9 +316,9 @@ func (lk *sessionLists) handleAlive(now time.Time, a *record, s *session.Status)
 		a.phase.Found(s.Ready)
 		a.finish.drain = nil
 		// a running agent does not wait for a start
-		a.rest.endWait()
+		a.restart.endWait()
 		a.act.because = "adopted: it was running when this controller started"
-		if h := &a.rest.handed; h.StartReason != "" && h.Session == s.ID {
+		if h := &a.restart.handed; h.StartReason != "" && h.Session == s.ID {
 			a.act.because = h.StartReason // the session's reason outlives the controller
 		}
 		if s.Ready {
@@ -337,7 +337,7 @@ func (lk *sessionLists) handleAlive(now time.Time, a *record, s *session.Status)
 	marks := a.sess.life.Drain
 	a.sess.life = *s
 	// the list was requested before the newest change of the mark
-	if a.finish.marking || a.finish.markTurn > a.sess.looked {
+	if a.finish.marking || a.finish.markTurn > a.sess.listStep {
 		a.sess.life.Drain = marks
 	} else if a.finish.drain != nil && s.Drain.Acked && !a.finish.drain.acked {
 		a.finish.drain.acked, lk.m.step.Changed = true, true

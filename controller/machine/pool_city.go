@@ -57,7 +57,7 @@ func (a *record) belonged() bool {
 
 func (c poolCity) WantedAgain(name string) {
 	if a := c.m.agents[name]; a != nil {
-		a.rest.wantedAgain()
+		a.restart.wantedAgain()
 	}
 }
 

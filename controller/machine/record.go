@@ -28,9 +28,9 @@ type record struct {
 	wasUp, wasThere bool // results of isUp and of a check for a session when ripple last ran
 	status
 	phase   lifecycle.Phase // state of the agent's session
-	sess    presence
+	sess    sessionInfo
 	act     action
-	rest    rest
+	restart restartState
 	finish  finishing
 	silence silence
 	triage  triage
@@ -115,14 +115,14 @@ type waiter struct {
 	verb string
 }
 
-// presence is the machine's information about an agent's session.
-type presence struct {
+// sessionInfo is the machine's information about an agent's session.
+type sessionInfo struct {
 	life session.Status
 	// its provider did not answer the newest list
 	uncertain bool
-	seen      uint64    // turn in which the newest list with a session of the agent was handled
-	looked    uint64    // turn in which that list was requested
-	fresh     time.Time // time at which that list was handled
+	seenStep  uint64    // turn in which the newest list with a session of the agent was handled
+	listStep  uint64    // turn in which that list was requested
+	seenAt    time.Time // time at which that list was handled
 	// time of the session's last output; zero = unknown
 	lastOutput time.Time
 	exit       *city.Exit
@@ -133,18 +133,18 @@ type presence struct {
 	sample        usage.Sample // resource usage of the session's processes
 }
 
-// obscure reports whether the agent's state is unknown because its provider or its holder does not answer.
-func (p *presence) obscure() bool { return p.uncertain || !p.life.Silent.IsZero() }
+// unknown reports whether the agent's state is unknown because its provider or its holder does not answer.
+func (p *sessionInfo) unknown() bool { return p.uncertain || !p.life.Silent.IsZero() }
 
 // busy reports whether a user is attached to the agent's terminal or has typed recently.
-func (p *presence) busy(now time.Time) bool {
+func (p *sessionInfo) busy(now time.Time) bool {
 	return p.life.Attached > 0 || (!p.life.TypedAt.IsZero() &&
 		now.Sub(p.life.TypedAt) < typedRecently)
 }
 
 // noteOutput updates the time of the agent's last output, by this controller's clock. For a provider that does not
 // count output, any activity is treated as output.
-func (p *presence) noteOutput(now time.Time, s *session.Status, adopted bool) {
+func (p *sessionInfo) noteOutput(now time.Time, s *session.Status, adopted bool) {
 	switch {
 	case s.Activity.IsZero() && s.Output == 0:
 		p.lastOutput = time.Time{}
@@ -171,8 +171,8 @@ type action struct {
 	ackTurn  uint64               // turn of the newest acknowledgements
 }
 
-// rest contains the history of an agent's exits, and the wait before its next start.
-type rest struct {
+// restartState contains the history of an agent's exits, and the wait before its next start.
+type restartState struct {
 	history           restart.History
 	saved             *effect.SavedAgent // the last saved history; nil = not saved
 	notBefore         time.Time          // earliest time of the next start
@@ -190,51 +190,51 @@ type rest struct {
 }
 
 // wait makes the agent wait in this state until a time.
-func (r *rest) wait(s city.State, why string, until time.Time) {
+func (r *restartState) wait(s city.State, why string, until time.Time) {
 	r.hold, r.holdWhy, r.notBefore = s, why, until
 }
 
 // stay keeps the agent stopped.
-func (r *rest) stay(why string) {
+func (r *restartState) stay(why string) {
 	r.staysDown, r.hold, r.holdWhy = true, city.Exited, why
 }
 
 // stayFinal keeps the agent stopped until a user restarts it.
-func (r *rest) stayFinal(why string) {
+func (r *restartState) stayFinal(why string) {
 	r.stay(why + "; the user requested no restart")
 	r.final, r.notBefore = true, time.Time{}
 }
 
 // endWait ends the wait before the next start.
-func (r *rest) endWait() { r.wait("", "", time.Time{}) }
+func (r *restartState) endWait() { r.wait("", "", time.Time{}) }
 
 // retry lets the agent start now.
-func (r *rest) retry() {
+func (r *restartState) retry() {
 	r.endWait()
 	r.staysDown = false
 }
 
 // clear ends the wait, and the states that keep the agent stopped.
-func (r *rest) clear() {
+func (r *restartState) clear() {
 	r.retry()
 	r.final = false
 }
 
 // wantedAgain lets a drained member start, because its pool wants it again.
-func (r *rest) wantedAgain() {
+func (r *restartState) wantedAgain() {
 	if r.staysDown {
 		r.staysDown, r.final, r.hold, r.holdWhy = false, false, "", ""
 	}
 }
 
 // forgive clears crashes and waits.
-func (r *rest) forgive() {
+func (r *restartState) forgive() {
 	r.clear()
 	r.history, r.missing = restart.History{}, effect.FailedStarts{}
 }
 
 // started records that the agent runs. fresh is true for a new session.
-func (r *rest) started(fresh bool) {
+func (r *restartState) started(fresh bool) {
 	r.staysDown, r.final, r.missing = false, false, effect.FailedStarts{}
 	if fresh && r.diedOnItsOwn {
 		r.restarts++
@@ -243,13 +243,13 @@ func (r *rest) started(fresh bool) {
 }
 
 // counts reports whether the agent waits, or has crashes within the window.
-func (r *rest) counts(now time.Time, window time.Duration) bool {
+func (r *restartState) counts(now time.Time, window time.Duration) bool {
 	return now.Before(r.notBefore) || r.history.Within(now, window) > 0
 }
 
 // crashes returns the number of relevant crashes: the crashes within the window, or those that led to the current
 // quarantine.
-func (r *rest) crashes(now time.Time, window time.Duration) int {
+func (r *restartState) crashes(now time.Time, window time.Duration) int {
 	if r.pause() == city.Quarantined {
 		return r.quarantineCrashes
 	}
@@ -258,7 +258,7 @@ func (r *rest) crashes(now time.Time, window time.Duration) int {
 
 // pause returns the state of an agent that waits for the time of its next start: backoff, failed or quarantined. It
 // returns "" if the agent does not wait.
-func (r *rest) pause() city.State {
+func (r *restartState) pause() city.State {
 	if r.staysDown || r.notBefore.IsZero() {
 		return ""
 	}
@@ -307,7 +307,7 @@ func (a *record) isUp() bool {
 	if a.phase.Alive() {
 		return a.phase.Ready() && !a.phase.InFlight()
 	}
-	return a.rest.staysDown && a.rest.hold == city.Exited && a.sess.exit != nil &&
+	return a.restart.staysDown && a.restart.hold == city.Exited && a.sess.exit != nil &&
 		a.sess.exit.Code == 0 &&
 		a.sess.exit.Signal == ""
 }
@@ -315,7 +315,7 @@ func (a *record) isUp() bool {
 // forgive clears crashes and waits, because the agent's declaration has changed or a user requested a start.
 func (a *record) forgive(because string) {
 	a.act.because = because
-	a.rest.forgive()
+	a.restart.forgive()
 }
 
 // gone reports whether an unwanted agent has stopped. The agent is then hidden, but its record remains while a list
@@ -369,7 +369,7 @@ func (a *record) unknownIn(unknown map[string]error) bool {
 
 // hasRelevantCrashes reports whether an unwanted member still has relevant crashes. They are used if its pool grows again.
 func (a *record) hasRelevantCrashes(now time.Time) bool {
-	return a.want != nil && a.rest.counts(now, a.want.Policy.Window)
+	return a.want != nil && a.restart.counts(now, a.want.Policy.Window)
 }
 
 // set changes the state of an agent.

@@ -28,7 +28,7 @@ func TestRequestedRestartIsNotACrash(t *testing.T) {
 		w.told(events.AgentStarted) != 2 {
 		t.Errorf("the log: %v", w.log)
 	}
-	if n := len(w.m.agents["a"].rest.history.Crashes); n != 0 {
+	if n := len(w.m.agents["a"].restart.history.Crashes); n != 0 {
 		t.Errorf("%d crashes are counted", n)
 	}
 }

@@ -47,7 +47,7 @@ func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
 		for _, d := range a.out.All() {
 			v.Sends = append(v.Sends, d.Draw())
 		}
-		v.Crashes = a.rest.crashes(now, m.window())
+		v.Crashes = a.restart.crashes(now, m.window())
 		s.Agents = append(s.Agents, v)
 	}
 	s.Degraded = append(s.Degraded, m.watchdogs.Problems()...)
@@ -133,7 +133,7 @@ func (m *Machine) window() time.Duration {
 func (a *record) draw() city.Agent {
 	v := city.Agent{
 		Name: a.name, State: a.state, Reason: a.reason, Since: a.since,
-		Running: a.phase.Alive(), Restarts: a.rest.restarts, Exit: a.newestExit(),
+		Running: a.phase.Alive(), Restarts: a.restart.restarts, Exit: a.newestExit(),
 		Drift:     a.sess.drift,
 		Decisions: slices.Clone(a.decisions),
 	}

@@ -23,7 +23,7 @@ func (m *Machine) start(now time.Time, a *record) {
 			"restart", "kill")
 		return
 	}
-	if a.rest.hold == city.Quarantined {
+	if a.restart.hold == city.Quarantined {
 		a.act.because = "quarantine ended"
 	}
 	a.policy.begins(a)
@@ -31,9 +31,9 @@ func (m *Machine) start(now time.Time, a *record) {
 	a.phase.Start(m.turn)
 	a.act.early = nil
 	a.act.intent = cause{}
-	a.rest.clear() // a user may start an agent that otherwise stays stopped
+	a.restart.clear() // a user may start an agent that otherwise stays stopped
 	m.set(now, a, city.Starting, a.act.because, time.Time{})
-	if a.rest.missing.Why == "" {
+	if a.restart.missing.Why == "" {
 		m.decided(now, a, "start", a.act.because)
 	}
 	m.journal.begin(a)
@@ -82,7 +82,7 @@ func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 	}
 	a.phase.Runs()
 	a.sess.life = in.Status
-	a.rest.started(fresh)
+	a.restart.started(fresh)
 	m.set(now, a, city.Running, a.act.because, time.Time{})
 	if fresh && before.Swapped(&session.Spec{Provider: in.Status.Provider}) {
 		a.finish.unmarked = false
@@ -123,8 +123,8 @@ func (p always) failed(now time.Time, a *record, err error) {
 		m.cannotStart(now, a, err)
 		return
 	}
-	a.rest.missing = effect.FailedStarts{}
-	v := a.rest.history.Died(now, restart.Death{Code: -1, StartFailed: true}, a.want.Policy)
+	a.restart.missing = effect.FailedStarts{}
+	v := a.restart.history.Died(now, restart.Death{Code: -1, StartFailed: true}, a.want.Policy)
 	m.journal.record(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
 	m.commands.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %v", a.name, err))
 	if v.Outcome == restart.Quarantine {
@@ -133,31 +133,31 @@ func (p always) failed(now time.Time, a *record, err error) {
 	m.follow(now, a, v, "start failed", err.Error())
 	a.act.because = "retried after a failed start"
 	if v.Outcome != restart.Quarantine {
-		a.rest.wait(city.Failed, err.Error(), a.rest.notBefore)
+		a.restart.wait(city.Failed, err.Error(), a.restart.notBefore)
 	}
 	if m.oneShot {
-		a.rest.staysDown = true
+		a.restart.staysDown = true
 	}
 }
 
 // cannotStart handles a start that could not begin because something is missing or exhausted. Nothing has run, so
 // this is not a crash. The start is retried while the agent is wanted, but the failure is recorded only once.
 func (m *Machine) cannotStart(now time.Time, a *record, err error) {
-	if a.rest.missing.Why != err.Error() {
+	if a.restart.missing.Why != err.Error() {
 		m.decided(now, a, city.CannotStart, err.Error())
 		m.journal.record(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
-		a.rest.missing = effect.FailedStarts{Why: err.Error(),
-			Tries: a.rest.missing.Tries, Since: now}
+		a.restart.missing = effect.FailedStarts{Why: err.Error(),
+			Tries: a.restart.missing.Tries, Since: now}
 	}
 	m.commands.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %v", a.name, err))
-	a.rest.missing.Tries++
-	a.rest.wait(city.Failed, a.rest.missing.Why,
-		a.want.Policy.Again(now, a.rest.missing.Tries))
+	a.restart.missing.Tries++
+	a.restart.wait(city.Failed, a.restart.missing.Why,
+		a.want.Policy.Again(now, a.restart.missing.Tries))
 	a.act.because = "retried after a failed start"
-	m.set(now, a, a.rest.hold, a.rest.holdWhy, a.rest.notBefore)
-	a.since = a.rest.missing.Since // keep the time of the first failure
+	m.set(now, a, a.restart.hold, a.restart.holdWhy, a.restart.notBefore)
+	a.since = a.restart.missing.Since // keep the time of the first failure
 	if m.oneShot {
-		a.rest.staysDown = true
+		a.restart.staysDown = true
 	}
 }
 

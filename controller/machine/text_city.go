@@ -58,7 +58,7 @@ func (c textCity) Outlook(name string) (why string, never bool) {
 	case a.unwanted() || a.want.Suspended.On() || a.want.Problem != "":
 		return standing(a), true
 	case a.phase.State() != lifecycle.Absent:
-	case a.rest.staysDown || a.rest.hold == city.Quarantined:
+	case a.restart.staysDown || a.restart.hold == city.Quarantined:
 		return standing(a), true
 	}
 	if a.phase.Starting() || a.state == city.Starting {

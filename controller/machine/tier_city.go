@@ -29,8 +29,8 @@ func (c tierCity) Agent(name string) *tier.Agent {
 	v := &tier.Agent{
 		Name: a.name, State: a.state, Reason: a.reason, TriageOf: a.triageOf(),
 		Alive: a.phase.Alive(), Ready: a.phase.Ready(), Starting: a.phase.Starting(),
-		Stopping: a.phase.Stopping(), Ending: a.ending(), KeptEnded: a.rest.staysDown &&
-			a.rest.final,
+		Stopping: a.phase.Stopping(), Ending: a.ending(), KeptEnded: a.restart.staysDown &&
+			a.restart.final,
 		Stuck: a.silence.stuck != nil, Life: &a.sess.life, Spoke: a.sess.lastOutput,
 		Mail: m.work.mail[a.name].Unread, Task: m.work.tasks[a.name], Gate: m.work.gated[a.name],
 		CannotType: m.texts.Blocked(a.sess.life.Provider),
@@ -39,8 +39,8 @@ func (c tierCity) Agent(name string) *tier.Agent {
 	if a.want != nil {
 		v.Declared, v.Suspended, v.Problem = true, a.want.Suspended.String(), a.want.Problem
 	}
-	if a.rest.hold == city.Quarantined {
-		v.QuarantinedUntil = a.rest.notBefore
+	if a.restart.hold == city.Quarantined {
+		v.QuarantinedUntil = a.restart.notBefore
 	}
 	return v
 }
@@ -54,7 +54,7 @@ func (c tierCity) Decide(now time.Time, name string) {
 // Start ends an agent's wait and starts the agent. It returns the result for the watchdog's record.
 func (c tierCity) Start(now time.Time, name, why string) string {
 	a := c.m.agents[name]
-	a.rest.retry()
+	a.restart.retry()
 	a.act.because = "started by " + why
 	c.m.decide(now, a)
 	if !a.phase.Starting() {

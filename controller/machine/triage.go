@@ -90,8 +90,8 @@ func (p onCall) rest(now time.Time, a *record) {
 // never counts as a crash.
 func (m *Machine) triageOver(now time.Time, a *record, why string) {
 	s := a.triage.summons
-	a.rest.retry()
-	a.rest.diedOnItsOwn = false
+	a.restart.retry()
+	a.restart.diedOnItsOwn = false
 	if s == nil || a.triage.served != s.Beat {
 		return
 	}

@@ -314,7 +314,7 @@ func (w *world) check(f effect.Effect) {
 	}
 	a := w.m.agents[s.Want.Name]
 	if a.want.Suspended.On() || a.surplus() || a.finish.drain != nil ||
-		w.now.Before(a.rest.notBefore) ||
+		w.now.Before(a.restart.notBefore) ||
 		w.m.ending != running {
 		w.breach = append(w.breach, fmt.Sprintf("L2: %s was started while it must not run", a.name))
 	}
