@@ -35,102 +35,102 @@ type cityStop struct {
 }
 
 // begin starts the stop of the city. by is the time at which the controller gives up waiting.
-func (fn *cityStop) begin(now, by time.Time) {
-	fn.since, fn.by = now, by
-	fn.hurry, fn.waits, fn.giveUp = time.Time{}, nil, ""
+func (cs *cityStop) begin(now, by time.Time) {
+	cs.since, cs.by = now, by
+	cs.hurry, cs.waits, cs.giveUp = time.Time{}, nil, ""
 }
 
 // hurryAt returns the end of the remaining agents' grace period. It returns zero if the grace period has been
 // ended, or if the city is not stopping.
-func (fn *cityStop) hurryAt() time.Time {
-	if fn.m.ending != stopAgents || fn.hurried {
+func (cs *cityStop) hurryAt() time.Time {
+	if cs.m.ending != stopAgents || cs.hurried {
 		return time.Time{}
 	}
-	return fn.by.Add(-HurryLimit)
+	return cs.by.Add(-HurryLimit)
 }
 
 // hurryUp ends the grace period of the remaining agents.
-func (fn *cityStop) hurryUp(now time.Time) {
-	if fn.m.ending != stopAgents || fn.hurried {
+func (cs *cityStop) hurryUp(now time.Time) {
+	if cs.m.ending != stopAgents || cs.hurried {
 		return
 	}
-	fn.hurried, fn.m.step.Changed = true, true
-	fn.hurry = now
-	if by := now.Add(HurryLimit); by.Before(fn.by) {
-		fn.by = by
+	cs.hurried, cs.m.step.Changed = true, true
+	cs.hurry = now
+	if by := now.Add(HurryLimit); by.Before(cs.by) {
+		cs.by = by
 	}
-	for _, a := range fn.m.order {
+	for _, a := range cs.m.order {
 		if a.phase.Stopping() {
-			fn.m.step.Do(effect.Kill{Agent: a.name, Session: a.sess.life.Name})
-			fn.m.set(now, a, city.Stopping, a.act.stopping.why+"; being killed", fn.by)
+			cs.m.step.Do(effect.Kill{Agent: a.name, Session: a.sess.life.Name})
+			cs.m.set(now, a, city.Stopping, a.act.stopping.why+"; being killed", cs.by)
 		}
-		a.act.stopFrom = time.Time{}
-		fn.m.decide(now, a)
+		a.act.retryStopAt = time.Time{}
+		cs.m.decide(now, a)
 	}
 }
 
 // stopUntil returns the time at which a stop with this grace period ends, or zero if that is unknown.
-func (fn *cityStop) stopUntil(now time.Time, grace time.Duration) time.Time {
+func (cs *cityStop) stopUntil(now time.Time, grace time.Duration) time.Time {
 	switch {
 	case grace > 0:
 		return now.Add(grace)
-	case fn.m.ending == stopAgents:
-		return fn.by
+	case cs.m.ending == stopAgents:
+		return cs.by
 	}
 	return time.Time{}
 }
 
 // overdue updates the reason of an agent that did not stop within its grace period.
-func (fn *cityStop) overdue(now time.Time, a *record) {
+func (cs *cityStop) overdue(now time.Time, a *record) {
 	if a.state == city.Stopping && !a.until.IsZero() && !now.Before(a.until) {
-		fn.m.set(now, a, city.Stopping, a.act.stopping.why+"; the agent did not stop in time and "+
-			"is being killed", fn.stopUntil(now, 0))
+		cs.m.set(now, a, city.Stopping, a.act.stopping.why+"; the agent did not stop in time and "+
+			"is being killed", cs.stopUntil(now, 0))
 	}
 }
 
 // noteWaits updates the list of things besides agents that a stopping city waits for.
-func (fn *cityStop) noteWaits() {
-	if waits := fn.awaited(); !slices.Equal(waits, fn.waits) {
-		fn.waits, fn.m.step.Changed = waits, true
+func (cs *cityStop) noteWaits() {
+	if waits := cs.awaited(); !slices.Equal(waits, cs.waits) {
+		cs.waits, cs.m.step.Changed = waits, true
 	}
 }
 
-func (fn *cityStop) awaited() []string {
+func (cs *cityStop) awaited() []string {
 	var out []string
-	for _, name := range fn.m.runs.Going() {
+	for _, name := range cs.m.runs.Going() {
 		out = append(out, "the run of "+name+" is ending")
 	}
-	if records := fn.m.runs.Closing(); records > 0 {
+	if records := cs.m.runs.Closing(); records > 0 {
 		out = append(out, fmt.Sprintf("%d records of runs are being closed", records))
 	}
-	for i := range fn.m.journal.queue {
-		if q := &fn.m.journal.queue[i]; q.output != "" {
+	for i := range cs.m.journal.queue {
+		if q := &cs.m.journal.queue[i]; q.output != "" {
 			out = append(out, "the last output of "+q.agent.name+" is being saved")
 		}
 	}
-	if fn.quiet() {
-		out = append(out, fn.unlistedReason())
+	if cs.quiet() {
+		out = append(out, cs.unlistedReason())
 	}
 	return out
 }
 
 // unlistedReason returns the reason why it is unknown whether sessions are still running.
-func (fn *cityStop) unlistedReason() string {
-	if len(fn.m.lists.unknown) == 0 {
+func (cs *cityStop) unlistedReason() string {
+	if len(cs.m.lists.unknown) == 0 {
 		return "listing the sessions, to confirm that all have ended"
 	}
-	return "the sessions of " + strings.Join(slices.Sorted(maps.Keys(fn.m.lists.unknown)), ", ") +
+	return "the sessions of " + strings.Join(slices.Sorted(maps.Keys(cs.m.lists.unknown)), ", ") +
 		" cannot be listed, so they may still be running"
 }
 
 // snapshotStop returns the city's stop for a snapshot, or nil if the city is not stopping.
-func (fn *cityStop) snapshotStop() *city.Ending {
-	if fn.since.IsZero() {
+func (cs *cityStop) snapshotStop() *city.Ending {
+	if cs.since.IsZero() {
 		return nil
 	}
-	e := &city.Ending{Since: fn.since, Hurried: fn.hurried, Hurry: fn.hurry,
-		Until: fn.by, Waits: fn.waits}
-	if at := fn.hurryAt(); !at.IsZero() {
+	e := &city.Ending{Since: cs.since, Hurried: cs.hurried, Hurry: cs.hurry,
+		Until: cs.by, Waits: cs.waits}
+	if at := cs.hurryAt(); !at.IsZero() {
 		e.Hurry = at
 	}
 	return e
@@ -198,30 +198,30 @@ const LookFor = "`gcity doctor` finds sessions that still run; `gcity stop` trie
 const StopSlack = 30 * time.Second
 
 // due reports whether it is time to list the sessions again.
-func (fn *cityStop) due(now time.Time) bool {
-	return !fn.relook.IsZero() && !now.Before(fn.relook)
+func (cs *cityStop) due(now time.Time) bool {
+	return !cs.relook.IsZero() && !now.Before(cs.relook)
 }
 
 // hurryInTime kills the remaining agents when their grace period is over.
-func (fn *cityStop) hurryInTime(now time.Time) {
-	if at := fn.hurryAt(); !at.IsZero() && !now.Before(at) {
-		fn.hurryUp(now)
+func (cs *cityStop) hurryInTime(now time.Time) {
+	if at := cs.hurryAt(); !at.IsZero() && !now.Before(at) {
+		cs.hurryUp(now)
 	}
 }
 
 // proceed checks whether the stop of the city is complete.
-func (fn *cityStop) proceed(now time.Time) {
-	m := fn.m
+func (cs *cityStop) proceed(now time.Time) {
+	m := cs.m
 	switch m.ending {
 	case stopAgents:
-		if !m.lists.listing && fn.quiet() &&
-			(fn.early || m.lists.ordered < fn.lastOp() || fn.due(now)) {
-			fn.relook = time.Time{}
+		if !m.lists.listing && cs.quiet() &&
+			(cs.early || m.lists.ordered < cs.lastOp() || cs.due(now)) {
+			cs.relook = time.Time{}
 			m.lists.request()
 		}
-		fn.noteWaits()
+		cs.noteWaits()
 	case leaveAgents:
 		m.leftRunning = true
-		fn.end(now, "agents are left running")
+		cs.end(now, "agents are left running")
 	}
 }

@@ -110,7 +110,7 @@ func (cs *commands) agentCommand(now time.Time, id uint64, cmd city.Command) {
 
 // find returns an agent by name. If it does not exist, find refuses the command.
 func (cs *commands) find(id uint64, name string) (*record, bool) {
-	if a, ok := cs.m.agents[name]; ok && !a.gone() {
+	if a, ok := cs.m.agents[name]; ok && !a.hidden() {
 		return a, true
 	}
 	if p := cs.m.pools.Get(name); p != nil && p.Want.Max != 1 {
@@ -128,7 +128,7 @@ func (cs *commands) find(id uint64, name string) (*record, bool) {
 	}
 	names := make([]string, 0, len(cs.m.order))
 	for _, a := range cs.m.order {
-		if !a.gone() {
+		if !a.hidden() {
 			names = append(names, a.name)
 		}
 	}
@@ -225,7 +225,7 @@ func (cs *commands) requestRestart(now time.Time, id uint64, a *record) {
 // suspend requests a write of the suspended flag of an agent, a pool or, if name is "", the city.
 func (cs *commands) suspend(id uint64, name string, on bool) {
 	if p := cs.m.pools.Get(name); p != nil && (p.Want.Max != 1 || cs.m.agents[name] == nil ||
-		cs.m.agents[name].gone()) {
+		cs.m.agents[name].hidden()) {
 		cs.m.loader.suspendPool(id, p, on)
 		return
 	}

@@ -23,7 +23,7 @@ func (m *Machine) exited(now time.Time, e session.Exit) {
 	}
 	switch a.phase.State() {
 	case lifecycle.Starting, lifecycle.Resuming:
-		a.act.early = &e
+		a.act.earlyExit = &e
 		return
 	case lifecycle.Stopping: // the stop reports the end
 		return
@@ -42,7 +42,7 @@ func (m *Machine) exited(now time.Time, e session.Exit) {
 // endedAsAsked handles the exit of a session that gcity stopped, if the stop itself did not report the exit.
 func (m *Machine) endedAsAsked(now time.Time, a *record, id string) {
 	a.phase.Ends()
-	a.sess.drift, a.act.stopFrom = nil, time.Time{}
+	a.sess.drift, a.act.retryStopAt = nil, time.Time{}
 	m.ended(now, a, id)
 	m.afterStop(now, a, a.act.stopping)
 }
@@ -52,7 +52,7 @@ func (m *Machine) died(now time.Time, a *record, e session.Exit) {
 	a.phase.Ends()
 	a.sess.drift = nil
 	a.sess.life.ID, a.sess.life.PID = e.ID, 0
-	drained := a.finish.drain
+	drained := a.drain.current
 	m.ended(now, a, e.ID)
 	a.sess.exit = &city.Exit{Code: e.Code, Signal: e.Signal, At: e.At, Uptime: e.Uptime}
 	d := effect.Death(&e)
@@ -105,7 +105,7 @@ func (p always) died(now time.Time, a *record, e session.Exit, drained *drain) {
 // follow applies the verdict of the restart policy about a death. what and why describe the death.
 func (m *Machine) follow(now time.Time, a *record, v restart.Verdict, what, why string) {
 	m.decided(now, a, what, why)
-	a.act.because = "restarted after " + v.Reason
+	a.act.startReason = "restarted after " + v.Reason
 	switch v.Outcome {
 	case restart.Leave:
 		a.restart.wait(city.Exited, v.Reason, v.At)
@@ -186,7 +186,7 @@ func (m *Machine) flushAcks(a *record) {
 
 // ended handles the end of a session. It is called exactly once for each session.
 func (m *Machine) ended(now time.Time, a *record, id string) {
-	a.sess.lastEnd, a.finish.drain, a.silence.idleAt = id, nil, time.Time{}
+	a.sess.lastEnd, a.drain.current, a.silence.idleAt = id, nil, time.Time{}
 	if len(a.waiters) > 0 {
 		m.commands.resolve(a, "agent "+a.name+" has ended", "drain")
 	}
@@ -206,11 +206,11 @@ func (m *Machine) stopped(now time.Time, in effect.Stopped) {
 		return
 	}
 	if in.Err != nil {
-		a.act.stopFrom = now.Add(stopRetry)
+		a.act.retryStopAt = now.Add(stopRetry)
 		a.act.intent = a.act.stopping.again()
 		a.phase.Doubt()
 		m.lists.request()
-		m.set(now, a, city.Stopping, "cannot be stopped: "+in.Err.Error(), a.act.stopFrom)
+		m.set(now, a, city.Stopping, "cannot be stopped: "+in.Err.Error(), a.act.retryStopAt)
 		m.decided(now, a, "stop failed", in.Err.Error())
 		m.commands.refuse(a, city.Unavailable,
 			fmt.Sprintf("agent %s cannot be stopped: %v", a.name, in.Err))
@@ -218,7 +218,7 @@ func (m *Machine) stopped(now time.Time, in effect.Stopped) {
 		return
 	}
 	a.phase.Ends()
-	a.sess.drift, a.act.stopFrom = nil, time.Time{}
+	a.sess.drift, a.act.retryStopAt = nil, time.Time{}
 	m.ended(now, a, a.sess.life.ID)
 	m.afterStop(now, a, a.act.stopping)
 	m.decide(now, a)
@@ -228,7 +228,7 @@ func (m *Machine) stopped(now time.Time, in effect.Stopped) {
 // the zero value, because whyStop finds that cause again.
 func (c cause) again() cause {
 	switch c.kind {
-	case causeRestart, causeKill, causeRequest, causeFellow, causeWatch:
+	case causeRestart, causeKill, causeRequest, causeStrategy, causeWatchdog:
 		return c
 	}
 	return cause{}
@@ -237,19 +237,19 @@ func (c cause) again() cause {
 func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 	e := events.Event{Type: events.AgentStopped, Message: c.why,
 		Payload: step.Payload(map[string]any{"session": a.sess.life.ID})}
-	a.act.because = ""
+	a.act.startReason = ""
 	a.restart.clear()
 	answers := m.commands.answersFor(a, fmt.Sprintf("agent %s was stopped", a.name), "kill")
 	switch c.kind {
 	case causeRestart:
-		e.Actor, a.act.because = effect.ActorOperator, c.why
+		e.Actor, a.act.startReason = effect.ActorOperator, c.why
 	case causeKill:
-		e.Actor, a.act.because = effect.ActorOperator, "restarted after it was killed by operator"
-	case causeDrift, causeFellow, causeWatch:
-		a.act.because = c.why
+		e.Actor, a.act.startReason = effect.ActorOperator, "restarted after it was killed by operator"
+	case causeDrift, causeStrategy, causeWatchdog:
+		a.act.startReason = c.why
 	case causeIdle:
 		a.restart.diedOnItsOwn = true
-		a.act.because = "restarted: " + c.why
+		a.act.startReason = "restarted: " + c.why
 	case causeDrained:
 		m.drains.afterDrain(a, c.why, c.finished, c.final)
 	case causeSuspend:
@@ -257,7 +257,7 @@ func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 		answers = append(answers, m.commands.answersFor(a,
 			fmt.Sprintf("agent %s is %s", a.name, c.why), "stop", "suspend")...)
 	case causeRequest:
-		e.Actor, a.act.because, a.restart.diedOnItsOwn = a.name, c.why, true
+		e.Actor, a.act.startReason, a.restart.diedOnItsOwn = a.name, c.why, true
 	}
 	a.policy.stopped(now, a, c, e, answers)
 }

@@ -63,7 +63,7 @@ func (m *Machine) mayCancel(a *record) {
 }
 
 func (m *Machine) decideAlive(now time.Time, a *record) {
-	if now.Before(a.act.stopFrom) {
+	if now.Before(a.act.retryStopAt) {
 		return
 	}
 	m.drains.pending(now, a)
@@ -84,7 +84,7 @@ func (m *Machine) decideAlive(now time.Time, a *record) {
 		m.step.Do(effect.Resume{Want: a.want, Status: a.sess.life})
 		return
 	}
-	if a.finish.drain != nil {
+	if a.drain.current != nil {
 		m.drains.draining(now, a)
 		return
 	}
@@ -93,15 +93,15 @@ func (m *Machine) decideAlive(now time.Time, a *record) {
 
 // wide reports whether a cause can stop many agents at the same time. These agents stop in the order of their
 // dependencies.
-func (k causeKind) wide() bool { return k == causeEnd || k == causeOrphan || k == causeSuspend }
+func (k causeKind) wide() bool { return k == causeCityStop || k == causeOrphan || k == causeSuspend }
 
 // whyStop returns the most important cause to stop a running session. The order of the cases is the order of
 // importance.
 func (m *Machine) whyStop(now time.Time, a *record) cause {
 	switch {
 	case m.ending == stopAgents:
-		return cause{kind: causeEnd, why: "the city is stopped"}
-	case a.want == nil && a.pool == nil && a.finish.drain != nil && a.finish.drain.by == byPool:
+		return cause{kind: causeCityStop, why: "the city is stopped"}
+	case a.want == nil && a.pool == nil && a.drain.current != nil && a.drain.current.by == byPool:
 		// the pool was removed; its members may finish first
 		return a.drained(now)
 	case a.want == nil && a.pool == nil:
@@ -153,7 +153,7 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 		if a.want != nil {
 			why = a.surplusReason()
 		}
-		a.act.intent, a.act.because = cause{}, ""
+		a.act.intent, a.act.startReason = cause{}, ""
 		m.set(now, a, city.Exited, why, time.Time{})
 		m.commands.refuse(a, city.NotFound, "agent "+a.name+" has ended: "+why)
 	case a.want.Suspended.On():
@@ -173,7 +173,7 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 	case a.act.intent.kind == causeRestart || a.act.intent.kind == causeKill:
 		// a restart by a user ends the wait before the next start
 		if a.restart.staysDown || now.Before(a.restart.notBefore) {
-			a.act.because = a.act.intent.why
+			a.act.startReason = a.act.intent.why
 		}
 		m.start(now, a)
 	case a.restart.staysDown:

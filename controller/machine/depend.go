@@ -170,11 +170,11 @@ func (ds *dependencies) restartCoupled(now time.Time, a *record) {
 	why := fmt.Sprintf("restarted because %s crashed (%s)", a.name, a.want.Strategy)
 	for _, other := range ds.coupledAgents(a) {
 		if other == a || !other.phase.Alive() || other.phase.InFlight() ||
-			other.finish.drain != nil ||
+			other.drain.current != nil ||
 			other.unwanted() || other.act.intent.kind != causeNone {
 			continue
 		}
-		other.act.intent = cause{kind: causeFellow, why: why}
+		other.act.intent = cause{kind: causeStrategy, why: why}
 		ds.m.decide(now, other)
 	}
 }

@@ -47,15 +47,15 @@ type drains struct{ m *Machine }
 // pending starts a drain if the pool no longer wants the agent. It cancels the drain if the pool wants the agent
 // again.
 func (dr *drains) pending(now time.Time, a *record) {
-	if a.pool == nil && a.finish.drain == nil {
+	if a.pool == nil && a.drain.current == nil {
 		return
 	}
 	switch {
 	case dr.m.oneShot || dr.m.ending != running || !a.phase.Ready() || a.pool.Guessed():
-	case a.pool != nil && a.unwanted() && a.finish.drain == nil:
+	case a.pool != nil && a.unwanted() && a.drain.current == nil:
 		dr.drain(now, a, byPool, a.surplusReason())
-	case a.finish.drain != nil && a.finish.drain.by == byPool && !a.unwanted() &&
-		!a.finish.drain.acked:
+	case a.drain.current != nil && a.drain.current.by == byPool && !a.unwanted() &&
+		!a.drain.current.acked:
 		why := "wanted again: the member is now declared as an agent of its own"
 		if a.pool != nil {
 			why = fmt.Sprintf("wanted again: pool %s wants %d", a.pool.Name(), a.pool.Desired)
@@ -63,8 +63,8 @@ func (dr *drains) pending(now time.Time, a *record) {
 		dr.undrain(now, a, effect.ActorController, why)
 	}
 	// a new configuration may have another timeout
-	if a.finish.drain != nil && a.finish.drain.lasts != a.drainTimeout() {
-		a.finish.drain.limit(a.drainTimeout())
+	if a.drain.current != nil && a.drain.current.lasts != a.drainTimeout() {
+		a.drain.current.limit(a.drainTimeout())
 	}
 }
 
@@ -84,10 +84,10 @@ func (d *drain) limit(t time.Duration) {
 
 // drain starts a drain and records it. mark later notifies the session.
 func (dr *drains) drain(now time.Time, a *record, by, why string) {
-	a.finish.drain = &drain{since: now, stamp: now.Unix(), by: by, why: why}
-	a.finish.drain.limit(a.drainTimeout())
+	a.drain.current = &drain{since: now, stamp: now.Unix(), by: by, why: why}
+	a.drain.current.limit(a.drainTimeout())
 	dr.m.decided(now, a, "drain", why)
-	e := events.Event{Type: events.AgentDraining, Message: why + "; " + a.finish.drain.end(now),
+	e := events.Event{Type: events.AgentDraining, Message: why + "; " + a.drain.current.end(now),
 		Payload: step.Payload(map[string]any{"by": by, "session": a.sess.life.ID})}
 	if by == byOperator {
 		e.Actor = effect.ActorOperator
@@ -104,12 +104,12 @@ func (d *drain) end(now time.Time) string {
 }
 
 func (dr *drains) undrain(now time.Time, a *record, actor, why string, answers ...effect.Answer) {
-	a.finish.drain = nil
+	a.drain.current = nil
 	dr.m.commands.resolve(a, "the drain of agent "+a.name+" was canceled: "+why, "drain")
 	dr.m.decided(now, a, "undrain", why)
-	a.act.because = why
+	a.act.startReason = why
 	if actor == effect.ActorOperator {
-		a.act.because = "drain canceled by operator"
+		a.act.startReason = "drain canceled by operator"
 	}
 	dr.m.journal.record(a, events.Event{Type: events.AgentUndrained, Actor: actor, Message: why},
 		answers...)
@@ -117,7 +117,7 @@ func (dr *drains) undrain(now time.Time, a *record, actor, why string, answers .
 
 // drained returns the cause to stop an agent that has finished its drain or has reached the drain's timeout.
 func (a *record) drained(now time.Time) cause {
-	switch d := a.finish.drain; {
+	switch d := a.drain.current; {
 	case d == nil:
 	case d.acked:
 		return cause{kind: causeDrained, why: "drained: reported done",
@@ -132,7 +132,7 @@ func (a *record) drained(now time.Time) cause {
 // afterDrain decides whether an agent restarts after a drain. A wanted agent restarts, unless the user requested no
 // restart. It also stays stopped if a user drained it, it has finished, and its restart policy is not "always".
 func (dr *drains) afterDrain(a *record, why string, finished, final bool) {
-	a.act.because = "restarted after its drain"
+	a.act.startReason = "restarted after its drain"
 	switch {
 	case final:
 		a.stayFinal(why)
@@ -150,46 +150,46 @@ func (a *record) stayFinal(why string) {
 
 // draining sets the state of an agent that has not finished its drain.
 func (dr *drains) draining(now time.Time, a *record) {
-	reason := a.finish.drain.why
-	if a.finish.unmarked {
+	reason := a.drain.current.why
+	if a.drain.unmarked {
 		reason += "; the session cannot be notified of the drain"
 	}
-	dr.m.set(now, a, city.Draining, reason, a.finish.drain.deadline)
-	a.since = a.finish.drain.since
+	dr.m.set(now, a, city.Draining, reason, a.drain.current.deadline)
+	a.since = a.drain.current.since
 }
 
 // mark writes the drain to the session's marks, unless they contain it already.
 func (dr *drains) mark(now time.Time, a *record) {
-	if a.finish.drain == nil && a.sess.life.Drain.Since.IsZero() {
+	if a.drain.current == nil && a.sess.life.Drain.Since.IsZero() {
 		return
 	}
 	want := session.Drain{}
-	if d := a.finish.drain; d != nil {
+	if d := a.drain.current; d != nil {
 		want = session.Drain{Since: time.Unix(d.stamp, 0), By: d.by, Acked: d.acked}
 	}
 	have := a.sess.life.Drain
 	same := want.Since.IsZero() == have.Since.IsZero() &&
 		(want.Since.IsZero() || want.Since.Unix() == have.Since.Unix() && want.By == have.By)
-	if same || a.finish.marking || now.Before(a.finish.markFrom) || a.finish.unmarked {
+	if same || a.drain.marking || now.Before(a.drain.markFrom) || a.drain.unmarked {
 		return
 	}
-	a.finish.marking = true
+	a.drain.marking = true
 	dr.m.step.Do(effect.MarkDrain{Agent: a.name, Session: a.sess.life.Name, ID: a.sess.life.ID,
 		Drain: want})
 }
 
 func (dr *drains) marked(now time.Time, in effect.DrainMarked) {
 	a, ok := dr.m.agents[in.Agent]
-	if !ok || !a.finish.marking {
+	if !ok || !a.drain.marking {
 		return
 	}
-	a.finish.marking, a.finish.markTurn = false, dr.m.turn
+	a.drain.marking, a.drain.markTurn = false, dr.m.turn
 	switch {
 	case errors.Is(in.Err, session.ErrUnsupported):
-		a.finish.unmarked = true
+		a.drain.unmarked = true
 		dr.notified(now, a)
 	case in.Err != nil:
-		a.finish.markFrom = now.Add(stopRetry)
+		a.drain.markFrom = now.Add(stopRetry)
 		dr.m.decided(now, a, "mark failed", in.Err.Error())
 		dr.m.commands.refuseAll(a.take("drain"), city.Unavailable,
 			fmt.Sprintf("agent %s is draining, but its session could not be notified yet: %v",
@@ -204,21 +204,21 @@ func (dr *drains) marked(now time.Time, in effect.DrainMarked) {
 // notified answers the commands that drain an agent, when the session has the mark, so that the drain survives a
 // controller.
 func (dr *drains) notified(now time.Time, a *record) {
-	if a.finish.drain != nil && (a.finish.unmarked || a.sess.life.Drain.Since.Unix() ==
-		a.finish.drain.stamp) {
+	if a.drain.current != nil && (a.drain.unmarked || a.sess.life.Drain.Since.Unix() ==
+		a.drain.current.stamp) {
 		dr.m.commands.resolve(a, fmt.Sprintf("agent %s is asked to finish; %s", a.name,
-			a.finish.drain.end(now)), "drain")
+			a.drain.current.end(now)), "drain")
 	}
 }
 
 // resume continues the drain of an adopted session. It uses the hand-over of the previous controller or, without
 // one, the session's marks. The wall clock determines the age of a mark, which is limited to the timeout.
 func (dr *drains) resume(now time.Time, a *record) {
-	d, h := a.sess.life.Drain, a.finish.handed
-	a.finish.handed = nil
+	d, h := a.sess.life.Drain, a.drain.inherited
+	a.drain.inherited = nil
 	switch {
 	case h.Continues(&a.sess.life):
-		a.finish.unmarked = h.Unmarked
+		a.drain.unmarked = h.Unmarked
 		d = session.Drain{Since: h.Since, By: h.By, Acked: d.Acked || h.Acked}
 	case d.Since.IsZero():
 		return
@@ -231,10 +231,10 @@ func (dr *drains) resume(now time.Time, a *record) {
 	}
 	lasted := min(max(0, time.Duration(now.UnixNano()-d.Since.UnixNano())),
 		max(a.drainTimeout(), time.Second))
-	a.finish.drain = &drain{since: now.Add(-lasted), stamp: d.Since.Unix(), by: by, why: h.Why,
+	a.drain.current = &drain{since: now.Add(-lasted), stamp: d.Since.Unix(), by: by, why: h.Why,
 		acked: d.Acked, final: h.Final}
-	a.finish.drain.limit(a.drainTimeout())
-	dr.m.decided(now, a, "drain", a.finish.drain.why)
+	a.drain.current.limit(a.drainTimeout())
+	dr.m.decided(now, a, "drain", a.drain.current.why)
 }
 
 // command starts a drain for a user or for the host of a session. It can also make a drain in progress final.
@@ -243,10 +243,10 @@ func (dr *drains) command(now time.Time, id uint64, a *record, c city.Drain) {
 	case !a.phase.Alive() || a.phase.Stopping():
 		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s has no session to drain: the "+
 			"agent is %s (%s)", a.name, a.state, a.reason))
-	case a.finish.drain != nil:
-		a.finish.drain.final = a.finish.drain.final || c.Final
+	case a.drain.current != nil:
+		a.drain.current.final = a.drain.current.final || c.Final
 		dr.m.step.Reply(id, fmt.Sprintf("agent %s is already draining; %s", a.name,
-			a.finish.drain.end(now)))
+			a.drain.current.end(now)))
 	case !a.phase.Ready() || a.phase.InFlight():
 		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is %s and cannot be drained yet",
 			a.name, a.state))
@@ -260,7 +260,7 @@ func (dr *drains) command(now time.Time, id uint64, a *record, c city.Drain) {
 			why += ", without a restart"
 		}
 		dr.drain(now, a, by, why)
-		a.finish.drain.final = c.Final
+		a.drain.current.final = c.Final
 		dr.m.decide(now, a)
 	}
 }
@@ -271,7 +271,7 @@ func (dr *drains) undoCommand(now time.Time, id uint64, a *record) {
 		a.forgive("restarted: its drain was canceled by operator")
 		dr.m.step.Reply(id, "agent "+a.name+" has already stopped and restarts")
 		dr.m.decide(now, a)
-	case a.finish.drain == nil || !a.phase.Alive() || a.phase.Stopping():
+	case a.drain.current == nil || !a.phase.Alive() || a.phase.Stopping():
 		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is not draining: the agent is %s",
 			a.name, a.state))
 	case a.unwanted() && a.want != nil:
@@ -290,12 +290,12 @@ func (dr *drains) undoCommand(now time.Time, id uint64, a *record) {
 
 // ack handles an agent's report that it has finished.
 func (dr *drains) ack(now time.Time, id uint64, a *record) {
-	if a.finish.drain == nil || !a.phase.Alive() {
+	if a.drain.current == nil || !a.phase.Alive() {
 		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is not draining, so there is "+
 			"nothing to acknowledge", a.name))
 		return
 	}
-	a.finish.drain.acked, dr.m.step.Changed = true, true
+	a.drain.current.acked, dr.m.step.Changed = true, true
 	dr.m.step.Reply(id, "agent "+a.name+" has finished; its session stops")
 	dr.m.decide(now, a)
 }

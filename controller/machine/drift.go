@@ -152,7 +152,7 @@ func (df *drifts) running(now time.Time, a *record) {
 		return
 	}
 	if len(a.sess.drift) == 0 {
-		df.m.set(now, a, city.Running, orDefault(a.act.because, "adopted"), time.Time{})
+		df.m.set(now, a, city.Running, orDefault(a.act.startReason, "adopted"), time.Time{})
 		return
 	}
 	drift := strings.Join(a.sess.drift, ", ")

@@ -34,61 +34,61 @@ func (m *Machine) shutdown(now time.Time, leave bool) {
 }
 
 // quiet reports whether no effect on an agent or a run is in flight and no event is queued.
-func (fn *cityStop) quiet() bool {
-	if len(fn.m.journal.queue) > 0 {
+func (cs *cityStop) quiet() bool {
+	if len(cs.m.journal.queue) > 0 {
 		return false
 	}
-	for _, a := range fn.m.order {
+	for _, a := range cs.m.order {
 		if a.phase.InFlight() {
 			return false
 		}
 	}
-	return fn.m.runs.Quiet()
+	return cs.m.runs.Quiet()
 }
 
-func (fn *cityStop) lastOp() uint64 {
+func (cs *cityStop) lastOp() uint64 {
 	var last uint64
-	for _, a := range fn.m.order {
+	for _, a := range cs.m.order {
 		last = max(last, a.phase.Turn())
 	}
 	return last
 }
 
 // seenEmpty completes the stop of the city if a list that is newer than all stops shows no running session.
-func (fn *cityStop) seenEmpty(now time.Time, turn uint64) {
-	if fn.m.ending != stopAgents {
+func (cs *cityStop) seenEmpty(now time.Time, turn uint64) {
+	if cs.m.ending != stopAgents {
 		return
 	}
-	if !fn.quiet() {
-		fn.early = true
+	if !cs.quiet() {
+		cs.early = true
 		return
 	}
-	for _, a := range fn.m.order {
+	for _, a := range cs.m.order {
 		if a.phase.State() != lifecycle.Absent || a.phase.Turn() > turn {
 			return
 		}
 	}
-	fn.end(now, "all agents have stopped")
+	cs.end(now, "all agents have stopped")
 }
 
 // end answers the commands that stop the city. The loop ends after this step.
-func (fn *cityStop) end(now time.Time, msg string) {
-	fn.m.ending = ended
-	fn.by, fn.waits, fn.m.step.Changed = now.Add(effect.ShutdownLimit),
+func (cs *cityStop) end(now time.Time, msg string) {
+	cs.m.ending = ended
+	cs.by, cs.waits, cs.m.step.Changed = now.Add(effect.ShutdownLimit),
 		[]string{"waiting for the last operations to finish"}, true
-	fn.m.texts.GiveUpAll(now)
-	fn.m.journal.release(time.Time{})
-	for i := range fn.leaving {
-		if fn.gaveUp {
-			fn.leaving[i].Err = &city.Error{Code: city.Unavailable,
+	cs.m.texts.GiveUpAll(now)
+	cs.m.journal.release(time.Time{})
+	for i := range cs.leaving {
+		if cs.gaveUp {
+			cs.leaving[i].Err = &city.Error{Code: city.Unavailable,
 				Message: "cannot stop the city: " + msg + "; " + LookFor}
 			continue
 		}
-		fn.leaving[i].Receipt.Message = msg
+		cs.leaving[i].Receipt.Message = msg
 	}
-	fn.m.step.Do(effect.Record{Event: events.Event{Type: events.ControllerStopped,
-		Actor: effect.ActorController, Message: msg}, Answers: fn.leaving})
-	fn.leaving = nil
+	cs.m.step.Do(effect.Record{Event: events.Event{Type: events.ControllerStopped,
+		Actor: effect.ActorController, Message: msg}, Answers: cs.leaving})
+	cs.leaving = nil
 }
 
 // OneShotDone reports whether a one-shot run is complete.

@@ -137,7 +137,7 @@ func (a *record) toSave() *effect.SavedAgent {
 		LastEnd: a.sess.lastEnd, Restarts: a.restart.restarts, Last: a.newestExit()}
 	r.Crashes = slices.Clone(a.restart.history.Crashes)
 	if r.State = a.restart.pause(); r.State != "" {
-		r.Until, r.Why, r.StartReason = a.restart.notBefore, a.restart.holdWhy, a.act.because
+		r.Until, r.Why, r.StartReason = a.restart.notBefore, a.restart.holdWhy, a.act.startReason
 		if r.State == city.Quarantined {
 			r.QuarantineCrashes = a.restart.quarantineCrashes
 		}
@@ -151,7 +151,7 @@ func (a *record) toSave() *effect.SavedAgent {
 // toHandOver returns the memo of an agent for a hand-over. It contains everything that the next controller needs to
 // continue without a change.
 func (a *record) toHandOver() *effect.SavedAgent {
-	r, d := a.toSave(), a.finish.drain
+	r, d := a.toSave(), a.drain.current
 	switch {
 	case a.want == nil || r == nil && d == nil && !a.restart.staysDown && !a.phase.Alive():
 		return r
@@ -160,7 +160,7 @@ func (a *record) toHandOver() *effect.SavedAgent {
 			Restarts: a.restart.restarts, Last: a.newestExit()}
 	}
 	if r.State == "" && a.phase.Alive() {
-		r.Session, r.StartReason = a.sess.life.ID, a.act.because
+		r.Session, r.StartReason = a.sess.life.ID, a.act.startReason
 	}
 	if a.restart.missing.Tries > 0 {
 		r.Missing = &a.restart.missing
@@ -171,7 +171,7 @@ func (a *record) toHandOver() *effect.SavedAgent {
 	}
 	if d != nil {
 		r.Drain = &effect.SavedDrain{Session: a.sess.life.ID, Since: d.since, By: d.by, Why: d.why,
-			Final: d.final, Acked: d.acked, Unmarked: a.finish.unmarked}
+			Final: d.final, Acked: d.acked, Unmarked: a.drain.unmarked}
 	}
 	return r
 }
@@ -206,8 +206,8 @@ func (kp *historyFile) restoreAll(now time.Time) {
 // time may be in the future, and no wait may be longer than its maximum (L13).
 func (kp *historyFile) restore(now time.Time, a *record, r effect.SavedAgent) {
 	a.restart.history = r.RecentCrashes(now, a.want.Policy)
-	a.sess.lastEnd, a.restart.saved, a.finish.handed = r.LastEnd, &r, r.Drain
-	a.restart.restarts, a.restart.handed = max(0, r.Restarts), r
+	a.sess.lastEnd, a.restart.saved, a.drain.inherited = r.LastEnd, &r, r.Drain
+	a.restart.restarts, a.restart.inherited = max(0, r.Restarts), r
 	if r.Last != nil {
 		earlier := *r.Last
 		earlier.At = effect.NotInFuture(now, earlier.At)
@@ -222,7 +222,7 @@ func (kp *historyFile) restore(now time.Time, a *record, r effect.SavedAgent) {
 	}
 	if r.State != "" {
 		a.restart.wait(r.State, r.Why, r.WaitsUntil(now, a.want.Policy))
-		a.act.because, a.restart.quarantineCrashes = r.StartReason, max(0, r.QuarantineCrashes)
+		a.act.startReason, a.restart.quarantineCrashes = r.StartReason, max(0, r.QuarantineCrashes)
 		kp.m.set(now, a, a.restart.hold, a.restart.holdWhy, a.restart.notBefore)
 		if !r.Since.IsZero() {
 			a.since = effect.NotInFuture(now, r.Since)

@@ -32,7 +32,7 @@ func (j *journal) unrecordedCrashes(a *record) (n int) {
 func (j *journal) begin(a *record) {
 	f := a.policy.startEffect(a)
 	f.Ends = j.unrecorded(a)
-	a.act.endFiles = len(f.Ends) > 0
+	a.act.exitFiles = len(f.Ends) > 0
 	j.m.step.Do(f)
 }
 

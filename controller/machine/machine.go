@@ -105,7 +105,7 @@ func (m *Machine) finishStep(now time.Time) {
 	m.step.AppendLate()
 	for _, a := range m.order {
 		// acknowledge an exit only after its events are recorded
-		if len(a.act.acks) > 0 && !a.phase.Stopping() && a.act.queued == 0 && !a.act.endFiles {
+		if len(a.act.acks) > 0 && !a.phase.Stopping() && a.act.queued == 0 && !a.act.exitFiles {
 			m.flushAcks(a)
 		}
 	}
@@ -376,7 +376,7 @@ func (m *Machine) record(now time.Time, name string) *record {
 		return a
 	}
 	a := &record{name: name, policy: always{m},
-		delivery: delivery{out: &outbox.Outbox{Agent: name}}}
+		requests: requests{out: &outbox.Outbox{Agent: name}}}
 	m.agents[name] = a
 	at, _ := slices.BinarySearchFunc(m.order, name, func(a *record, name string) int {
 		return strings.Compare(a.name, name)

@@ -44,7 +44,7 @@ func (ob *Observation) decide(m *Machine, now time.Time, a *record) {
 
 // decideAlive sets the state of a running agent. Only a controller stops an agent that drains.
 func (ob *Observation) decideAlive(m *Machine, now time.Time, a *record) {
-	switch d := a.finish.drain; {
+	switch d := a.drain.current; {
 	case d != nil:
 		why := "asked to finish by " + d.by
 		if d.acked {

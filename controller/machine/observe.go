@@ -70,7 +70,7 @@ func (lk *sessionLists) handleList(now time.Time, in effect.Listed) {
 	lk.allListed(now, first, allKnown)
 	lk.handleMissing(now, in.Turn, func(*record) bool { return true })
 	lk.m.order = slices.DeleteFunc(lk.m.order, func(a *record) bool {
-		if a.sess.seenStep == lk.m.turn || !a.gone() || a.act.queued > 0 || a.out.Typing() > 0 ||
+		if a.sess.seenStep == lk.m.turn || !a.hidden() || a.act.queued > 0 || a.out.Typing() > 0 ||
 			a.phase.Turn() > in.Turn || a.hasRelevantCrashes(now) {
 			return false
 		}
@@ -314,15 +314,15 @@ func (lk *sessionLists) recordLateEnd(a *record, x *session.Exit) {
 func (lk *sessionLists) handleAlive(now time.Time, a *record, s *session.Status) {
 	if !a.phase.Alive() || a.sess.life.ID != s.ID {
 		a.phase.Found(s.Ready)
-		a.finish.drain = nil
+		a.drain.current = nil
 		// a running agent does not wait for a start
 		a.restart.endWait()
-		a.act.because = "adopted: it was running when this controller started"
-		if h := &a.restart.handed; h.StartReason != "" && h.Session == s.ID {
-			a.act.because = h.StartReason // the session's reason outlives the controller
+		a.act.startReason = "adopted: it was running when this controller started"
+		if h := &a.restart.inherited; h.StartReason != "" && h.Session == s.ID {
+			a.act.startReason = h.StartReason // the session's reason outlives the controller
 		}
 		if s.Ready {
-			lk.m.set(now, a, city.Running, a.act.because, time.Time{})
+			lk.m.set(now, a, city.Running, a.act.startReason, time.Time{})
 			a.since = s.Started
 		}
 		lk.m.decided(now, a, "adopt", orDefault(step.Numbered(s.PID, "pid %d"), "it")+
@@ -337,9 +337,9 @@ func (lk *sessionLists) handleAlive(now time.Time, a *record, s *session.Status)
 	marks := a.sess.life.Drain
 	a.sess.life = *s
 	// the list was requested before the newest change of the mark
-	if a.finish.marking || a.finish.markTurn > a.sess.listStep {
+	if a.drain.marking || a.drain.markTurn > a.sess.listStep {
 		a.sess.life.Drain = marks
-	} else if a.finish.drain != nil && s.Drain.Acked && !a.finish.drain.acked {
-		a.finish.drain.acked, lk.m.step.Changed = true, true
+	} else if a.drain.current != nil && s.Drain.Acked && !a.drain.current.acked {
+		a.drain.current.acked, lk.m.step.Changed = true, true
 	}
 }

@@ -49,7 +49,7 @@ func (always) canceled(time.Time, *record)        {}
 
 // ends returns the cause to stop a session that is drained, idle, or differs from the configuration.
 func (p always) ends(now time.Time, a *record) cause {
-	if a.finish.drain != nil || a.unwanted() {
+	if a.drain.current != nil || a.unwanted() {
 		return a.drained(now)
 	}
 	if c := p.m.idle(now, a); c.kind != causeNone {
@@ -85,7 +85,7 @@ func (onCall) obsolete(a *record) bool {
 
 func (onCall) begins(a *record) {
 	a.triage.served = a.triage.summons.Beat
-	a.act.because = "for check " + a.triage.summons.Beat
+	a.act.startReason = "for check " + a.triage.summons.Beat
 }
 
 func (p onCall) canceled(now time.Time, a *record) {

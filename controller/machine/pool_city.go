@@ -32,7 +32,7 @@ func (c poolCity) Session(name string) (alive, leaving bool) {
 	if a == nil || !a.phase.Alive() || a.phase.Stopping() {
 		return false, false
 	}
-	d := a.finish.drain
+	d := a.drain.current
 	return d == nil || !d.acked, d != nil
 }
 
@@ -52,7 +52,7 @@ func (a *record) belonged() bool {
 	if !a.phase.Alive() {
 		return a.sess.exit != nil && !a.sess.life.Drain.On()
 	}
-	return a.finish.drain == nil || a.finish.drain.by != byPool
+	return a.drain.current == nil || a.drain.current.by != byPool
 }
 
 func (c poolCity) WantedAgain(name string) {

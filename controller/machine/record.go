@@ -31,10 +31,10 @@ type record struct {
 	sess    sessionInfo
 	act     action
 	restart restartState
-	finish  finishing
+	drain   drainState
 	silence silence
 	triage  triage
-	delivery
+	requests
 }
 
 // status is the state of an agent that clients see.
@@ -59,15 +59,15 @@ func (s *status) change(now time.Time, state city.State, reason string, until ti
 	return true
 }
 
-// delivery contains the requests that wait for an agent: commands for its state, and texts and keys for its
+// requests contains the requests that wait for an agent: commands for its state, and texts and keys for its
 // terminal.
-type delivery struct {
+type requests struct {
 	waiters []waiter
 	out     *outbox.Outbox
 }
 
 // take removes the commands with these verbs, and returns them.
-func (d *delivery) take(verbs ...string) []waiter {
+func (d *requests) take(verbs ...string) []waiter {
 	if len(d.waiters) == 0 {
 		return nil
 	}
@@ -97,16 +97,16 @@ const (
 	causeNone causeKind = iota
 	causeRestart
 	causeKill
-	causeRequest // the agent itself requested the stop
-	causeBeat    // the beat of a triage agent's session has ended
-	causeWatch   // a watchdog requested the stop
-	causeFellow  // another agent crashed, and its strategy restarts this agent too
+	causeRequest  // the agent itself requested the stop
+	causeBeat     // the beat of a triage agent's session has ended
+	causeWatchdog // a watchdog requested the stop
+	causeStrategy // another agent crashed, and its strategy restarts this agent too
 	causeDrained
 	causeIdle
 	causeDrift
 	causeSuspend
 	causeOrphan
-	causeEnd // the city stops
+	causeCityStop // the city stops
 )
 
 // waiter is a command that is answered when its agent or the configuration reaches the requested state.
@@ -159,16 +159,16 @@ func (p *sessionInfo) noteOutput(now time.Time, s *session.Status, adopted bool)
 // action is the effect in flight for an agent, and the planned next action.
 type action struct {
 	// the session of a start in flight, if its program asks a question in the terminal
-	asking   *session.Status
-	early    *session.Exit        // an exit that arrived before the result of the session's start
-	stopFrom time.Time            // earliest time for a retry of a failed stop
-	stopping cause                // cause of the stop in flight
-	intent   cause                // cause of a stop that was requested but has not started yet
-	because  string               // reason for the next start
-	endFiles bool                 // the start in flight saves exits to files
-	queued   int                  // number of the agent's events in the queue
-	acks     []effect.Acknowledge // exits that must be acknowledged to the provider
-	ackTurn  uint64               // turn of the newest acknowledgements
+	asking      *session.Status
+	earlyExit   *session.Exit        // an exit that arrived before the result of the session's start
+	retryStopAt time.Time            // earliest time for a retry of a failed stop
+	stopping    cause                // cause of the stop in flight
+	intent      cause                // cause of a stop that was requested but has not started yet
+	startReason string               // reason for the next start
+	exitFiles   bool                 // the start in flight saves exits to files
+	queued      int                  // number of the agent's events in the queue
+	acks        []effect.Acknowledge // exits that must be acknowledged to the provider
+	ackTurn     uint64               // turn of the newest acknowledgements
 }
 
 // restartState contains the history of an agent's exits, and the wait before its next start.
@@ -184,7 +184,7 @@ type restartState struct {
 	final             bool // the user requested no restart
 	restarts          int
 	earlierExit       *city.Exit        // the newest exit that a previous controller has saved
-	handed            effect.SavedAgent // state from the previous controller
+	inherited         effect.SavedAgent // state from the previous controller
 	// since the last start, the agent has exited on its own or was stopped because it was silent
 	diedOnItsOwn bool
 }
@@ -265,15 +265,15 @@ func (r *restartState) pause() city.State {
 	return r.hold
 }
 
-// finishing contains the drain of an agent, and the state of the drain's mark in the session.
-type finishing struct {
-	drain *drain // nil = the agent is not draining
+// drainState contains the drain of an agent, and the state of the drain's mark in the session.
+type drainState struct {
+	current *drain // nil = the agent is not draining
 	// drain that the previous controller handed over; nil after the adoption
-	handed   *effect.SavedDrain
-	marking  bool   // a MarkDrain is in flight
-	markTurn uint64 // turn in which the mark last changed
-	markFrom time.Time
-	unmarked bool // the session's provider does not support marks
+	inherited *effect.SavedDrain
+	marking   bool   // a MarkDrain is in flight
+	markTurn  uint64 // turn in which the mark last changed
+	markFrom  time.Time
+	unmarked  bool // the session's provider does not support marks
 }
 
 // silence is the state of the checks for an agent that prints nothing.
@@ -314,13 +314,13 @@ func (a *record) isUp() bool {
 
 // forgive clears crashes and waits, because the agent's declaration has changed or a user requested a start.
 func (a *record) forgive(because string) {
-	a.act.because = because
+	a.act.startReason = because
 	a.restart.forgive()
 }
 
-// gone reports whether an unwanted agent has stopped. The agent is then hidden, but its record remains while a list
+// hidden reports whether an unwanted agent has stopped. The agent is then hidden, but its record remains while a list
 // shows its last session.
-func (a *record) gone() bool { return a.unwanted() && a.phase.Idle() }
+func (a *record) hidden() bool { return a.unwanted() && a.phase.Idle() }
 
 // surplus reports whether an agent is a pool member that is currently unwanted.
 func (a *record) surplus() bool {
@@ -330,9 +330,9 @@ func (a *record) surplus() bool {
 // unwanted reports whether an agent should not run.
 func (a *record) unwanted() bool { return a.want == nil || a.surplus() }
 
-// shrinks returns the reason why a member does not start yet, or "". After the next count of work, its pool may not
+// waitsForCount returns the reason why a member does not start yet, or "". After the next count of work, its pool may not
 // want it.
-func (a *record) shrinks() string {
+func (a *record) waitsForCount() string {
 	switch {
 	case a.pool == nil || !a.pool.Waits():
 		return ""

@@ -218,7 +218,7 @@ func (ld *loader) want(now time.Time, w *agent.Want) {
 // suspension records that an agent was resumed, or suspended while it was stopped. The suspension of a running
 // agent is recorded when it has stopped.
 func (ld *loader) suspension(a *record, w *agent.Want) {
-	if a.want == nil || a.want.Suspended == w.Suspended || a.gone() {
+	if a.want == nil || a.want.Suspended == w.Suspended || a.hidden() {
 		return
 	}
 	switch {
@@ -276,7 +276,7 @@ func (ld *loader) compare(c *effect.Configuration) step.Changes {
 		wanted[w.Name] = true
 		a, known := ld.m.agents[w.Name]
 		// for a member that is not running, the change of its pool is enough
-		if w.Pool != "" && (!known || a.gone()) {
+		if w.Pool != "" && (!known || a.hidden()) {
 			continue
 		}
 		if !known || a.want == nil {

@@ -38,7 +38,7 @@ func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
 		}
 	}
 	for _, a := range m.order {
-		if a.gone() {
+		if a.hidden() {
 			continue
 		}
 		v := a.draw()
@@ -88,7 +88,7 @@ func (m *Machine) drawPools() []city.Pool {
 			continue
 		}
 		c := members[a.pool]
-		if a.finish.drain != nil {
+		if a.drain.current != nil {
 			c.Draining = append(c.Draining, a.name)
 		} else {
 			c.Size++
@@ -111,7 +111,7 @@ func (m *Machine) drawRigs() []city.Rig {
 			rigs[i].Work = &work
 		}
 		for _, a := range m.order {
-			if a.want == nil || a.want.Rig != r.Name || a.gone() {
+			if a.want == nil || a.want.Rig != r.Name || a.hidden() {
 				continue
 			}
 			rigs[i].Agents++
@@ -150,7 +150,7 @@ func (a *record) draw() city.Agent {
 		v.UnavailableReason = w.Problem
 		v.Pool, v.DependsOn, v.IdleTimeout = w.Pool, w.DependsOn, w.IdleTimeout
 	}
-	if d := a.finish.drain; d != nil && a.phase.Alive() {
+	if d := a.drain.current; d != nil && a.phase.Alive() {
 		v.Drain = &city.DrainInfo{Since: d.since, By: d.by, Acked: d.acked, Final: d.final}
 		if !d.deadline.IsZero() {
 			deadline := d.deadline

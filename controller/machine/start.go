@@ -16,7 +16,7 @@ import (
 )
 
 func (m *Machine) start(now time.Time, a *record) {
-	if why := cmp.Or(m.deps.missing(a), a.shrinks(), m.work.handsBack(a),
+	if why := cmp.Or(m.deps.missing(a), a.waitsForCount(), m.work.handsBack(a),
 		m.lists.mayRunUnlisted(a)); why != "" {
 		m.set(now, a, city.Waiting, why, time.Time{})
 		m.commands.resolve(a, fmt.Sprintf("agent %s %s and then starts", a.name, why),
@@ -24,17 +24,17 @@ func (m *Machine) start(now time.Time, a *record) {
 		return
 	}
 	if a.restart.hold == city.Quarantined {
-		a.act.because = "quarantine ended"
+		a.act.startReason = "quarantine ended"
 	}
 	a.policy.begins(a)
-	a.act.because = orDefault(a.act.because, a.declared())
+	a.act.startReason = orDefault(a.act.startReason, a.declared())
 	a.phase.Start(m.turn)
-	a.act.early = nil
+	a.act.earlyExit = nil
 	a.act.intent = cause{}
 	a.restart.clear() // a user may start an agent that otherwise stays stopped
-	m.set(now, a, city.Starting, a.act.because, time.Time{})
+	m.set(now, a, city.Starting, a.act.startReason, time.Time{})
 	if a.restart.missing.Why == "" {
-		m.decided(now, a, "start", a.act.because)
+		m.decided(now, a, "start", a.act.startReason)
 	}
 	m.journal.begin(a)
 }
@@ -44,8 +44,8 @@ func (m *Machine) started(now time.Time, in effect.Started) {
 	if !ok || !a.phase.StartEnds(m.turn) {
 		return
 	}
-	early := a.act.early
-	a.act.early, a.act.asking, a.act.endFiles = nil, nil, false
+	early := a.act.earlyExit
+	a.act.earlyExit, a.act.asking, a.act.exitFiles = nil, nil, false
 	switch {
 	case in.Err == nil:
 		m.up(now, a, in)
@@ -83,9 +83,9 @@ func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 	a.phase.Runs()
 	a.sess.life = in.Status
 	a.restart.started(fresh)
-	m.set(now, a, city.Running, a.act.because, time.Time{})
+	m.set(now, a, city.Running, a.act.startReason, time.Time{})
 	if fresh && before.Swapped(&session.Spec{Provider: in.Status.Provider}) {
-		a.finish.unmarked = false
+		a.drain.unmarked = false
 		m.journal.record(a, events.Event{
 			Type: events.ProviderSwapped, Message: fmt.Sprintf("from %s to %s", before.Provider,
 				in.Status.Provider),
@@ -97,9 +97,9 @@ func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 	if fresh && counts {
 		m.journal.record(a, events.Event{
 			Type: events.AgentStarted, Message: step.Numbered(in.Status.PID, "pid %d: ") +
-				a.act.because,
+				a.act.startReason,
 			Payload: step.Payload(map[string]any{"pid": in.Status.PID, "session": in.Status.ID,
-				"reason": a.act.because}),
+				"reason": a.act.startReason}),
 		}, m.commands.answersFor(a, "agent "+a.name+" is running"+
 			step.Numbered(in.Status.PID, ", pid %d"),
 			"restart", "kill")...)
@@ -131,7 +131,7 @@ func (p always) failed(now time.Time, a *record, err error) {
 		v.Reason += ": " + err.Error()
 	}
 	m.follow(now, a, v, "start failed", err.Error())
-	a.act.because = "retried after a failed start"
+	a.act.startReason = "retried after a failed start"
 	if v.Outcome != restart.Quarantine {
 		a.restart.wait(city.Failed, err.Error(), a.restart.notBefore)
 	}
@@ -153,7 +153,7 @@ func (m *Machine) cannotStart(now time.Time, a *record, err error) {
 	a.restart.missing.Tries++
 	a.restart.wait(city.Failed, a.restart.missing.Why,
 		a.want.Policy.Again(now, a.restart.missing.Tries))
-	a.act.because = "retried after a failed start"
+	a.act.startReason = "retried after a failed start"
 	m.set(now, a, a.restart.hold, a.restart.holdWhy, a.restart.notBefore)
 	a.since = a.restart.missing.Since // keep the time of the first failure
 	if m.oneShot {
@@ -187,7 +187,7 @@ func (m *Machine) asks(now time.Time, in effect.Asking) {
 	}
 	if in.About == "" {
 		a.act.asking = nil
-		why := orDefault(in.Waits, orDefault(a.act.because, "started"))
+		why := orDefault(in.Waits, orDefault(a.act.startReason, "started"))
 		m.set(now, a, city.Starting, why, time.Time{})
 		return
 	}

@@ -55,7 +55,7 @@ func (c tierCity) Decide(now time.Time, name string) {
 func (c tierCity) Start(now time.Time, name, why string) string {
 	a := c.m.agents[name]
 	a.restart.retry()
-	a.act.because = "started by " + why
+	a.act.startReason = "started by " + why
 	c.m.decide(now, a)
 	if !a.phase.Starting() {
 		return "not started yet: " + standing(a)
@@ -67,17 +67,17 @@ func (c tierCity) Start(now time.Time, name, why string) string {
 func (c tierCity) Replace(now time.Time, name, why string) string {
 	a := c.m.agents[name]
 	switch {
-	case a.phase.InFlight() && a.act.stopFrom.IsZero():
+	case a.phase.InFlight() && a.act.retryStopAt.IsZero():
 		return tier.LeftAlone + standing(a)
 	case a.phase.InFlight():
 		return "not restarted yet: " + standing(a)
-	case a.finish.drain != nil:
+	case a.drain.current != nil:
 		return tier.LeftAlone + "the agent is draining"
 	case c.m.deps.missing(a) != "":
 		return "failed: a restart would only stop the agent, " +
 			"because the agent " + c.m.deps.missing(a)
 	}
-	a.act.intent = cause{kind: causeWatch, why: "restarted by " + why}
+	a.act.intent = cause{kind: causeWatchdog, why: "restarted by " + why}
 	c.m.decide(now, a)
 	return "restarting"
 }

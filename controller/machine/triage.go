@@ -123,7 +123,7 @@ func (p onCall) died(now time.Time, a *record, e session.Exit, _ *drain) {
 
 // ending reports whether a session is being stopped or is about to be. It ignores a stop that failed.
 func (a *record) ending() bool {
-	return a.phase.Alive() && a.act.stopFrom.IsZero() &&
+	return a.phase.Alive() && a.act.retryStopAt.IsZero() &&
 		(a.phase.Stopping() || a.act.intent.kind != causeNone)
 }
 
