@@ -75,7 +75,7 @@ type (
 	}
 	// List lists all sessions. → Listed
 	List struct {
-		Turn uint64
+		Step uint64
 		// the list may be the first one that contains sessions of the previous controller
 		Inherit bool
 		First   bool // no earlier list has succeeded

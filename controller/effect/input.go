@@ -37,14 +37,14 @@ type (
 	// Listed is the result of a list effect.
 	Listed struct {
 		// turn in which the list was requested; later actions of the machine are newer than the list
-		Turn     uint64
+		Step     uint64
 		Sessions []session.Status
 		Past     *Inherited // nil = the list contains no sessions of the previous controller
 		Err      error
 	}
 	// ListedLate is the answer of a provider that did not answer in time for Listed.
 	ListedLate struct {
-		Turn     uint64
+		Step     uint64
 		Provider string
 		Sessions []session.Status
 		Past     *Inherited

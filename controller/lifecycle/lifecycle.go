@@ -24,7 +24,7 @@ type Phase struct {
 	state State
 	// Absent, Unready or Running: the last known state, regardless of a start, a stop or a doubt
 	known    State
-	turn     uint64 // turn in which the newest start or stop began or ended
+	step     uint64 // turn in which the newest start or stop began or ended
 	canceled bool   // the newest start was canceled
 	seen     bool   // the session was seen running at least once
 }
@@ -33,16 +33,16 @@ type Phase struct {
 func (p *Phase) State() State { return p.state }
 
 // Start records that a start begins.
-func (p *Phase) Start(turn uint64) {
+func (p *Phase) Start(step uint64) {
 	if p.state == Absent {
-		p.state, p.turn, p.canceled = Starting, turn, false
+		p.state, p.step, p.canceled = Starting, step, false
 	}
 }
 
 // Resume records that the provider begins to wait until the session is ready.
-func (p *Phase) Resume(turn uint64) {
+func (p *Phase) Resume(step uint64) {
 	if p.state == Unready {
-		p.state, p.turn, p.canceled = Resuming, turn, false
+		p.state, p.step, p.canceled = Resuming, step, false
 	}
 }
 
@@ -56,27 +56,27 @@ func (p *Phase) Cancel() bool {
 }
 
 // StartEnds records that the start in flight has returned. The caller must then call Runs, Doubt or Ends.
-func (p *Phase) StartEnds(turn uint64) bool {
+func (p *Phase) StartEnds(step uint64) bool {
 	if !p.Starting() {
 		return false
 	}
-	p.state, p.turn = p.known, turn
+	p.state, p.step = p.known, step
 	return true
 }
 
 // Stop records that a stop begins.
-func (p *Phase) Stop(turn uint64) {
+func (p *Phase) Stop(step uint64) {
 	if p.state == Unready || p.state == Running {
-		p.state, p.turn = Stopping, turn
+		p.state, p.step = Stopping, step
 	}
 }
 
 // StopEnds records that the stop in flight has returned. The caller must then call Ends or Doubt.
-func (p *Phase) StopEnds(turn uint64) bool {
+func (p *Phase) StopEnds(step uint64) bool {
 	if p.state != Stopping {
 		return false
 	}
-	p.state, p.turn = p.known, turn
+	p.state, p.step = p.known, step
 	return true
 }
 
@@ -134,6 +134,6 @@ func (p *Phase) Canceled() bool { return p.canceled }
 // Seen reports whether a session was ever seen running.
 func (p *Phase) Seen() bool { return p.seen }
 
-// Turn returns the turn in which the newest start or stop began or ended. A list that was requested earlier is out
+// Step returns the turn in which the newest start or stop began or ended. A list that was requested earlier is out
 // of date.
-func (p *Phase) Turn() uint64 { return p.turn }
+func (p *Phase) Step() uint64 { return p.step }

@@ -72,8 +72,8 @@ func TestOneStartOrStopAtATime(t *testing.T) {
 			if p.InFlight() || p.state == Unclear {
 				t.Errorf("%s leads from %s to %s", begin, names[p.state], names[after.state])
 			}
-			if !after.InFlight() || after.Turn() != 1 {
-				t.Errorf("%s leads to %s in turn %d", begin, names[after.state], after.Turn())
+			if !after.InFlight() || after.Step() != 1 {
+				t.Errorf("%s leads to %s in turn %d", begin, names[after.state], after.Step())
 			}
 		}
 	}
@@ -109,7 +109,7 @@ func TestPaths(t *testing.T) {
 	if !p.Cancel() || p.Cancel() || !p.Canceled() || !p.Starting() || p.StopEnds(4) {
 		t.Errorf("a start is canceled once and stays in flight: %+v", p)
 	}
-	if !p.StartEnds(5) || p.StartEnds(6) || p.Turn() != 5 {
+	if !p.StartEnds(5) || p.StartEnds(6) || p.Step() != 5 {
 		t.Errorf("a start ends once: %+v", p)
 	}
 }

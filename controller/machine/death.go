@@ -181,7 +181,7 @@ func (m *Machine) flushAcks(a *record) {
 	for _, f := range a.act.acks {
 		m.step.Do(f)
 	}
-	a.act.acks, a.act.ackTurn = a.act.acks[:0], m.turn
+	a.act.acks, a.act.ackStep = a.act.acks[:0], m.stepNumber
 }
 
 // ended handles the end of a session. It is called exactly once for each session.
@@ -202,7 +202,7 @@ func (m *Machine) ended(now time.Time, a *record, id string) {
 
 func (m *Machine) stopped(now time.Time, in effect.Stopped) {
 	a, ok := m.agents[in.Agent]
-	if !ok || !a.phase.StopEnds(m.turn) {
+	if !ok || !a.phase.StopEnds(m.stepNumber) {
 		return
 	}
 	if in.Err != nil {

@@ -78,7 +78,7 @@ func (m *Machine) decideAlive(now time.Time, a *record) {
 	}
 	m.drains.mark(now, a)
 	if !a.phase.Ready() && !a.unwanted() {
-		a.phase.Resume(m.turn)
+		a.phase.Resume(m.stepNumber)
 		m.set(now, a, city.Starting, "adopted before it was ready", time.Time{})
 		m.decided(now, a, "resume", "the previous controller started it and did not see it ready")
 		m.step.Do(effect.Resume{Want: a.want, Status: a.sess.life})
@@ -186,7 +186,7 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 }
 
 func (m *Machine) stop(now time.Time, a *record, c cause) {
-	a.phase.Stop(m.turn)
+	a.phase.Stop(m.stepNumber)
 	killed := c.kind == causeKill || a.act.intent.kind == causeKill
 	// the force of a requested kill applies even if another cause takes precedence
 	c.force = c.force || a.act.intent.force

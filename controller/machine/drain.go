@@ -183,7 +183,7 @@ func (dr *drains) marked(now time.Time, in effect.DrainMarked) {
 	if !ok || !a.drain.marking {
 		return
 	}
-	a.drain.marking, a.drain.markTurn = false, dr.m.turn
+	a.drain.marking, a.drain.markStep = false, dr.m.stepNumber
 	switch {
 	case errors.Is(in.Err, session.ErrUnsupported):
 		a.drain.unmarked = true

@@ -17,7 +17,7 @@ const providerCheckFresh = 2 * time.Minute
 type providerCheck struct {
 	busy bool      // a check is in flight
 	at   time.Time // time of the newest answer; zero = not checked yet
-	turn uint64    // turn in which the newest check was requested
+	step uint64    // turn in which the newest check was requested
 	why  string    // reason why the provider cannot run sessions; "" = it can
 }
 
@@ -84,9 +84,9 @@ func (df *drifts) obstacle(now time.Time, a *record, swapped bool) (why string, 
 	if v.why != "" {
 		fresh = df.m.conf.Patrol
 	}
-	stale := v.at.IsZero() || v.turn < df.m.loader.since || now.Sub(v.at) >= fresh
+	stale := v.at.IsZero() || v.step < df.m.loader.since || now.Sub(v.at) >= fresh
 	if stale && !v.busy {
-		v.busy, v.turn = true, df.m.turn
+		v.busy, v.step = true, df.m.stepNumber
 		df.m.step.Do(effect.CheckProvider{Provider: name})
 	}
 	return v.why, !v.busy

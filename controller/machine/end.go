@@ -49,13 +49,13 @@ func (cs *cityStop) quiet() bool {
 func (cs *cityStop) lastOp() uint64 {
 	var last uint64
 	for _, a := range cs.m.order {
-		last = max(last, a.phase.Turn())
+		last = max(last, a.phase.Step())
 	}
 	return last
 }
 
 // seenEmpty completes the stop of the city if a list that is newer than all stops shows no running session.
-func (cs *cityStop) seenEmpty(now time.Time, turn uint64) {
+func (cs *cityStop) seenEmpty(now time.Time, step uint64) {
 	if cs.m.ending != stopAgents {
 		return
 	}
@@ -64,7 +64,7 @@ func (cs *cityStop) seenEmpty(now time.Time, turn uint64) {
 		return
 	}
 	for _, a := range cs.m.order {
-		if a.phase.State() != lifecycle.Absent || a.phase.Turn() > turn {
+		if a.phase.State() != lifecycle.Absent || a.phase.Step() > step {
 			return
 		}
 	}

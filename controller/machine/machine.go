@@ -35,7 +35,7 @@ type Machine struct {
 	pools        pools.Pools
 	deps         dependencies
 	stalledUntil time.Time // end of the last stall of the whole program; zero = no stall
-	turn         uint64    // number of the current step
+	stepNumber   uint64    // number of the current step
 	step         step.Output
 	oneShot      bool // one-shot mode: exits are not handled
 	texts        outbox.Texts
@@ -76,7 +76,7 @@ func newMachine() *Machine {
 
 // Step handles one input and returns the resulting effects. The slice is valid until the next call.
 func (m *Machine) Step(now time.Time, in effect.Input) []effect.Effect {
-	m.turn++
+	m.stepNumber++
 	m.step.Begin()
 	_ = m.takeSession(now, in) || m.takeRun(now, in) || m.takeWork(now, in) ||
 		m.takeWatchdog(now, in) || m.takeTime(now, in) || m.takeCity(now, in)
@@ -333,8 +333,8 @@ func (lk *sessionLists) request() {
 		lk.relist = true
 		return
 	}
-	lk.listing, lk.ordered, lk.m.cityStop.early = true, lk.m.turn, false
-	lk.m.step.Do(effect.List{Turn: lk.m.turn, First: !lk.listed,
+	lk.listing, lk.ordered, lk.m.cityStop.early = true, lk.m.stepNumber, false
+	lk.m.step.Do(effect.List{Step: lk.m.stepNumber, First: !lk.listed,
 		Inherit: !lk.listed || len(lk.unlistedProviders) > 0})
 }
 

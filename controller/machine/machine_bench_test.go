@@ -28,7 +28,7 @@ func BenchmarkPatrol(b *testing.B) {
 				w.now = w.now.Add(time.Second)
 				for _, f := range m.Step(w.now, effect.Tick{}) {
 					if l, ok := f.(effect.List); ok {
-						look.Turn = l.Turn
+						look.Step = l.Step
 					}
 				}
 				m.loader.loading = false

@@ -202,7 +202,7 @@ func TestLateFailureStopsNoAgent(t *testing.T) {
 	w := newWorld()
 	w.declare("a")
 	w.advance(time.Second)
-	w.Step(effect.ListedLate{Turn: w.m.turn, Provider: w.alive["a"].Provider,
+	w.Step(effect.ListedLate{Step: w.m.stepNumber, Provider: w.alive["a"].Provider,
 		Err: context.DeadlineExceeded})
 	w.advance(time.Minute)
 	if n := w.told(events.AgentStarted); n != 1 {

@@ -27,7 +27,7 @@ type gauge struct {
 	// able: the provider can measure; busy: a sample is in flight; atRest: the newest sample changed no figure
 	able, busy, atRest bool
 	ordered            time.Time // time of the newest request for a sample
-	turn               uint64    // turn in which the newest sample was requested
+	step               uint64    // turn in which the newest sample was requested
 	problem            string    // reason why the newest sample failed
 }
 
@@ -37,7 +37,7 @@ func (ga *gauge) measure(now time.Time, age time.Duration) {
 		!slices.ContainsFunc(ga.m.order, func(a *record) bool { return a.phase.Alive() }) {
 		return
 	}
-	ga.busy, ga.ordered, ga.turn = true, now, ga.m.turn
+	ga.busy, ga.ordered, ga.step = true, now, ga.m.stepNumber
 	ga.m.step.Do(effect.Measure{})
 }
 
@@ -62,7 +62,7 @@ func (ga *gauge) measured(in effect.Measured) {
 	ga.m.step.Note(&ga.problem, problem)
 	for _, a := range ga.m.order {
 		// the sample may be from an earlier session
-		if !a.phase.Alive() || a.phase.Turn() > ga.turn {
+		if !a.phase.Alive() || a.phase.Step() > ga.step {
 			continue
 		}
 		shown, before := a.usage(), a.sess.sample

@@ -65,13 +65,13 @@ func (lk *sessionLists) handleList(now time.Time, in effect.Listed) {
 		lk.m.journal.inheritEnds(now, in.Past, in.Sessions)
 	}
 	for i := range in.Sessions {
-		lk.handleSession(now, &in.Sessions[i], in.Past, listInfo{turn: in.Turn})
+		lk.handleSession(now, &in.Sessions[i], in.Past, listInfo{step: in.Step})
 	}
 	lk.allListed(now, first, allKnown)
-	lk.handleMissing(now, in.Turn, func(*record) bool { return true })
+	lk.handleMissing(now, in.Step, func(*record) bool { return true })
 	lk.m.order = slices.DeleteFunc(lk.m.order, func(a *record) bool {
-		if a.sess.seenStep == lk.m.turn || !a.hidden() || a.act.queued > 0 || a.out.Typing() > 0 ||
-			a.phase.Turn() > in.Turn || a.hasRelevantCrashes(now) {
+		if a.sess.seenStep == lk.m.stepNumber || !a.hidden() || a.act.queued > 0 || a.out.Typing() > 0 ||
+			a.phase.Step() > in.Step || a.hasRelevantCrashes(now) {
 			return false
 		}
 		delete(lk.m.agents, a.name)
@@ -80,7 +80,7 @@ func (lk *sessionLists) handleList(now time.Time, in effect.Listed) {
 	})
 	lk.m.decideAll(now)
 	if !partly {
-		lk.m.cityStop.seenEmpty(now, in.Turn)
+		lk.m.cityStop.seenEmpty(now, in.Step)
 	} else if lk.m.ending == stopAgents {
 		lk.m.cityStop.relook = now.Add(stopRetry)
 	}
@@ -92,7 +92,7 @@ func (lk *sessionLists) markAllUnknown(now time.Time, in effect.Listed) {
 		return
 	}
 	for _, a := range lk.m.order {
-		if a.phase.Alive() && !a.phase.InFlight() && a.phase.Turn() <= in.Turn {
+		if a.phase.Alive() && !a.phase.InFlight() && a.phase.Step() <= in.Step {
 			a.sess.uncertain = true
 		}
 	}
@@ -172,10 +172,10 @@ func (lk *sessionLists) handleLateList(now time.Time, in effect.ListedLate) {
 		lk.m.journal.past = in.Past.Recorded
 	}
 	for i := range in.Sessions {
-		lk.handleSession(now, &in.Sessions[i], in.Past, listInfo{turn: in.Turn, late: true})
+		lk.handleSession(now, &in.Sessions[i], in.Past, listInfo{step: in.Step, late: true})
 	}
 	lk.allListed(now, false, allKnown)
-	lk.handleMissing(now, in.Turn, func(a *record) bool {
+	lk.handleMissing(now, in.Step, func(a *record) bool {
 		return a.sess.life.Provider == in.Provider || a.phase.State() == lifecycle.Unclear &&
 			a.want != nil &&
 			a.want.Spec.Provider == in.Provider
@@ -184,16 +184,16 @@ func (lk *sessionLists) handleLateList(now time.Time, in effect.ListedLate) {
 	switch {
 	case lk.m.ending != stopAgents:
 	case len(lk.unknown) == 0:
-		lk.m.cityStop.seenEmpty(now, in.Turn)
+		lk.m.cityStop.seenEmpty(now, in.Step)
 	default:
 		lk.m.cityStop.relook = now.Add(stopRetry)
 	}
 }
 
 // handleMissing handles agents that a list did not show. The function of selects the agents to consider.
-func (lk *sessionLists) handleMissing(now time.Time, turn uint64, of func(*record) bool) {
+func (lk *sessionLists) handleMissing(now time.Time, listStep uint64, of func(*record) bool) {
 	for _, a := range lk.m.order {
-		if a.sess.seenStep == lk.m.turn || a.phase.InFlight() || a.phase.Turn() > turn || !of(a) {
+		if a.sess.seenStep == lk.m.stepNumber || a.phase.InFlight() || a.phase.Step() > listStep || !of(a) {
 			continue
 		}
 		var untold error
@@ -228,13 +228,13 @@ func (lk *sessionLists) mayRunUnlisted(a *record) string {
 
 // listInfo describes the list in which a session was seen.
 type listInfo struct {
-	turn uint64 // turn in which the list was requested
+	step uint64 // turn in which the list was requested
 	late bool   // the list contains only the sessions of one late provider
 }
 
 // handleSession handles one session of a list.
 func (lk *sessionLists) handleSession(now time.Time, s *session.Status, past *effect.Inherited, of listInfo) {
-	turn := of.turn
+	listStep := of.step
 	a, known := lk.m.agents[s.Agent]
 	if !known {
 		if !s.Alive && s.Exit == nil {
@@ -247,26 +247,26 @@ func (lk *sessionLists) handleSession(now time.Time, s *session.Status, past *ef
 			a.pool = p
 		}
 	}
-	twice := a.sess.seenStep == lk.m.turn || of.late && a.sess.life.Provider != s.Provider &&
+	twice := a.sess.seenStep == lk.m.stepNumber || of.late && a.sess.life.Provider != s.Provider &&
 		!a.phase.InFlight() &&
-		a.phase.Turn() <= turn
+		a.phase.Step() <= listStep
 	if known && twice && s.Alive && a.phase.Alive() && a.sess.life.ID != s.ID {
 		lk.m.decided(now, a, "kill", fmt.Sprintf("a second session of the agent: %s", s.ID))
 		lk.m.step.Do(effect.Kill{Agent: a.name, Session: s.Name})
 		return
 	}
-	a.sess.seenStep = lk.m.turn
-	if a.phase.InFlight() || a.phase.Turn() > turn {
+	a.sess.seenStep = lk.m.stepNumber
+	if a.phase.InFlight() || a.phase.Step() > listStep {
 		return
 	}
 	a.phase.Listed()
-	a.sess.uncertain, a.sess.listStep, a.sess.seenAt = false, turn, now
+	a.sess.uncertain, a.sess.listStep, a.sess.seenAt = false, listStep, now
 	switch {
 	case s.Alive:
 		lk.handleAlive(now, a, s)
 	case s.ID == a.sess.lastEnd:
-		if f := (effect.Acknowledge{Agent: a.name, Session: s.Name, ID: s.ID}); turn >
-			a.act.ackTurn &&
+		if f := (effect.Acknowledge{Agent: a.name, Session: s.Name, ID: s.ID}); listStep >
+			a.act.ackStep &&
 			!slices.Contains(a.act.acks, f) {
 			a.act.acks = append(a.act.acks, f)
 		}
@@ -337,7 +337,7 @@ func (lk *sessionLists) handleAlive(now time.Time, a *record, s *session.Status)
 	marks := a.sess.life.Drain
 	a.sess.life = *s
 	// the list was requested before the newest change of the mark
-	if a.drain.marking || a.drain.markTurn > a.sess.listStep {
+	if a.drain.marking || a.drain.markStep > a.sess.listStep {
 		a.sess.life.Drain = marks
 	} else if a.drain.current != nil && s.Drain.Acked && !a.drain.current.acked {
 		a.drain.current.acked, lk.m.step.Changed = true, true

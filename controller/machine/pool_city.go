@@ -13,13 +13,13 @@ import (
 type poolCity struct{ runsCity }
 
 func (c poolCity) Listed() bool             { return c.m.lists.listed }
-func (c poolCity) Turn() uint64             { return c.m.turn }
+func (c poolCity) Step() uint64             { return c.m.stepNumber }
 func (c poolCity) IsAgent(name string) bool { return c.m.agents[name] != nil }
 
 func (c poolCity) Work() pools.Work {
 	wk := &c.m.work
 	// while no controller runs, open work does not change the size of a pool
-	return pools.Work{Counted: wk.counted && c.m.observes == nil, CountedTurn: wk.countedTurn,
+	return pools.Work{Counted: wk.counted && c.m.observes == nil, CountedStep: wk.countedStep,
 		AsOf: wk.asOf, Pools: wk.counts.Pools, Tasks: wk.tasks, Uncounted: wk.uncounted}
 }
 

@@ -168,7 +168,7 @@ type action struct {
 	exitFiles   bool                 // the start in flight saves exits to files
 	queued      int                  // number of the agent's events in the queue
 	acks        []effect.Acknowledge // exits that must be acknowledged to the provider
-	ackTurn     uint64               // turn of the newest acknowledgements
+	ackStep     uint64               // turn of the newest acknowledgements
 }
 
 // restartState contains the history of an agent's exits, and the wait before its next start.
@@ -271,7 +271,7 @@ type drainState struct {
 	// drain that the previous controller handed over; nil after the adoption
 	inherited *effect.SavedDrain
 	marking   bool   // a MarkDrain is in flight
-	markTurn  uint64 // turn in which the mark last changed
+	markStep  uint64 // turn in which the mark last changed
 	markFrom  time.Time
 	unmarked  bool // the session's provider does not support marks
 }

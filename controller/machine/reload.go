@@ -147,7 +147,7 @@ func (ld *loader) adopt(now time.Time, c *effect.Configuration) string {
 	first := ld.m.conf == nil
 	var before *effect.Configuration
 	before, ld.m.conf = ld.m.conf, c
-	ld.loaded, ld.since, ld.m.step.Changed = now, ld.m.turn, true
+	ld.loaded, ld.since, ld.m.step.Changed = now, ld.m.stepNumber, true
 	ch := ld.compare(c)
 	wanted := make(map[string]bool, len(c.Wants))
 	ld.m.pools.Adopt(now, c)

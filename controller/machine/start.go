@@ -28,7 +28,7 @@ func (m *Machine) start(now time.Time, a *record) {
 	}
 	a.policy.begins(a)
 	a.act.startReason = orDefault(a.act.startReason, a.declared())
-	a.phase.Start(m.turn)
+	a.phase.Start(m.stepNumber)
 	a.act.earlyExit = nil
 	a.act.intent = cause{}
 	a.restart.clear() // a user may start an agent that otherwise stays stopped
@@ -41,7 +41,7 @@ func (m *Machine) start(now time.Time, a *record) {
 
 func (m *Machine) started(now time.Time, in effect.Started) {
 	a, ok := m.agents[in.Agent]
-	if !ok || !a.phase.StartEnds(m.turn) {
+	if !ok || !a.phase.StartEnds(m.stepNumber) {
 		return
 	}
 	early := a.act.earlyExit

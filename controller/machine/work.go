@@ -23,7 +23,7 @@ type work struct {
 	probing     bool // a probe of failed stores is in flight
 	counting    bool
 	ordered     uint64 // turn in which the newest count was requested
-	countedTurn uint64 // turn in which the newest count returned
+	countedStep uint64 // turn in which the newest count returned
 	// request another count, because work may have changed after the count in flight was requested
 	recount bool
 	counted bool
@@ -99,13 +99,13 @@ func (wk *work) count() {
 		wk.recount = true
 		return
 	}
-	wk.counting, wk.recount, wk.ordered = true, false, wk.m.turn
+	wk.counting, wk.recount, wk.ordered = true, false, wk.m.stepNumber
 	wk.m.step.Do(effect.CountWork{Pools: wk.m.pools.ByWork()})
 }
 
 func (wk *work) takeCount(now time.Time, in effect.WorkCounted) {
 	ordered := wk.ordered
-	wk.counting, wk.countedTurn = false, wk.m.turn
+	wk.counting, wk.countedStep = false, wk.m.stepNumber
 	defer wk.seekLeavers()
 	defer wk.m.pools.Chosen(now, ordered)
 	if wk.recount {

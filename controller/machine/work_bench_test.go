@@ -36,7 +36,7 @@ func BenchmarkPatrolOfAutomations(b *testing.B) {
 				for _, f := range m.Step(w.now, effect.Tick{}) {
 					switch f := f.(type) {
 					case effect.List:
-						look.Turn = f.Turn
+						look.Step = f.Step
 					case effect.OpenRun, effect.Run, effect.SaveAutomations, effect.Record:
 						b.Fatalf("something was due: %v", f)
 					}

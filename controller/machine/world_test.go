@@ -430,7 +430,7 @@ func (w *world) start(want *agent.Want) effect.Input {
 }
 
 func (w *world) list(f effect.List) effect.Input {
-	in := w.look(f.Turn)
+	in := w.look(f.Step)
 	if f.Inherit {
 		in.Past = w.inherit(f.First)
 	}
@@ -439,7 +439,7 @@ func (w *world) list(f effect.List) effect.Input {
 
 func (w *world) look(turn uint64) effect.Listed {
 	if w.blind != "" {
-		return effect.Listed{Turn: turn, Err: errors.New(w.blind)}
+		return effect.Listed{Step: turn, Err: errors.New(w.blind)}
 	}
 	var all []session.Status
 	for _, s := range w.alive {
@@ -451,10 +451,10 @@ func (w *world) look(turn uint64) effect.Listed {
 	if all = slices.DeleteFunc(all, func(s session.Status) bool {
 		return w.dark[s.Provider] != nil
 	}); len(w.dark) > 0 {
-		return effect.Listed{Turn: turn, Sessions: all, Err: &session.Partial{Unknown: w.dark}}
+		return effect.Listed{Step: turn, Sessions: all, Err: &session.Partial{Unknown: w.dark}}
 	}
 	sort.Slice(all, func(i, j int) bool { return all[i].Name+all[i].ID < all[j].Name+all[j].ID })
-	return effect.Listed{Turn: turn, Sessions: all}
+	return effect.Listed{Step: turn, Sessions: all}
 }
 
 func (w *world) load(f effect.Load) effect.Input {

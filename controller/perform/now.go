@@ -31,7 +31,7 @@ const nowLimit = 3 * time.Second
 
 // listNow lists all sessions. It does not wait for a late provider, and reports it like one that failed.
 func (sr *sessions) listNow(ctx context.Context, f effect.List) effect.Input {
-	in := effect.Listed{Turn: f.Turn}
+	in := effect.Listed{Step: f.Step}
 	in.Sessions, in.Err = sr.w.Provider.List(ctx)
 	if unknown, partly := effect.Unanswered(in.Err); partly {
 		unknown = maps.Clone(unknown)

@@ -26,7 +26,7 @@ func (ps *Pools) choose(p *Pool) {
 	wait := !ps.informed() && (p.placed && p.wanted() > n || !p.placed && ps.city.Listed() &&
 		ps.picks(all, n))
 	if wait && p.asks == 0 {
-		p.asks, ps.out.Changed = ps.city.Turn(), true
+		p.asks, ps.out.Changed = ps.city.Step(), true
 		ps.city.CountWork()
 	}
 	switch {
@@ -55,7 +55,7 @@ func (ps *Pools) picks(all []pool.Standing, n int) bool {
 			living++
 		}
 	}
-	return 0 < n && n < len(all) && (living > n || living < n && ps.city.Work().CountedTurn == 0)
+	return 0 < n && n < len(all) && (living > n || living < n && ps.city.Work().CountedStep == 0)
 }
 
 // Guessed reports whether the choice of members is provisional. A provisional choice stops no member.
@@ -85,7 +85,7 @@ func (p *Pool) wanted() int {
 // informed reports whether the information about members with work is current. Either a new count has returned in
 // this turn, or there are no counts.
 func (ps *Pools) informed() bool {
-	return ps.city.Configuration().NoWork || ps.city.Work().CountedTurn == ps.city.Turn() ||
+	return ps.city.Configuration().NoWork || ps.city.Work().CountedStep == ps.city.Step() ||
 		!ps.city.Running()
 }
 

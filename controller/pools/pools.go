@@ -24,7 +24,7 @@ type City interface {
 	rollout.City
 	Configuration() *effect.Configuration
 	Listed() bool // the sessions were listed at least once
-	Turn() uint64 // number of the current step
+	Step() uint64 // number of the current step
 	Work() Work
 	CountWork()            // requests a count of work
 	Record(e events.Event) // records an event, in the order of the decisions
@@ -41,7 +41,7 @@ type City interface {
 // Work is what the controller knows about open work.
 type Work struct {
 	Counted     bool
-	CountedTurn uint64 // turn in which the newest count returned
+	CountedStep uint64 // turn in which the newest count returned
 	AsOf        time.Time
 	Pools       map[string]int    // open work, by pool
 	Tasks       map[string]string // newest bead in progress, by assignee

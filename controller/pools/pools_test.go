@@ -31,7 +31,7 @@ func (c *town) Running() bool                                 { return true }
 func (c *town) Restart(time.Time, string) string              { return "" }
 func (c *town) Configuration() *effect.Configuration          { return &c.conf }
 func (c *town) Listed() bool                                  { return true }
-func (c *town) Turn() uint64                                  { return c.turn }
+func (c *town) Step() uint64                                  { return c.turn }
 func (c *town) Work() Work                                    { return c.work }
 func (c *town) CountWork()                                    { c.counts++ }
 func (c *town) Record(e events.Event)                         { c.recorded = append(c.recorded, e) }
@@ -52,7 +52,7 @@ func (c *town) Populate(_ time.Time, p *Pool) {
 // counted completes a count of work that was requested in an earlier turn.
 func (c *town) counted(ps *Pools, now time.Time) {
 	c.turn++
-	c.work.Counted, c.work.CountedTurn = true, c.turn
+	c.work.Counted, c.work.CountedStep = true, c.turn
 	ps.WorkCounted(now)
 	ps.Chosen(now, c.turn-1)
 }
@@ -116,7 +116,7 @@ func TestAPoolShrinksOnlyWithANewCount(t *testing.T) {
 	}
 
 	c.turn++
-	c.work.Pools, c.work.CountedTurn = map[string]int{"crew": 1}, c.turn-1
+	c.work.Pools, c.work.CountedStep = map[string]int{"crew": 1}, c.turn-1
 	ps.WorkCounted(now)
 	if before := c.counts; before == 0 || !p.Waits() || c.wanted(p) != "crew-1 crew-2 crew-3" {
 		t.Fatalf("%d counts requested, waits %t, wants %q", before, p.Waits(), c.wanted(p))
