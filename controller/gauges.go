@@ -59,7 +59,7 @@ func (g *gauges) patrolled(took time.Duration) {
 	g.now.Patrol.Add(took)
 }
 
-func (g *gauges) turned(took time.Duration) {
+func (g *gauges) iterated(took time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.now.Turn.Add(took)

@@ -80,7 +80,7 @@ func (c *Controller) run(ctx context.Context, oneShot bool) error {
 	}
 	err, fault := l.runCatchingPanics(func() error {
 		c.sweep()
-		err := l.turns(ctx)
+		err := l.handleInputs(ctx)
 		c.publish(c.snap.Load(), time.Now())
 		return err
 	})
@@ -107,8 +107,8 @@ func (c *Controller) sweep() {
 	}
 }
 
-// turns runs the loop until the city has ended.
-func (l *loop) turns(ctx context.Context) error {
+// handleInputs runs the loop until the city has ended.
+func (l *loop) handleInputs(ctx context.Context) error {
 	if !l.oneShot {
 		l.c.perform(time.Now(), []effect.Effect{effect.Record{Event: events.Event{
 			Type: events.ControllerStarted, Actor: effect.ActorController,
@@ -118,7 +118,7 @@ func (l *loop) turns(ctx context.Context) error {
 	in := effect.Input(effect.Tick{})
 	done := ctx.Done()
 	for {
-		l.turn(in)
+		l.iterate(in)
 		if l.over() {
 			return l.verdict(ctx)
 		}
@@ -157,8 +157,8 @@ func (l *loop) turns(ctx context.Context) error {
 	}
 }
 
-// turn passes one input and all waiting inputs to the machine, performs the effects, and publishes a snapshot.
-func (l *loop) turn(in effect.Input) {
+// iterate passes one input and all waiting inputs to the machine, performs the effects, and publishes a snapshot.
+func (l *loop) iterate(in effect.Input) {
 	c := l.c
 	now := time.Now()
 	l.effects = l.effects[:0]
@@ -192,7 +192,7 @@ func (l *loop) turn(in effect.Input) {
 	}
 	l.publish(now, len(answers) > 0)
 	c.logSlowStop(now)
-	c.gauges.turned(time.Since(now))
+	c.gauges.iterated(time.Since(now))
 	c.pulse.Stamp()
 	// a client with an answer must find the command's result in the snapshot
 	for _, a := range answers {

@@ -86,7 +86,7 @@ func (m *Machine) Step(now time.Time, in effect.Input) []effect.Effect {
 
 // finishStep completes a step with actions that any input may cause. It also acknowledges recorded exits.
 func (m *Machine) finishStep(now time.Time) {
-	m.pools.Rollouts.Turn(now)
+	m.pools.Rollouts.Advance(now)
 	m.watchdogs.Watch(now)
 	m.texts.Deliver(now)
 	if len(m.work.leavers) > 0 {
@@ -134,7 +134,7 @@ func (m *Machine) takeTime(now time.Time, in effect.Input) bool {
 		m.watchdogs.Stalled(now)
 	case effect.Wake:
 		m.decideAll(now)
-		m.runs.Turn(now)
+		m.runs.Advance(now)
 		m.work.probe(now)
 	case effect.SnapshotsWatched:
 		m.gauge.measure(now, measureWatched)

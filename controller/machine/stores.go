@@ -43,7 +43,7 @@ func (wk *work) storesChanged(now time.Time, in effect.StoresReported) {
 		wk.retry(now)
 		return
 	}
-	wk.m.runs.Turn(now)
+	wk.m.runs.Advance(now)
 }
 
 // troubleOf returns the problem of a scope's store, or the zero value if the store works.

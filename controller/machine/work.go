@@ -156,5 +156,5 @@ func (wk *work) patrol(now time.Time) {
 func (wk *work) retry(now time.Time) {
 	wk.m.runs.Retry(now)
 	wk.count()
-	wk.m.runs.Turn(now)
+	wk.m.runs.Advance(now)
 }

@@ -111,8 +111,8 @@ func (rs *Rollouts) next(now time.Time, r *rollout) (why string) {
 	return ""
 }
 
-// Turn advances the restarts. When a member is running again, it restarts the next one.
-func (rs *Rollouts) Turn(now time.Time) {
+// Advance advances the restarts. When a member is running again, it restarts the next one.
+func (rs *Rollouts) Advance(now time.Time) {
 	for _, r := range slices.Clone(rs.all) {
 		var failed string
 		r.pending = slices.DeleteFunc(r.pending, func(rep replacement) bool {

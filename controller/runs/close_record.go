@@ -36,7 +36,7 @@ func (rs *Runs) Closed(now time.Time, in effect.RunClosed) {
 			rs.Last[f.Run.Automation] = &ended
 		}
 	}
-	defer rs.Turn(now) // the next run may wait for this record
+	defer rs.Advance(now) // the next run may wait for this record
 	if in.Err == nil || forgone {
 		delete(rs.OpenRecords, in.Bead)
 		if rs.retryClose(); len(rs.OpenRecords) == 0 {

@@ -60,5 +60,5 @@ func (rs *Runs) EventsReceived(now time.Time, in effect.EventsReceived) {
 		rs.Schedule.See(e)
 		rs.fedTo = max(rs.fedTo, e.Seq)
 	}
-	rs.Turn(now)
+	rs.Advance(now)
 }

@@ -81,7 +81,7 @@ func (rs *Runs) Fire(now time.Time, id uint64, c city.Fire) {
 	}
 	rs.FireWaiters[c.Automation] = append(rs.FireWaiters[c.Automation], id)
 	rs.out.Changed = true // the automation is shown as due while the request waits
-	rs.Turn(now)
+	rs.Advance(now)
 }
 
 // whyNotFired returns the reason why an automation cannot be run now, or "" if it can.
@@ -121,7 +121,7 @@ func (rs *Runs) Abandon(now time.Time, id uint64) {
 		delete(rs.FireWaiters, name)
 		if rs.Schedule.Withdraw(name) {
 			rs.out.Changed = true
-			rs.Turn(now)
+			rs.Advance(now)
 		}
 	}
 }

@@ -60,7 +60,7 @@ func (rs *Runs) load(now time.Time) {
 	maps.DeleteFunc(rs.failed, forgotten)
 	rs.subscribe()
 	rs.fireEarly(now)
-	rs.Turn(now)
+	rs.Advance(now)
 }
 
 func (rs *Runs) Sweep() {
@@ -115,8 +115,8 @@ func (rs *Runs) RunsSwept(now time.Time, in effect.RunsSwept) {
 	rs.load(now)
 }
 
-// Turn evaluates all automations and starts the runs that are due.
-func (rs *Runs) Turn(now time.Time) {
+// Advance evaluates all automations and starts the runs that are due.
+func (rs *Runs) Advance(now time.Time) {
 	if !rs.known || !rs.RecordsRead || !rs.city.Running() || rs.city.OneShot() || rs.city.FolderMoved() {
 		return
 	}
@@ -195,7 +195,7 @@ func (rs *Runs) Opened(now time.Time, in effect.RunOpened) {
 		Bead:   in.Bead.ID,
 		Memory: rs.Schedule.Rev(), Failed: rs.failed[in.Run.Follows]})
 	rs.save()
-	rs.Turn(now)
+	rs.Advance(now)
 }
 
 // Ended handles the end of a run. It requests that the run's record is closed, and retries this until it succeeds.
@@ -233,7 +233,7 @@ func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
 		Again: rs.retryOf(in.Scoped)})
 	rs.save()
 	rs.city.CountWork()
-	rs.Turn(now)
+	rs.Advance(now)
 }
 
 // record records the start or the end of a run.

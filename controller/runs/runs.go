@@ -105,7 +105,7 @@ func (rs *Runs) Inherit(state map[string]automation.Memory, problem string) {
 // Checked handles the result of an automation's check.
 func (rs *Runs) Checked(now time.Time, in effect.ConditionChecked) {
 	rs.Schedule.Checked(in.Scoped, in.Check, in.Code, in.Err)
-	rs.Turn(now)
+	rs.Advance(now)
 }
 
 // Next returns the earliest time at which an automation may be due, or zero.
