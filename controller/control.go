@@ -20,7 +20,7 @@ func (c *Controller) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return c.fresh(), nil
 }
 
-// fresh returns the published snapshot with two current values: the time of the loop's last turn, and the sequence
+// fresh returns the published snapshot with two current values: the time of the loop's last iteration, and the sequence
 // number of the newest event.
 func (c *Controller) fresh() *city.Snapshot {
 	s := *c.snap.Load()

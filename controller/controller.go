@@ -103,10 +103,11 @@ type Options struct {
 	Held func() error
 	// Home returns a *disk.MovedError if Dir no longer leads to the city. It may be nil.
 	Home func() error
-	Beat func(status string) // called after each turn of the loop, at least every 10 s; may be nil
-	// the time limit for all work of Run after its last decision; Run starts it; nil = Farewell
+	// called after each iteration of the loop, at least every 10 s; may be nil
+	Beat func(status string)
+	// the time limit for all work of Run after its last decision; Run starts it; nil = ShutdownLimit
 	Last  *shutdown.Deadline
-	Pulse time.Duration // interval of the loop's turns while a client watches; 0 = 1 s
+	Pulse time.Duration // interval of the loop's iterations while a client watches; 0 = 1 s
 }
 
 // ShutdownLimit is the default time limit for all work of Run after its last decision.
@@ -204,7 +205,8 @@ func (c *Controller) world() perform.World {
 	w := perform.World{
 		Dir: c.o.Dir, At: c.o.At, Source: c.o.source(), Provider: c.o.Provider, Log: c.o.Log,
 		Logger: c.o.Logger, Host: c.o.Host, Last: c.o.Last,
-		Stores: c.o.Stores, BackUp: c.o.BackUp, Folders: c.o.Folders, Read: c.o.Read, CheckTrust: c.o.CheckTrust,
+		Stores: c.o.Stores, BackUp: c.o.BackUp, Folders: c.o.Folders, Read: c.o.Read,
+		CheckTrust:  c.o.CheckTrust,
 		SetListener: c.o.SetListener, Allow: c.o.Allow, Home: c.o.Home,
 		Inbox: c.inbox, Answer: c.answer, Broke: c.recordPanic, Snapshot: c.fresh,
 		InForce:   c.force.Load,

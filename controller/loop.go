@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// stalled is the delay after which a late turn of the loop counts as a stall.
+	// stalled is the delay after which a late iteration of the loop counts as a stall.
 	stalled = 5 * time.Second
-	// batch is the maximum number of inputs that one turn of the loop handles.
+	// batch is the maximum number of inputs that one iteration of the loop handles.
 	batch = 256
 	// In a city with more than freeAgents agents, the minimum interval between two snapshots is drawCost for each
 	// further agent.
@@ -39,13 +39,13 @@ type loop struct {
 	// signals that the sessions should be listed
 	changes <-chan struct{}
 	health  string
-	now     time.Time // time of the current turn
-	next    time.Time // latest time of the next turn
+	now     time.Time // time of the current iteration
+	next    time.Time // latest time of the next iteration
 	due     time.Time // time of a delayed snapshot; zero = none is delayed
 	unseen  bool      // no list of sessions has returned yet
 
 	by      time.Time       // time at which limit expires
-	effects []effect.Effect // effects of the current turn; the slice is reused
+	effects []effect.Effect // effects of the current iteration; the slice is reused
 	every   time.Duration   // current interval of patrol
 	beat    time.Duration   // current interval of pulse
 }

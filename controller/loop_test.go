@@ -435,7 +435,7 @@ func (w *town) gapless() {
 	w.t.Logf("%d events", seq)
 }
 
-// No result is lost if more results arrive at the same time than one turn of the loop handles.
+// No result is lost if more results arrive at the same time than one iteration of the loop handles.
 func TestManyAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const n = 3 * batch

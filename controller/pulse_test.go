@@ -10,7 +10,7 @@ import (
 	"gcity/config"
 )
 
-// An idle loop turns rarely, unless a client watches. The age in a snapshot is still current.
+// An idle loop runs rarely, unless a client watches. The age in a snapshot is still current.
 func TestPulse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)

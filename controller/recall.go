@@ -12,12 +12,14 @@ import (
 func (c *Controller) recallAutomations(past *machine.InitialState) {
 	states, err := memory.ReadAutomations(c.o.Dir)
 	if err != nil {
-		past.AutomationsProblem = err.Error() + "; a copy of the file is .gc/" + memory.AutomationsFile +
-			memory.BadSuffix
+		past.AutomationsProblem = err.Error() + "; a copy of the file is .gc/" +
+			memory.AutomationsFile + memory.BadSuffix
 		if failed := memory.CopyBadAutomations(c.o.Dir); failed != nil {
-			past.AutomationsProblem = fmt.Sprintf("%v; and the file cannot be copied: %v", err, failed)
+			past.AutomationsProblem = fmt.Sprintf("%v; and the file cannot be copied: %v", err,
+				failed)
 		}
-		c.o.Logger.Warn("automations start without their saved state", "err", past.AutomationsProblem)
+		c.o.Logger.Warn("automations start without their saved state", "err",
+			past.AutomationsProblem)
 	}
 	past.Automations = states
 }

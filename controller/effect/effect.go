@@ -40,7 +40,7 @@ type (
 		Grace          time.Duration
 		Force          bool // do not wait until the session's host confirms the end
 	}
-	// CheckProvider asks a provider whether it could run sessions. → Vetted
+	// CheckProvider asks a provider whether it could run sessions. → ProviderChecked
 	CheckProvider struct{ Provider string }
 	// Kill kills the process tree of a session while a Stop is in flight. It returns no result.
 	Kill struct {
@@ -123,8 +123,8 @@ type (
 		Known  []string // IDs of known records, sorted
 		Before time.Time
 	}
-	// Subscribe subscribes to events of these types after a sequence number. It replaces the previous Follow. →
-	// Happened
+	// Subscribe subscribes to events of these types after a sequence number. It replaces the previous Subscribe.
+	// → EventsReceived
 	Subscribe struct {
 		ID    uint64 // ID of this effect; inputs with lower IDs are ignored
 		After uint64

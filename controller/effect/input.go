@@ -36,7 +36,7 @@ type (
 	}
 	// Listed is the result of a list effect.
 	Listed struct {
-		// turn in which the list was requested; later actions of the machine are newer than the list
+		// step in which the list was requested; later actions of the machine are newer than the list
 		Step     uint64
 		Sessions []session.Status
 		Past     *Inherited // nil = the list contains no sessions of the previous controller
@@ -168,7 +168,7 @@ type (
 	}
 	// EventsReceived contains events that automations subscribed to, in order.
 	EventsReceived struct {
-		Subscription uint64 // ID of the Follow effect
+		Subscription uint64 // ID of the Subscribe effect
 		Events       []events.Event
 	}
 	// SubscriptionEnded reports that a subscription has ended although the controller did not cancel it.

@@ -16,19 +16,21 @@ type SavedAgent struct {
 	Fingerprint string `json:"fingerprint"`
 	restart.History
 	// backoff, quarantined or failed, until Until; "" = the agent does not wait
-	State             city.State `json:"state,omitempty"`
-	Until             time.Time  `json:"until,omitzero"`
-	Since             time.Time  `json:"since,omitzero"`
-	Why               string     `json:"why,omitempty"`
-	QuarantineCrashes int        `json:"struck,omitempty"`  // number of crashes that led to the quarantine
-	StartReason       string     `json:"because,omitempty"` // reason for the next start
-	LastEnd           string     `json:"end,omitempty"`     // ID of the newest session with a counted exit
+	State city.State `json:"state,omitempty"`
+	Until time.Time  `json:"until,omitzero"`
+	Since time.Time  `json:"since,omitzero"`
+	Why   string     `json:"why,omitempty"`
+	// number of crashes that led to the quarantine
+	QuarantineCrashes int    `json:"struck,omitempty"`
+	StartReason       string `json:"because,omitempty"` // reason for the next start
+	// ID of the newest session with a counted exit
+	LastEnd string `json:"end,omitempty"`
 
 	Restarts int        `json:"restarts,omitempty"` // number of restarts after an exit
 	Last     *city.Exit `json:"last_exit,omitempty"`
 
 	// these fields are set only if the agents keep running for the next controller
-	// ID of the running session that Because is about
+	// ID of the running session that StartReason is about
 	Session string        `json:"session,omitempty"`
 	Exited  *SavedExit    `json:"exited,omitempty"`
 	Drain   *SavedDrain   `json:"drain,omitempty"`
@@ -100,7 +102,7 @@ func (m *SavedAgent) WaitsUntil(now time.Time, p restart.Policy) time.Time {
 // NotInFuture returns t, or now if t is in the future.
 func NotInFuture(now, t time.Time) time.Time { return now.Add(min(0, t.Sub(now))) }
 
-// Same reports whether a history, a state and the end of a wait are equal to those of the memo.
+// Same reports whether a history, a state and the end of a wait are equal to those that were saved.
 func (m *SavedAgent) Same(is restart.History, state city.State, until time.Time) bool {
 	if len(is.Crashes) != len(m.Crashes) || is.Streak != m.Streak || m.State != state {
 		return false
@@ -111,7 +113,7 @@ func (m *SavedAgent) Same(is restart.History, state city.State, until time.Time)
 	return m.State == "" || m.Until.Equal(until)
 }
 
-// Before returns the memo without its newest crashes, because the next controller will count these again. It
+// Before returns the state without its newest crashes, because the next controller will count these again. It
 // returns nil if no crash is left.
 func (m *SavedAgent) Before(crashes int) *SavedAgent {
 	if m == nil || len(m.Crashes) <= crashes {

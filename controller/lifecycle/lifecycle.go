@@ -134,6 +134,6 @@ func (p *Phase) Canceled() bool { return p.canceled }
 // Seen reports whether a session was ever seen running.
 func (p *Phase) Seen() bool { return p.seen }
 
-// Step returns the turn in which the newest start or stop began or ended. A list that was requested earlier is out
+// Step returns the step in which the newest start or stop began or ended. A list that was requested earlier is out
 // of date.
 func (p *Phase) Step() uint64 { return p.step }

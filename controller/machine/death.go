@@ -244,7 +244,8 @@ func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 	case causeRestart:
 		e.Actor, a.act.startReason = effect.ActorOperator, c.why
 	case causeKill:
-		e.Actor, a.act.startReason = effect.ActorOperator, "restarted after it was killed by operator"
+		e.Actor, a.act.startReason = effect.ActorOperator,
+			"restarted after it was killed by operator"
 	case causeDrift, causeStrategy, causeWatchdog:
 		a.act.startReason = c.why
 	case causeIdle:

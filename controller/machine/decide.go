@@ -93,7 +93,10 @@ func (m *Machine) decideAlive(now time.Time, a *record) {
 
 // wide reports whether a cause can stop many agents at the same time. These agents stop in the order of their
 // dependencies.
-func (k causeKind) wide() bool { return k == causeCityStop || k == causeOrphan || k == causeSuspend }
+func (k causeKind) wide() bool {
+	return k == causeCityStop || k == causeOrphan ||
+		k == causeSuspend
+}
 
 // whyStop returns the most important cause to stop a running session. The order of the cases is the order of
 // importance.

@@ -9,8 +9,8 @@ import (
 	"gcity/controller/effect"
 )
 
-// providerCheckFresh is how long a provider's successful check is valid. It allows for a slow list of sessions between the
-// check and the stop of an agent.
+// providerCheckFresh is how long a provider's successful check is valid. It allows for a slow list of sessions between
+// the check and the stop of an agent.
 const providerCheckFresh = 2 * time.Minute
 
 // providerCheck is a provider's newest answer to the question whether it can run sessions.

@@ -72,9 +72,9 @@ func (kp *historyFile) unsaved() bool {
 	return kp.retry || n != kp.entries
 }
 
-// encode returns the content of the file, which contains the result of memo for each agent. nil means that the file
-// should not exist. A crash without a recorded event is omitted, because the next controller finds and counts it
-// again.
+// encode returns the content of the file, which contains the result of the function memo for each agent. nil means
+// that the file should not exist. A crash without a recorded event is omitted, because the next controller finds and
+// counts it again.
 func (kp *historyFile) encode(wanted bool, memo func(*record) *effect.SavedAgent) ([]byte, error) {
 	all := map[string]*effect.SavedAgent{}
 	for _, a := range kp.m.order {
@@ -109,8 +109,9 @@ func (kp *historyFile) saved(now time.Time, err error) {
 
 func (kp *historyFile) saveFailed(now time.Time, err error) {
 	kp.retry, kp.notBefore = true, now.Add(SaveRetry)
-	kp.m.step.Note(&kp.saveProblem, fmt.Sprintf("crash histories cannot be saved: %v; the controller "+
-		"retries every %s, and agents continue", err, SaveRetry))
+	kp.m.step.Note(&kp.saveProblem,
+		fmt.Sprintf("crash histories cannot be saved: %v; the controller "+
+			"retries every %s, and agents continue", err, SaveRetry))
 }
 
 // hasNoHistory reports whether an agent has no history to save.
@@ -148,7 +149,7 @@ func (a *record) toSave() *effect.SavedAgent {
 	return r
 }
 
-// toHandOver returns the memo of an agent for a hand-over. It contains everything that the next controller needs to
+// toHandOver returns the state of an agent for a hand-over. It contains everything that the next controller needs to
 // continue without a change.
 func (a *record) toHandOver() *effect.SavedAgent {
 	r, d := a.toSave(), a.drain.current

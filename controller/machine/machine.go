@@ -367,7 +367,8 @@ func (ld *loader) loadAtPatrol() {
 		return
 	}
 	ld.loading = true
-	ld.m.step.Do(effect.Load{Known: ld.m.conf.Revision, Refused: ld.refused, SeenAtPatrol: ld.seenAtPatrol})
+	ld.m.step.Do(effect.Load{Known: ld.m.conf.Revision, Refused: ld.refused,
+		SeenAtPatrol: ld.seenAtPatrol})
 }
 
 // record returns the record of an agent. It creates the record if it does not exist.

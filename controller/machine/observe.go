@@ -27,7 +27,7 @@ type sessionLists struct {
 	// errors of providers that did not answer the newest list, including providers that may still answer late
 	unknown     map[string]error
 	lateAnswers int    // number of outstanding late answers
-	ordered     uint64 // turn in which the newest list was requested
+	ordered     uint64 // step in which the newest list was requested
 	problem     string // reason why sessions cannot be listed; "" = they can
 }
 
@@ -70,7 +70,8 @@ func (lk *sessionLists) handleList(now time.Time, in effect.Listed) {
 	lk.allListed(now, first, allKnown)
 	lk.handleMissing(now, in.Step, func(*record) bool { return true })
 	lk.m.order = slices.DeleteFunc(lk.m.order, func(a *record) bool {
-		if a.sess.seenStep == lk.m.stepNumber || !a.hidden() || a.act.queued > 0 || a.out.Typing() > 0 ||
+		if a.sess.seenStep == lk.m.stepNumber || !a.hidden() || a.act.queued > 0 ||
+			a.out.Typing() > 0 ||
 			a.phase.Step() > in.Step || a.hasRelevantCrashes(now) {
 			return false
 		}
@@ -152,7 +153,7 @@ func (lk *sessionLists) allListed(now time.Time, first, allKnown bool) {
 	}
 }
 
-// handleLateList handles the late answer of one provider, like a list that was requested in turn in.Turn.
+// handleLateList handles the late answer of one provider, like a list that was requested in step in.Step.
 func (lk *sessionLists) handleLateList(now time.Time, in effect.ListedLate) {
 	lk.lateAnswers--
 	allKnown := false
@@ -193,7 +194,8 @@ func (lk *sessionLists) handleLateList(now time.Time, in effect.ListedLate) {
 // handleMissing handles agents that a list did not show. The function of selects the agents to consider.
 func (lk *sessionLists) handleMissing(now time.Time, listStep uint64, of func(*record) bool) {
 	for _, a := range lk.m.order {
-		if a.sess.seenStep == lk.m.stepNumber || a.phase.InFlight() || a.phase.Step() > listStep || !of(a) {
+		if a.sess.seenStep == lk.m.stepNumber || a.phase.InFlight() || a.phase.Step() > listStep ||
+			!of(a) {
 			continue
 		}
 		var untold error
@@ -233,7 +235,8 @@ type listInfo struct {
 }
 
 // handleSession handles one session of a list.
-func (lk *sessionLists) handleSession(now time.Time, s *session.Status, past *effect.Inherited, of listInfo) {
+func (lk *sessionLists) handleSession(now time.Time, s *session.Status, past *effect.Inherited,
+	of listInfo) {
 	listStep := of.step
 	a, known := lk.m.agents[s.Agent]
 	if !known {

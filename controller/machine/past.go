@@ -7,8 +7,8 @@ import (
 	"gcity/controller/effect"
 )
 
-// InitialState contains the initial state of a new machine: the state that the previous controller saved, and facts about
-// this run.
+// InitialState contains the initial state of a new machine: the state that the previous controller saved, and facts
+// about this run.
 type InitialState struct {
 	Mode               string // mode in which this run was started
 	Measures           bool   // the session provider can measure resource usage

@@ -24,8 +24,9 @@ type record struct {
 	policy  policy      // policy for the agent's kind
 	pool    *pools.Pool // nil = the agent is not in a pool
 	// names of the agent's dependencies; kept after the agent was removed
-	needs           []string
-	wasUp, wasThere bool // results of isUp and of a check for a session when ripple last ran
+	needs []string
+	// results of isUp and of a check for a session at the last decideNeighbours
+	wasUp, wasThere bool
 	status
 	phase   lifecycle.Phase // state of the agent's session
 	sess    sessionInfo
@@ -120,8 +121,8 @@ type sessionInfo struct {
 	life session.Status
 	// its provider did not answer the newest list
 	uncertain bool
-	seenStep  uint64    // turn in which the newest list with a session of the agent was handled
-	listStep  uint64    // turn in which that list was requested
+	seenStep  uint64    // step in which the newest list with a session of the agent was handled
+	listStep  uint64    // step in which that list was requested
 	seenAt    time.Time // time at which that list was handled
 	// time of the session's last output; zero = unknown
 	lastOutput time.Time
@@ -159,8 +160,9 @@ func (p *sessionInfo) noteOutput(now time.Time, s *session.Status, adopted bool)
 // action is the effect in flight for an agent, and the planned next action.
 type action struct {
 	// the session of a start in flight, if its program asks a question in the terminal
-	asking      *session.Status
-	earlyExit   *session.Exit        // an exit that arrived before the result of the session's start
+	asking *session.Status
+	// an exit that arrived before the result of the session's start
+	earlyExit   *session.Exit
 	retryStopAt time.Time            // earliest time for a retry of a failed stop
 	stopping    cause                // cause of the stop in flight
 	intent      cause                // cause of a stop that was requested but has not started yet
@@ -168,7 +170,7 @@ type action struct {
 	exitFiles   bool                 // the start in flight saves exits to files
 	queued      int                  // number of the agent's events in the queue
 	acks        []effect.Acknowledge // exits that must be acknowledged to the provider
-	ackStep     uint64               // turn of the newest acknowledgements
+	ackStep     uint64               // step of the newest acknowledgements
 }
 
 // restartState contains the history of an agent's exits, and the wait before its next start.
@@ -271,7 +273,7 @@ type drainState struct {
 	// drain that the previous controller handed over; nil after the adoption
 	inherited *effect.SavedDrain
 	marking   bool   // a MarkDrain is in flight
-	markStep  uint64 // turn in which the mark last changed
+	markStep  uint64 // step in which the mark last changed
 	markFrom  time.Time
 	unmarked  bool // the session's provider does not support marks
 }
@@ -330,8 +332,8 @@ func (a *record) surplus() bool {
 // unwanted reports whether an agent should not run.
 func (a *record) unwanted() bool { return a.want == nil || a.surplus() }
 
-// waitsForCount returns the reason why a member does not start yet, or "". After the next count of work, its pool may not
-// want it.
+// waitsForCount returns the reason why a member does not start yet, or "". After the next count of work, its pool may
+// not want it.
 func (a *record) waitsForCount() string {
 	switch {
 	case a.pool == nil || !a.pool.Waits():
@@ -367,7 +369,8 @@ func (a *record) unknownIn(unknown map[string]error) bool {
 		unknown[a.want.Spec.Provider] != nil
 }
 
-// hasRelevantCrashes reports whether an unwanted member still has relevant crashes. They are used if its pool grows again.
+// hasRelevantCrashes reports whether an unwanted member still has relevant crashes. They are used if its pool grows
+// again.
 func (a *record) hasRelevantCrashes(now time.Time) bool {
 	return a.want != nil && a.restart.counts(now, a.want.Policy.Window)
 }

@@ -17,7 +17,7 @@ type loader struct {
 
 	rejected     string // reason why the configuration on disk is not in force
 	loaded       time.Time
-	since        uint64 // turn in which the configuration came into force
+	since        uint64 // step in which the configuration came into force
 	refused      string // revision of the rejected configuration
 	seenAtPatrol string // revision that the last patrol read
 	held         *held  // configuration on disk that waits for a confirmation; nil = none

@@ -30,7 +30,8 @@ func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
 		m.runs.Unread,
 		m.runs.Unswept, m.runs.Unclosable, m.runs.Unfed}, m.work.storeProblems(), []string{
 		m.runs.Unopened, m.runs.Unclosed, m.work.uncounted, m.work.unpurged, m.work.unbacked,
-		m.work.unreturned, m.runs.Unsaved, m.logProblem, m.listener.Problem, m.histories.readProblem,
+		m.work.unreturned, m.runs.Unsaved, m.logProblem, m.listener.Problem,
+		m.histories.readProblem,
 		m.histories.saveProblem, m.gauge.problem,
 	}) {
 		if problem != "" {

@@ -51,7 +51,7 @@ func TestEntry(t *testing.T) {
 	}
 }
 
-// The first turn requests the listener of the first configuration.
+// The first step requests the listener of the first configuration.
 func TestDoorAtStart(t *testing.T) {
 	m, now := newMachine(), time.Now()
 	m.Step(now, effect.Loaded{Revision: "1", Conf: &effect.Configuration{Name: "app", Revision: "1",

@@ -22,8 +22,8 @@ type work struct {
 	storesRev   uint64
 	probing     bool // a probe of failed stores is in flight
 	counting    bool
-	ordered     uint64 // turn in which the newest count was requested
-	countedStep uint64 // turn in which the newest count returned
+	ordered     uint64 // step in which the newest count was requested
+	countedStep uint64 // step in which the newest count returned
 	// request another count, because work may have changed after the count in flight was requested
 	recount bool
 	counted bool

@@ -39,7 +39,8 @@ func (au *automations) carryOut(ctx context.Context, f effect.Run) effect.RunEnd
 	case errors.Is(context.Cause(ctx), errStopped):
 		in.Outcome, in.Problem, in.Code = automation.Interrupted, errStopped.Error(), nil
 	case effect.IsCanceled(context.Cause(ctx)):
-		in.Outcome, in.Problem, in.Code, in.Canceled = automation.Failed, context.Cause(ctx).Error(),
+		in.Outcome, in.Problem, in.Code, in.Canceled = automation.Failed,
+			context.Cause(ctx).Error(),
 			nil, true
 	case ctx.Err() != nil:
 		in.Outcome, in.Problem, in.Code = automation.Failed, context.Cause(ctx).Error(), nil

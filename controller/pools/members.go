@@ -83,13 +83,13 @@ func (p *Pool) wanted() int {
 }
 
 // informed reports whether the information about members with work is current. Either a new count has returned in
-// this turn, or there are no counts.
+// this step, or there are no counts.
 func (ps *Pools) informed() bool {
 	return ps.city.Configuration().NoWork || ps.city.Work().CountedStep == ps.city.Step() ||
 		!ps.city.Running()
 }
 
-// Chosen chooses the members of pools that waited for a count. The returned count was requested in the turn
+// Chosen chooses the members of pools that waited for a count. The returned count was requested in the step
 // ordered.
 func (ps *Pools) Chosen(now time.Time, ordered uint64) {
 	for _, p := range ps.order {

@@ -41,7 +41,7 @@ type City interface {
 // Work is what the controller knows about open work.
 type Work struct {
 	Counted     bool
-	CountedStep uint64 // turn in which the newest count returned
+	CountedStep uint64 // step in which the newest count returned
 	AsOf        time.Time
 	Pools       map[string]int    // open work, by pool
 	Tasks       map[string]string // newest bead in progress, by assignee
@@ -87,7 +87,7 @@ type Pool struct {
 
 	in     []bool // whether each member is wanted, by index
 	placed bool   // the choice of members is not provisional
-	// turn in which the count of work that the choice waits for was requested; 0 = no wait
+	// step in which the count of work that the choice waits for was requested; 0 = no wait
 	asks uint64
 
 	wasEmpty bool // the size was 0 at the last call of EmptyChanged

@@ -1,4 +1,4 @@
-// Package pulse decides how often the loop of a controller must run, and records the time of its last turn.
+// Package pulse decides how often the loop of a controller must run, and records the time of its last iteration.
 package pulse
 
 import (
@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// idle is the maximum interval between turns while no client watches snapshots. systemd expects a notification
+	// idle is the maximum interval between iterations while no client watches snapshots. systemd expects a notification
 	// every 30 s.
 	idle = 10 * time.Second
 	// freshLimit is the maximum time for which Refresh waits for the loop.
@@ -21,7 +21,7 @@ const (
 // Pulse is the state that a loop and its clients share.
 type Pulse struct {
 	watched  time.Duration
-	newest   atomic.Int64 // end of the latest turn, in nanoseconds since 1970
+	newest   atomic.Int64 // end of the latest iteration, in nanoseconds since 1970
 	watchers atomic.Int64
 	pings    chan Ping
 }
@@ -29,7 +29,7 @@ type Pulse struct {
 // Ping is a client's request to the loop to confirm that it is running.
 type Ping chan struct{}
 
-// New returns the pulse of a loop. watched is the maximum interval between turns while a client watches; 0 means 1
+// New returns the pulse of a loop. watched is the maximum interval between iterations while a client watches; 0 means 1
 // s.
 func New(watched time.Duration) *Pulse {
 	p := &Pulse{watched: cmp.Or(watched, time.Second), pings: make(chan Ping, 16)}
@@ -37,7 +37,7 @@ func New(watched time.Duration) *Pulse {
 	return p
 }
 
-// Stamp records that the loop has just completed a turn.
+// Stamp records that the loop has just completed an iteration.
 func (p *Pulse) Stamp() { p.newest.Store(time.Now().UnixNano()) }
 
 // Last returns the end of the loop's last turn.
@@ -59,7 +59,7 @@ func (p *Pulse) Watch() (leave func()) {
 	p.watchers.Add(1)
 	select {
 	case p.pings <- make(Ping):
-	default: // the channel is full, so the loop has pings to answer and will turn soon
+	default: // the channel is full, so the loop has pings to answer and will run soon
 	}
 	return func() { p.watchers.Add(-1) }
 }
@@ -93,7 +93,7 @@ func Due(now time.Time, every time.Duration, wake time.Time) time.Time {
 	return wake
 }
 
-// Refresh pings the loop if its last turn was too long ago for a watched loop. So after Refresh, an old result of
+// Refresh pings the loop if its last iteration was too long ago for a watched loop. So after Refresh, an old result of
 // Last means that the loop hangs, and not that it was idle. Refresh waits for at most half a second, or until done
 // is closed.
 func (p *Pulse) Refresh(ctx context.Context, done <-chan struct{}) {

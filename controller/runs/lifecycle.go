@@ -117,7 +117,8 @@ func (rs *Runs) RunsSwept(now time.Time, in effect.RunsSwept) {
 
 // Advance evaluates all automations and starts the runs that are due.
 func (rs *Runs) Advance(now time.Time) {
-	if !rs.known || !rs.RecordsRead || !rs.city.Running() || rs.city.OneShot() || rs.city.FolderMoved() {
+	if !rs.known || !rs.RecordsRead || !rs.city.Running() || rs.city.OneShot() ||
+		rs.city.FolderMoved() {
 		return
 	}
 	actions := rs.Schedule.Turn(now, automation.World{Suspended: rs.Suspended,

@@ -32,7 +32,7 @@ type Runs struct {
 	sweeping         bool // a SweepRuns is in flight
 	Scanning, rescan bool
 
-	FeedID   uint64   // ID of the latest Follow effect
+	FeedID   uint64   // ID of the latest Subscribe effect
 	fedTo    uint64   // sequence number of the latest event that was handled
 	fedTypes []string // types of events in the subscription
 	feedLost bool     // the subscription has ended, and the next patrol subscribes again
