@@ -237,7 +237,6 @@ type listInfo struct {
 // handleSession handles one session of a list.
 func (lk *sessionLists) handleSession(now time.Time, s *session.Status, past *effect.Inherited,
 	of listInfo) {
-	listStep := of.step
 	a, known := lk.m.agents[s.Agent]
 	if !known {
 		if !s.Alive && s.Exit == nil {
@@ -252,23 +251,23 @@ func (lk *sessionLists) handleSession(now time.Time, s *session.Status, past *ef
 	}
 	twice := a.sess.seenStep == lk.m.stepNumber || of.late && a.sess.life.Provider != s.Provider &&
 		!a.phase.InFlight() &&
-		a.phase.Step() <= listStep
+		a.phase.Step() <= of.step
 	if known && twice && s.Alive && a.phase.Alive() && a.sess.life.ID != s.ID {
 		lk.m.decided(now, a, "kill", fmt.Sprintf("a second session of the agent: %s", s.ID))
 		lk.m.step.Do(effect.Kill{Agent: a.name, Session: s.Name})
 		return
 	}
 	a.sess.seenStep = lk.m.stepNumber
-	if a.phase.InFlight() || a.phase.Step() > listStep {
+	if a.phase.InFlight() || a.phase.Step() > of.step {
 		return
 	}
 	a.phase.Listed()
-	a.sess.uncertain, a.sess.listStep, a.sess.seenAt = false, listStep, now
+	a.sess.uncertain, a.sess.listStep, a.sess.seenAt = false, of.step, now
 	switch {
 	case s.Alive:
 		lk.handleAlive(now, a, s)
 	case s.ID == a.sess.lastEnd:
-		if f := (effect.Acknowledge{Agent: a.name, Session: s.Name, ID: s.ID}); listStep >
+		if f := (effect.Acknowledge{Agent: a.name, Session: s.Name, ID: s.ID}); of.step >
 			a.act.ackStep &&
 			!slices.Contains(a.act.acks, f) {
 			a.act.acks = append(a.act.acks, f)
