@@ -28,10 +28,10 @@ func hand(m *state.Room, msg any) (todo []feed.Effect) {
 	m.UI++
 	switch msg := msg.(type) {
 	case tea.MouseClickMsg:
-		m.Keyed = m.Now
+		m.HandOn()
 		return click(m, msg)
 	case wheel:
-		m.Keyed = m.Now
+		m.HandOn()
 		roll(m, msg)
 	case tea.PasteMsg:
 		paste(m, msg.Content)

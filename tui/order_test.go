@@ -12,6 +12,7 @@ import (
 	"gcity/tui/actions"
 	"gcity/tui/panel"
 	"gcity/tui/state"
+	"gcity/tui/tuitest"
 	"gcity/tui/widget"
 )
 
@@ -233,5 +234,46 @@ func TestEveryColumnSorts(t *testing.T) {
 	for _, name := range []string{"name", "why", "for", "state"} {
 		s.press("o")
 		s.shows("sorted by "+name, name)
+	}
+}
+
+// A key that arrives just after rows have moved is meant for the rows that the user has seen.
+func TestAKeyMovesTheCursorInTheOrderThatWasSeen(t *testing.T) {
+	fail := func(s *stage, name string) {
+		s.agent(name, func(a *city.Agent) { a.State, a.Running = city.Backoff, false })
+	}
+	for _, late := range []time.Duration{50 * time.Millisecond, 2 * time.Second} {
+		s := demo(t, 80, 24)
+		s.press("G", "k", "k")
+		s.wait(state.Still)
+		before, at := s.order(), s.m.Agents.List.Cursor
+		fail(s, before[at+1])
+		if slices.Equal(s.order(), before) {
+			t.Fatal("the failed agent does not move up")
+		}
+		s.now = s.now.Add(late)
+		s.send(tuitest.KeyPress("j"))
+		if seen := late < widget.Glance; (s.m.Agents.Chosen == before[at+1]) != seen {
+			t.Errorf("%v after the rows moved, j goes to %s; below the cursor was %s", late,
+				s.m.Agents.Chosen, before[at+1])
+		}
+	}
+}
+
+// An agent that crashes again and again does not move the rows each time.
+func TestRowsRestAfterTheyHaveMoved(t *testing.T) {
+	s := demo(t, 80, 24)
+	s.wait(state.Still)
+	set := func(state city.State) {
+		s.agent("idle", func(a *city.Agent) { a.State, a.Running = state, state == city.Running })
+	}
+	set(city.Backoff)
+	before := s.order()
+	s.wait(time.Second)
+	if set(city.Running); !slices.Equal(s.order(), before) {
+		t.Error("rows move a second after they have moved")
+	}
+	if s.wait(widget.Rest); slices.Equal(s.order(), before) {
+		t.Error("rows never move again")
 	}
 }

@@ -74,7 +74,7 @@ func handle(m *state.Room, now time.Time, msg any) []feed.Effect {
 		}
 	case tea.KeyPressMsg:
 		m.UI++
-		m.Keyed = now
+		m.HandOn()
 		dismissHint(m)
 		if !between(m, msg.String()) {
 			todo = handleKey(m, msg)

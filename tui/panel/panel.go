@@ -86,6 +86,7 @@ type lister interface {
 	NextOrder(e *Env, w int) int
 	Sort(now time.Time)
 	Sorted(now time.Time) bool
+	Recall(now time.Time) bool
 	Forget()
 }
 

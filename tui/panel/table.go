@@ -73,7 +73,7 @@ func (t *Table[R, P]) Update(e *Env) {
 		return
 	}
 	t.Version++
-	t.Rows = widget.Arrange(t.Def.Rows(e), t.Rows, keyOf[R, P], t.rank(e.Now), e.Still)
+	t.Arrange(t.Def.Rows(e), t.rank(e.Now), e.Now, e.Still)
 	t.Marks = Pruned(t.Marks, t.Has)
 }
 
@@ -174,13 +174,13 @@ func (t *Table[R, P]) Sorting(now time.Time) (o *widget.Order, ways []string) {
 // Sort sorts the rows now.
 func (t *Table[R, P]) Sort(now time.Time) {
 	if t.Def.Orders != nil {
-		widget.Sort(t.Rows, t.rank(now))
+		t.Table.Sort(t.rank(now))
 	}
 }
 
-// Sorted reports whether the rows are sorted.
+// Sorted reports whether the rows are sorted, or keep their order for now.
 func (t *Table[R, P]) Sorted(now time.Time) bool {
-	return t.Def.Orders == nil || widget.InOrder(t.Rows, t.rank(now))
+	return t.Def.Orders == nil || t.Rests(now) || widget.InOrder(t.Rows, t.rank(now))
 }
 
 // Forget discards the cached lines.

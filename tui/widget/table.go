@@ -1,5 +1,18 @@
 package widget
 
+import (
+	"slices"
+	"time"
+)
+
+// Rest is the minimum time between two changes of the order of rows, unless the user asks for one. Rows of agents that
+// crash again and again would otherwise change places all the time.
+const Rest = 3 * time.Second
+
+// Glance is how long a key is meant for the order that rows had before the latest change. A user needs that long to
+// see a change.
+const Glance = 500 * time.Millisecond
+
 // named is the constraint for a pointer to a row. Key returns the unique key of the row.
 type named[R any] interface {
 	*R
@@ -15,7 +28,65 @@ type Records[R any, P named[R]] struct {
 	Marks   map[string]bool
 	Anchor  string // the latest marked row
 	Version uint64 // increases when rows change
+
+	before []R       // the rows before the latest change of their order
+	moved  time.Time // time of that change
 }
+
+// Arrange replaces the rows and sorts them. If still is set or the order has just changed, known rows keep their order.
+func (t *Records[R, P]) Arrange(rows []R, rank func(a, b *R) int, now time.Time, still bool) {
+	rows = Arrange(rows, t.Rows, keyOf[R, P], rank, still || t.Rests(now))
+	if _, _, moved := t.slots(rows, t.Rows); moved {
+		t.before, t.moved = t.Rows, now
+	}
+	t.Rows = rows
+}
+
+// Rests reports whether the order has just changed, so that it stays for now.
+func (t *Records[R, P]) Rests(now time.Time) bool { return now.Sub(t.moved) < Rest }
+
+// Sort sorts the rows now, because the user asked for it.
+func (t *Records[R, P]) Sort(rank func(a, b *R) int) {
+	t.before, t.moved = nil, time.Time{}
+	Sort(t.Rows, rank)
+}
+
+// Recall restores the order before the latest change if a key at this time is meant for it. Rows that the change added
+// keep their places. It reports whether it has moved rows.
+func (t *Records[R, P]) Recall(now time.Time) bool {
+	before := t.before
+	if t.before = nil; before == nil || now.Sub(t.moved) >= Glance {
+		return false
+	}
+	at, place, moved := t.slots(t.Rows, before)
+	known := make([]R, len(at))
+	for n, i := range at {
+		known[n] = t.Rows[i]
+	}
+	slices.SortFunc(known, func(a, b R) int { return place[P(&a).Key()] - place[P(&b).Key()] })
+	for n, i := range at {
+		t.Rows[i] = known[n]
+	}
+	return moved
+}
+
+// slots returns the indexes of the rows that were in before, the indexes that they had there by key, and whether their
+// order differs.
+func (t *Records[R, P]) slots(rows, before []R) (at []int, place map[string]int, moved bool) {
+	place = make(map[string]int, len(before))
+	for i := range before {
+		place[P(&before[i]).Key()] = i
+	}
+	last := -1
+	for i := range rows {
+		if was, ok := place[P(&rows[i]).Key()]; ok {
+			at, moved, last = append(at, i), moved || was < last, max(last, was)
+		}
+	}
+	return at, place, moved
+}
+
+func keyOf[R any, P named[R]](r *R) string { return P(r).Key() }
 
 func (t *Records[R, P]) Len() int { return len(t.Rows) }
 
