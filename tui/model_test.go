@@ -119,7 +119,7 @@ func TestQuestionsTakeTheirOwnKeysAtOnce(t *testing.T) {
 	s.wants()
 	s.hides("Restart builder?")
 	s.press("r", "k")
-	s.shows("no answer has the key k")
+	s.shows("k is not an answer: press y or n")
 	s.press("y")
 	s.wants(city.Restart{Agent: "builder"})
 	s.shows("restarting builder")

@@ -63,6 +63,11 @@ func (c *Confirm[T]) Step(n int) { c.At = (c.At + n + len(c.Answers)) % len(c.An
 
 // Key edits the text, or selects the answer of a letter.
 func (c *Confirm[T]) Key(k tea.KeyPressMsg, close func()) []T {
+	if safe := c.safe(); c.Must != "" && c.Edit.String() == "" && safe >= 0 &&
+		k.String() == "n" && !strings.HasPrefix(c.Must, "n") {
+		c.At = safe
+		return c.Take(close)
+	}
 	if c.Must != "" {
 		if c.Edit.Key(k) {
 			c.typed()
@@ -75,15 +80,36 @@ func (c *Confirm[T]) Key(k tea.KeyPressMsg, close func()) []T {
 			return c.Take(close)
 		}
 	}
-	c.note = "no answer has the key " + k.String()
+	c.note = k.String() + " is not an answer: press " + c.keys()
 	return nil
+}
+
+// keys lists the keys of the answers: "y, a or n".
+func (c *Confirm[T]) keys() string {
+	text, left := "", len(c.Answers)
+	for _, a := range c.Answers {
+		switch left--; {
+		case text == "":
+		case left == 0:
+			text += " or "
+		default:
+			text += ", "
+		}
+		text += a.Key
+	}
+	return text
+}
+
+// safe returns the index of the first answer that changes nothing, or -1.
+func (c *Confirm[T]) safe() int {
+	return slices.IndexFunc(c.Answers, func(a Answer[T]) bool { return a.Safe })
 }
 
 // typed moves the cursor from a safe answer to the first answer if there is text, and back if the text is empty. If the
 // user has selected another answer, the cursor stays there.
 func (c *Confirm[T]) typed() {
 	c.wrong = false
-	safe := slices.IndexFunc(c.Answers, func(a Answer[T]) bool { return a.Safe })
+	safe := c.safe()
 	switch {
 	case c.Edit.String() == "":
 		if c.At == 0 && safe >= 0 {

@@ -31,3 +31,14 @@ func TestTypedTextKeepsTheSelectedAnswer(t *testing.T) {
 		}
 	}
 }
+
+// In a question that requires a typed text, n still answers no.
+func TestNoNeedsNoTypedText(t *testing.T) {
+	q := &Confirm[string]{At: 1, Must: "5", Edit: widget.NewEntry(""),
+		Answers: []Answer[string]{{Title: "yes", Do: "drain"}, {Title: "no", Safe: true, Do: "leave"}}}
+	closed := false
+	got := q.Key(tea.KeyPressMsg{Code: 'n', Text: "n"}, func() { closed = true })
+	if !closed || len(got) != 1 || got[0] != "leave" {
+		t.Errorf("n does %v, and the question is closed: %v", got, closed)
+	}
+}
