@@ -353,14 +353,16 @@ func distinct[T any](all []Item[T]) []Item[T] {
 	})
 }
 
-// fuzzy returns the entries with the letters of a text in order.
+// fuzzy returns the entries with the letters of a text in order and close together. Letters that are spread over a
+// whole title match almost any text.
 func (f *Finder[T]) fuzzy(text string) (found []Item[T]) {
 	titles := make([]string, len(f.All))
 	for i := range f.All {
 		titles[i] = f.All[i].head() + " " + f.All[i].Line
 	}
 	for _, hit := range fuzzy.Find(text, titles) {
-		if t := f.All[hit.Index]; !t.Head {
+		at := hit.MatchedIndexes
+		if t := f.All[hit.Index]; !t.Head && at[len(at)-1]-at[0] < 2*len(at) {
 			t.Near = true
 			found = append(found, t)
 		}

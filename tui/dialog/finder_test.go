@@ -101,3 +101,13 @@ func TestPalette(t *testing.T) {
 		t.Errorf("completed to %q", got)
 	}
 }
+
+// Letters that are spread over a whole title match no entry.
+func TestSpreadLettersMatchNothing(t *testing.T) {
+	f := NewFinder(&Finder[int]{All: []Item[int]{
+		{Title: "show the agent's crashes with its last output", Line: "agent.crashes"},
+	}})
+	if f.Type("ascii"); len(f.Found) > 0 {
+		t.Errorf("ascii finds %q", lines(f))
+	}
+}
