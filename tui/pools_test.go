@@ -248,3 +248,18 @@ func TestScalePromptKnowsTheCheck(t *testing.T) {
 	})
 	s.shows("check: 3)")
 }
+
+// The filter that a pool sets ends when its list is left, by any key.
+func TestTheFilterOfAPoolEndsWithItsList(t *testing.T) {
+	s := pooled(t, 120, 40)
+	for _, leave := range [][]string{{"2"}, {"esc"}, {"0", "2"}, {"5", "1"}} {
+		s.pick("worker")
+		s.press(".")
+		s.shows("/pool:worker")
+		s.press(leave...)
+		s.hides("/pool:worker")
+		if s.m.Agents.Filter.Active() {
+			t.Errorf("after %v the filter stays", leave)
+		}
+	}
+}

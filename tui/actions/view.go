@@ -165,7 +165,7 @@ func toggleAttention(m *state.Room) []feed.Effect {
 func askFilter(m *state.Room) []feed.Effect {
 	f, p := state.Filter(m), &state.Prompt{}
 	apply := func(text string) {
-		*f = widget.ParseFilter(text)
+		*f, m.Led = widget.ParseFilter(text), ""
 		m.Refill()
 	}
 	hint := "!not  ~fuzzy  state: pool: rig:"

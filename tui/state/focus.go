@@ -37,10 +37,15 @@ func ToEnd(m *Room) {
 	Step(m, widget.Far)
 }
 
-// FocusOn moves the focus to a panel and ends a zoom of the previous panel.
+// FocusOn moves the focus to a panel and ends a zoom of the previous panel. A filter that a row of another panel has set
+// ends when its list is left.
 func FocusOn(m *Room, p panel.ID) {
 	if p != panel.IDQuarantine && p != panel.IDPeek && m.aside != "" && m.Agents.Has(m.aside) {
 		Choose(m, m.aside)
+	}
+	if m.Led != "" && p != m.Led && p != panel.IDPeek {
+		*m.PanelOf(m.Led).Query(), m.Led = widget.Filter{}, ""
+		m.Refill()
 	}
 	if m.Focus != p {
 		m.Zoomed = false
@@ -49,7 +54,9 @@ func FocusOn(m *Room, p panel.ID) {
 			m.PanelOf(p).Entered()
 		}
 	}
-	m.Focus, m.Trail = p, ""
+	if m.Focus = p; p != panel.IDPeek {
+		m.Trail = ""
+	}
 	if m.Focused().About().Slot || p == panel.IDEvents {
 		m.slot = p
 	}

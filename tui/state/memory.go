@@ -32,7 +32,7 @@ func MemoryOf(m *Room) feed.Memory {
 		Greeted: m.Greeted}
 	for name, f := range filters(m) {
 		// A filter that was set from a row of another panel is not stored.
-		if led := m.Trail != "" && name == string(m.Focused().About().ID); f.Active() && !led {
+		if led := name == string(m.Led); f.Active() && !led {
 			out.Filters[name] = f.Text
 		}
 	}

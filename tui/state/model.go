@@ -68,6 +68,7 @@ type ScreenState struct {
 	Focus  panel.ID
 	Before panel.ID // the focus to go back to
 	Trail  panel.ID // the panel with the row that led to a filtered list; "" = none
+	Led    panel.ID // the list that such a row has filtered; "" = none
 	slot   panel.ID // the panel with Slot set that had the focus last
 	Zoomed bool
 	Hidden bool // the pane is hidden
