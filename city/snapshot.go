@@ -26,6 +26,14 @@ const (
 var States = [...]State{Failed, Quarantined, Unknown, Backoff, Stopping, Draining, Starting,
 	Waiting, Running, Exited, Suspended}
 
+// Is returns the state for use after "is": "running", "in backoff".
+func (s State) Is() string {
+	if s == Backoff {
+		return "in backoff"
+	}
+	return string(s)
+}
+
 // Urgency returns the position of a state in States, counted from 1. For a string that is not in States it returns
 // 0, so that it comes first.
 func (s State) Urgency() int {

@@ -152,7 +152,7 @@ func (rs *Rollouts) replaced(rep replacement) (over bool, why string) {
 	case city.Starting, city.Stopping, city.Draining, "":
 	default:
 		if !m.Busy {
-			return true, fmt.Sprintf("%s is %s (%s)", rep.agent, m.State, m.Reason)
+			return true, fmt.Sprintf("%s is %s (%s)", rep.agent, m.State.Is(), m.Reason)
 		}
 	}
 	return false, ""

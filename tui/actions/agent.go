@@ -124,7 +124,7 @@ func needTerminal(m *state.Room) string {
 		return noAgent(m)
 	case !r.Running:
 		return fmt.Sprintf("%s is %s: it has no terminal to attach to", r.Shown,
-			panel.InState(r.State))
+			r.State.Is())
 	}
 	return ""
 }

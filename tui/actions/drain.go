@@ -72,7 +72,7 @@ func needDrain(m *state.Room) string {
 		return isSurplus(m, rows[0])
 	}
 	return fmt.Sprintf("%s is %s: there is nothing to drain", rows[0].Shown,
-		panel.InState(rows[0].State))
+		rows[0].State.Is())
 }
 
 // isSurplus returns why a surplus member of a pool drains, and how to keep it.

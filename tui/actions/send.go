@@ -63,7 +63,7 @@ func needRunning(m *state.Room) string {
 	}
 	if able, unable := textRecipients(m); len(able) == 0 {
 		return fmt.Sprintf("%s is %s: it cannot receive text", unable[0].Shown,
-			panel.InState(unable[0].State))
+			unable[0].State.Is())
 	}
 	return ""
 }

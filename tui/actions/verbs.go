@@ -173,7 +173,7 @@ func agentsWhy(id string, against func(r *panel.AgentRow) string) func(*state.Ro
 		_, why := aimed(m, names, func() ([]feed.Effect, string) {
 			for _, r := range state.Targets(m) {
 				if against != nil && against(r) != "" {
-					return nil, r.Shown + " is " + string(r.State) + ": " + against(r)
+					return nil, r.Shown + " is " + r.State.Is() + ": " + against(r)
 				}
 			}
 			if id == "" {

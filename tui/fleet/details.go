@@ -53,7 +53,7 @@ func (l *List) Details(of *City, look *widget.Styles, now time.Time) []string {
 	for _, n := range b.Needs {
 		sign, word, token := panel.AgentCondition(look, n.State, n.Stuck)
 		if word == string(n.State) {
-			word = panel.InState(n.State)
+			word = n.State.Is()
 		}
 		lines = append(lines, look.Paint(token, sign)+" "+n.Shown+" is "+word+" for "+
 			widget.Age(now.Sub(n.Since))+": "+n.Why)

@@ -165,14 +165,6 @@ func agentWays() []widget.Way[AgentRow] {
 	}
 }
 
-// InState formats a state for use after "is".
-func InState(s city.State) string {
-	if s == city.Backoff {
-		return "in backoff"
-	}
-	return string(s)
-}
-
 // Held reports whether a user can end the state that keeps an agent from running.
 func (r *AgentRow) Held() bool {
 	switch r.State {

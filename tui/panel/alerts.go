@@ -192,9 +192,9 @@ func (a *Agents) Alerts(e *Env) []Alert {
 		}
 		switch {
 		case n == 1:
-			parts = append(parts, name+" "+InState(s))
+			parts = append(parts, name+" "+s.Is())
 		case n > 1:
-			parts = append(parts, fmt.Sprintf("%d agents %s", n, InState(s)))
+			parts = append(parts, fmt.Sprintf("%d agents %s", n, s.Is()))
 		}
 	}
 	if len(parts) == 0 {

@@ -41,7 +41,7 @@ func (s Starts) Crashed(all *Agents) string {
 		}
 		switch r.State {
 		case city.Backoff, city.Quarantined, city.Failed:
-			return r.Shown + " crashed again: " + LastExit(r.Exit) + "; it is " + InState(r.State)
+			return r.Shown + " crashed again: " + LastExit(r.Exit) + "; it is " + r.State.Is()
 		}
 	}
 	return ""

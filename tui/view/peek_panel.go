@@ -75,7 +75,7 @@ func nothingSeen(m *state.Room, r *panel.AgentRow) string {
 	case m.Peek.News.Problem != "" && r.Running:
 		return "Nothing to show: " + widget.Plain(m.Peek.News.Problem)
 	case !r.Running:
-		return fmt.Sprintf("%s is %s and has left no output.", r.Shown, panel.InState(r.State))
+		return fmt.Sprintf("%s is %s and has left no output.", r.Shown, r.State.Is())
 	}
 	return "No output yet."
 }
