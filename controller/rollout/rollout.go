@@ -45,6 +45,7 @@ type rollout struct {
 	pending []replacement // members that are being restarted
 	done    int
 	all     int
+	rolling bool // one member after the other
 }
 
 // replacement is the restart of one member.
@@ -77,7 +78,7 @@ func (rs *Rollouts) Suffix(pool string) string {
 // Begin restarts members of a pool. It answers the command id when all members are running, or when the first
 // member fails to start.
 func (rs *Rollouts) Begin(now time.Time, id uint64, pool string, members []string, rolling bool) {
-	r := &rollout{pool: pool, id: id, left: members, all: len(members)}
+	r := &rollout{pool: pool, id: id, left: members, all: len(members), rolling: rolling}
 	rs.all = append(rs.all, r)
 	rs.out.Changed = true
 	count := r.all
@@ -188,6 +189,13 @@ func (rs *Rollouts) end(r *rollout, failed string) {
 	case !rs.city.Running():
 		rs.out.Refuse(r.id, city.Unavailable, "the city is being stopped")
 	default:
-		rs.out.Reply(r.id, fmt.Sprintf("pool %s: restarted %d of %d", r.pool, r.done, r.all))
+		how := ""
+		switch {
+		case r.rolling && r.all > 1:
+			how = ", one after the other"
+		case r.all > 1:
+			how = ", all at once"
+		}
+		rs.out.Reply(r.id, fmt.Sprintf("pool %s: restarted %d of %d%s", r.pool, r.done, r.all, how))
 	}
 }
