@@ -277,3 +277,15 @@ func TestRowsRestAfterTheyHaveMoved(t *testing.T) {
 		t.Error("rows never move again")
 	}
 }
+
+// An agent that crashes repeatedly needs attention during the short times in which it runs, too.
+func TestAnAgentThatCrashesRepeatedlyStaysInTrouble(t *testing.T) {
+	s := demo(t, 80, 24)
+	s.agent("idle", func(a *city.Agent) { a.State, a.Running, a.Crashes, a.Since = city.Running, true, 3, s.now })
+	s.press("!")
+	s.shows("idle")
+	s.wait(2 * time.Minute)
+	s.press("g")
+	s.wait(state.Still)
+	s.hides("idle")
+}

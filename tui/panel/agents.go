@@ -121,12 +121,27 @@ func (r *AgentRow) Attention(now time.Time) bool {
 	case city.Draining:
 		return r.Until.IsZero() && now.Sub(r.Since) >= Patient
 	}
-	return r.Frozen || r.Drifted || r.Stuck != nil || r.Called || r.State.Urgency() == 0
+	return r.Frozen || r.Drifted || r.Stuck != nil || r.Called || r.State.Urgency() == 0 ||
+		r.flaps(now)
+}
+
+// flaps reports whether the agent has crashed repeatedly and has just restarted. It is as urgent as an agent in
+// backoff.
+func (r *AgentRow) flaps(now time.Time) bool {
+	return r.Crashes > 1 && (r.State == city.Running || r.State == city.Starting) &&
+		now.Sub(r.Since) < time.Minute
+}
+
+func (r *AgentRow) urgency(now time.Time) int {
+	if r.flaps(now) {
+		return city.Backoff.Urgency()
+	}
+	return r.State.Urgency()
 }
 
 // rank compares rows: by the urgency of the state, then stuck agents first, then by name in natural order.
-func rank(a, b *AgentRow) int {
-	if d := a.State.Urgency() - b.State.Urgency(); d != 0 {
+func rank(a, b *AgentRow, now time.Time) int {
+	if d := a.urgency(now) - b.urgency(now); d != 0 {
 		return d
 	}
 	if a, b := a.Stuck != nil, b.Stuck != nil; a != b {
@@ -141,7 +156,7 @@ func rank(a, b *AgentRow) int {
 func (r *AgentRow) Key() string { return r.Name }
 
 // agentWays returns the sort orders of the Agents panel. The default order is by state, the most urgent first.
-func agentWays() []widget.Way[AgentRow] {
+func agentWays(now time.Time) []widget.Way[AgentRow] {
 	names := func(a, b *AgentRow) int { return city.CompareNames(a.Name, b.Name) }
 	use := func(of func(*city.Usage) float64) func(a, b *AgentRow) int {
 		known := func(r *AgentRow) float64 {
@@ -153,7 +168,8 @@ func agentWays() []widget.Way[AgentRow] {
 		return func(a, b *AgentRow) int { return cmp.Compare(known(b), known(a)) }
 	}
 	return []widget.Way[AgentRow]{
-		{Name: "state", Down: true, Rank: rank}, {Name: "name", Rank: names},
+		{Name: "state", Down: true, Rank: func(a, b *AgentRow) int { return rank(a, b, now) }},
+		{Name: "name", Rank: names},
 		{Name: "why", Rank: func(a, b *AgentRow) int { return byText(a.Why, b.Why) }},
 		{Name: "for", Rank: func(a, b *AgentRow) int { return b.Since.Compare(a.Since) }},
 		{Name: "cpu", Down: true, Rank: use(func(u *city.Usage) float64 { return u.CPU })},
