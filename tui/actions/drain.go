@@ -2,6 +2,7 @@ package actions
 
 import (
 	"fmt"
+	"strings"
 
 	"gcity/city"
 	"gcity/tui/details"
@@ -107,6 +108,23 @@ func askDrain(m *state.Room) []feed.Effect {
 	if whole {
 		q.whom = []string{details.ListRows(drain)}
 	}
+	if out := leftOut(m); out != "" {
+		q.body = append(q.body, out)
+	}
 	ask(m, q)
 	return nil
+}
+
+// leftOut names the targets that a drain leaves out, with their states, or returns "".
+func leftOut(m *state.Room) string {
+	var out []string
+	for _, r := range drainRows(m) {
+		if !r.Drainable() {
+			out = append(out, r.Shown+" is "+r.State.Is())
+		}
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return "Left out: " + strings.Join(out, ", ") + "."
 }
