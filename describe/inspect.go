@@ -52,8 +52,8 @@ func RestartLines(s *city.Spec) []string {
 		lines[0] += "; an exit within " + Setting(p.MinUptime) + " of the start is a crash"
 	}
 	if p.MaxRestarts > 0 {
-		lines = append(lines, fmt.Sprintf("crash %d within %s leads to quarantine", p.MaxRestarts+1,
-			Setting(p.Window)))
+		lines = append(lines, fmt.Sprintf("quarantined after more than %d crashes in %s",
+			p.MaxRestarts, Setting(p.Window)))
 	} else {
 		lines = append(lines, "crashes never lead to quarantine")
 	}

@@ -60,7 +60,7 @@ func TestDossier(t *testing.T) {
 	}
 	s.hear(feed.News{Inspected: []feed.Inspected{{ID: q.ID, About: scoutSaid()}}})
 	all := strings.Join(s.m.Dialogs.Reader().Lines(100), "\n")
-	for _, want := range []string{"git fetch", "crash 6 within 1h leads to quarantine", "when a line begins with", "within 1m", "no map, giving up", "a secret: not shown", "only a fingerprint"} {
+	for _, want := range []string{"git fetch", "quarantined after more than 5 crashes in 1h", "when a line begins with", "within 1m", "no map, giving up", "a secret: not shown", "only a fingerprint"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q is not in\n%s", want, all)
 		}
