@@ -269,8 +269,7 @@ func chooseMember(m *state.Room) []feed.Effect {
 	p := state.Pool(m)
 	request := panel.Request{Go: panel.IDAgents, Filter: "pool:" + p.Name}
 	all := state.Item{Title: "all members", Tail: "in Agents",
-		Keys: m.Keys.KeysOf("pool.members")[:1],
-		Run:  func(m *state.Room) []feed.Effect { return grantOne(m, request) }}
+		Run: func(m *state.Room) []feed.Effect { return grantOne(m, request) }}
 	openFinderOf(m, &state.Finder{Title: "Members of " + p.Shown, Verb: "goes to it",
 		None: "No member has this name.",
 		All: append([]state.Item{all}, palette.Members(m.Pools.Members(p.Name),
