@@ -88,7 +88,7 @@ func TestDrainWholePools(t *testing.T) {
 	for _, name := range []string{"worker-1", "worker-2"} {
 		s.agent(name, func(a *city.Agent) { a.State, a.Drain = city.Draining, &city.DrainInfo{By: "operator", Since: s.now} })
 	}
-	s.shows("D undrain")
+	s.shows("u undo draining 2 agents")
 	s.press("D")
 	s.wants(city.Undrain{Agent: "worker-1"}, city.Undrain{Agent: "worker-2"})
 	s.pick("batch")
@@ -176,7 +176,7 @@ func TestAPoolIsNotShortOfAMemberThatTheUserDrains(t *testing.T) {
 	drained("operator", 1)
 	s.wait(2 * panel.Long)
 	drained("operator", 1)
-	s.shows("growing    worker", "waits for worker-2 to finish")
+	s.shows("draining   worker", "waits for worker-2 to finish")
 	drained("operator", 2) // another member is missing
 	s.wait(panel.Long)
 	s.shows("short      worker")
@@ -189,4 +189,14 @@ func TestAPoolIsNotShortOfAMemberThatTheUserDrains(t *testing.T) {
 	drained("pool", 1)
 	s.wait(panel.Long)
 	s.shows("short      worker")
+}
+
+// The question about several agents says which of them are left out, and why.
+func TestADrainSaysWhomItLeavesOut(t *testing.T) {
+	s := demo(t, 80, 24)
+	s.choose("flaky")
+	s.press("space")
+	s.choose("builder")
+	s.press("space", "D")
+	s.shows("Left out: flaky is in backoff.")
 }

@@ -19,7 +19,8 @@ const (
 	poolFailing   poolState = "failing"   // its last check failed
 	poolShort     poolState = "short"     // it has had too few members for a long time
 	poolGrowing   poolState = "growing"   // it has had too few members for a short time
-	poolShrinking poolState = "shrinking" // members are draining
+	poolDraining  poolState = "draining"  // it has too few members because the user drains some
+	poolShrinking poolState = "shrinking" // surplus members are draining
 	poolSteady    poolState = "steady"
 	poolSuspended poolState = "suspended"
 )
@@ -77,8 +78,10 @@ func (r *PoolRow) State(now time.Time) poolState {
 		return poolFailing
 	case r.unmet() && now.Sub(r.lacking) >= Long && now.Sub(r.Since) >= Long:
 		return poolShort
-	case r.lacks():
+	case r.unmet():
 		return poolGrowing
+	case r.lacks():
+		return poolDraining
 	case len(r.Draining) > 0 || r.Size > r.Desired:
 		return poolShrinking
 	}
@@ -141,8 +144,8 @@ func poolWays(now time.Time) []widget.Way[PoolRow] {
 
 // urgency orders the states of pools; 0 is the most urgent.
 func (s poolState) urgency() int {
-	return slices.Index([]poolState{poolFailing, poolShort, poolGrowing, poolShrinking, poolSteady,
-		poolSuspended}, s)
+	return slices.Index([]poolState{poolFailing, poolShort, poolGrowing, poolDraining,
+		poolShrinking, poolSteady, poolSuspended}, s)
 }
 
 // CheckSays summarizes the result of the check.

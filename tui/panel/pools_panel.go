@@ -91,7 +91,7 @@ func PoolSign(l *widget.Styles, s poolState) (string, themes.Token) {
 		return l.Glyphs.Alert, themes.Warn
 	case poolGrowing:
 		return l.Glyphs.Starting, themes.Busy
-	case poolShrinking:
+	case poolDraining, poolShrinking:
 		return l.Glyphs.Leaving, themes.Busy
 	case poolSuspended:
 		return l.Glyphs.Suspended, themes.Off
