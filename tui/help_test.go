@@ -34,7 +34,7 @@ func TestHelpIsReadToItsEnd(t *testing.T) {
 	s.shows("Pools, asks first")
 	wide := demo(t, 200, 60)
 	wide.press("?")
-	wide.shows("undo or release: undo the last verb (10 s); else end quarantine, backoff or drain; ack")
+	wide.shows("undo or release: undo the last verb (30 s); else end quarantine, backoff or drain; ack")
 }
 
 // The meaning of symbols and the preferences file are found by words that a user would search for.

@@ -81,7 +81,7 @@ func TestPaletteSaysWhyNot(t *testing.T) {
 		"scale worker 99":         "at most 5",
 		"fire wisp-compact":       "wisp-compact is broken",
 		"attach scout":            "the agent has no terminal to attach to",
-		"undo":                    "no verb in the last 10s",
+		"undo":                    "no verb in the last 30s",
 		"scale qqqqq 3":           `no pool is called "qqqqq"`,
 		"goto \x1b]0;x\x07qqqqq1": `no agent, pool, automation or watchdog is called`,
 	} {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"gcity/city"
 	"gcity/tui/panel"
@@ -103,9 +104,9 @@ func TestAgentsOfARig(t *testing.T) {
 	s.press("esc", "W")
 	s.shows("this panel shows rigs; press 1 for the agents")
 	s.press("esc", "u")
-	s.shows("no verb in the last 10s can be undone; to release an agent press 1 for the agents")
+	s.shows("no verb in the last 30s can be undone; to release an agent press 1 for the agents")
 	s.press("esc", "G", "u")
-	s.shows("no verb in the last 10s can be undone; s resumes rig shop")
+	s.shows("no verb in the last 30s can be undone; s resumes rig shop")
 	s.press("esc", "g", "j", ".")
 	if got := s.order(); len(got) != 3 || !slices.Contains(got, "scout") || s.m.Focus != panel.IDAgents {
 		t.Errorf("the agents of the rig are %v, with the focus on %s", got, s.m.Focus)
@@ -157,4 +158,13 @@ func TestRigsTakeThePlaceOfEvents(t *testing.T) {
 	s.press("5", "1")
 	s.hides("/srv/attic")
 	s.shows("7 Rigs 4")
+}
+
+// After a rig is suspended, the footer names what u undoes.
+func TestTheFooterNamesTheUndoOfARig(t *testing.T) {
+	s := rigged(t, 80, 24)
+	s.press("j", "s", "y")
+	s.shows("u undo suspending rig")
+	s.wait(25 * time.Second)
+	s.shows("u undo suspending rig")
 }

@@ -27,9 +27,9 @@ func TestUndoRevertsTheLastVerb(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
 	s.press("s", "y")
-	s.shows("suspending builder", "u undoes for 10s", "u undo")
+	s.shows("suspending builder", "u undoes for 30s", "u undo")
 	s.wait(8 * time.Second)
-	s.shows("u undoes for 2s")
+	s.shows("u undoes for 22s")
 	s.press("j") // the verb is undone, wherever the cursor is
 	s.press("u")
 	s.wants(city.Resume{Agent: "builder"})
@@ -116,7 +116,7 @@ func TestNothingToUndoAmongAutomations(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.press("4", "u")
 	s.wants()
-	s.shows("no verb in the last 10s can be undone; to release an agent press 1 for the agents")
+	s.shows("no verb in the last 30s can be undone; to release an agent press 1 for the agents")
 }
 
 // The hint for undo appears only next to its verb. A message that no longer applies disappears, and an old one shows
@@ -126,9 +126,9 @@ func TestMessagesAreAboutNow(t *testing.T) {
 	s.choose("builder")
 	s.press("D", "y")
 	s.done("agent builder is asked to finish; ended in 20s")
-	s.shows("ended in 20s  u undoes for 10s")
+	s.shows("ended in 20s  u undoes for 30s")
 	s.wait(8 * time.Second)
-	s.shows("ended in 20s  8s ago  u undoes for 2s")
+	s.shows("ended in 20s  8s ago  u undoes for 22s")
 	s.press("D", "y")
 	s.done("agent builder is told to finish")
 	state.Complain(s.m, "cannot do something else")

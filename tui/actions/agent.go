@@ -37,7 +37,7 @@ func agentActions() []state.Action {
 			Why: needRunning, Run: askSend},
 		{ID: state.ReleaseID,
 			Key: keymap.Bind(
-				"undo or release: undo the last verb (10 s); else end quarantine, backoff or "+
+				"undo or release: undo the last verb (30 s); else end quarantine, backoff or "+
 					"drain; acknowledge a watchdog", "u"),
 			Short: "release", In: global, Why: needUndoOrHeld, Run: undoOrRelease},
 		{ID: "agent.restart", Key: keymap.Bind("restart the agent or the pool", "r"),

@@ -97,8 +97,11 @@ func alsoOfPools(id string) bool {
 }
 
 // Elsewhere reports whether an action acts on something that the focused panel does not show, such as
-// an agent in Pools or Automations.
+// an agent in Pools or Automations. The undo of the last verb works everywhere.
 func Elsewhere(m *state.Room, a *state.Action) bool {
+	if a.ID == state.ReleaseID && state.Undoable(m) {
+		return false
+	}
 	p := m.Focused().About()
 	agents := p.Kind == panel.KindAgent || p.Proxy != "" || m.Focus == panel.IDPeek
 	return !agents && strings.HasPrefix(a.ID, "agent.") &&

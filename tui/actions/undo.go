@@ -67,7 +67,7 @@ func messageActions() []state.Action {
 			Key: keymap.Bind("messages: show past status lines, with the result of each target"),
 			In:  []keymap.Zone{keymap.Everywhere},
 			Run: showMessages},
-		{ID: "verb.undo", Key: keymap.Bind("undo the last verb, within 10 s"),
+		{ID: "verb.undo", Key: keymap.Bind("undo the last verb, within 30 s"),
 			In: []keymap.Zone{keymap.Everywhere}, Why: needUndo, Run: takeBack},
 	}
 }

@@ -219,8 +219,9 @@ func UnmarkAll(m *Room, k panel.Marking) {
 	Say(m, "cleared "+widget.Count(n, "mark"))
 	m.Actions++
 	m.Status.ID = m.Actions
-	m.Undo = Undo{ID: m.Actions, Until: m.Now.Add(UndoFor), Restore: func(m *Room) {
-		*k.Marks = before
-		Say(m, widget.Count(n, "mark")+" again")
-	}}
+	m.Undo = Undo{ID: m.Actions, What: "clearing " + widget.Count(n, "mark"),
+		Until: m.Now.Add(UndoFor), Restore: func(m *Room) {
+			*k.Marks = before
+			Say(m, widget.Count(n, "mark")+" again")
+		}}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // UndoFor is how long undo is possible.
-const UndoFor = 10 * time.Second
+const UndoFor = 30 * time.Second
 
 // Undo describes how to undo the last verb. The zero value undoes nothing.
 type Undo struct {

@@ -95,8 +95,10 @@ func footActions(m *state.Room) (keys, tail []*state.Action) {
 	slices.SortStableFunc(keys, func(a, b *state.Action) int {
 		return urgency(m, a) - urgency(m, b)
 	})
-	if m.Zone() != keymap.InLists { // Put the actions of only this panel first.
-		slices.SortStableFunc(keys, func(a, b *state.Action) int {
+	if m.Zone() != keymap.InLists { // Put the actions of only this panel first, after undo.
+		undoes := func(a *state.Action) bool { return urgency(m, a) < 0 }
+		at := slices.IndexFunc(keys, func(a *state.Action) bool { return !undoes(a) })
+		slices.SortStableFunc(keys[max(0, at):], func(a, b *state.Action) int {
 			return actions.RankHere(m, a) - actions.RankHere(m, b)
 		})
 	}
