@@ -37,8 +37,8 @@ func ToEnd(m *Room) {
 	Step(m, widget.Far)
 }
 
-// FocusOn moves the focus to a panel and ends a zoom of the previous panel. A filter that a row of another panel has set
-// ends when its list is left.
+// FocusOn moves the focus to a panel and ends a zoom of the previous panel. A filter that a row of another panel has
+// set ends when its list is left.
 func FocusOn(m *Room, p panel.ID) {
 	if p != panel.IDQuarantine && p != panel.IDPeek && m.aside != "" && m.Agents.Has(m.aside) {
 		Choose(m, m.aside)
