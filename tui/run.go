@@ -110,7 +110,7 @@ func runPrograms(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Exi
 			break
 		}
 		m, own := t.here.m, t.here.r
-		o := feed.Terminal{In: t.o.In, Out: t.o.Out, Environ: t.o.Environ, Leave: m.Person.Detach}
+		o := feed.Terminal{In: t.o.In, Out: t.o.Out, Environ: t.o.Environ, Detach: m.Person.Detach}
 		switch next := next.(type) {
 		case feed.Quit:
 			return next.Exit, nil

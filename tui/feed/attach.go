@@ -25,51 +25,52 @@ import (
 
 const (
 	dialDeadline = 10 * time.Second
-	// heldFor is how long the terminal waits for the rest of an escape sequence before its beginning is taken as a key.
-	heldFor = 50 * time.Millisecond
+	// escapeTimeout is how long the terminal waits for the rest of an escape sequence before its beginning is taken as
+	// a key.
+	escapeTimeout = 50 * time.Millisecond
 	// maxTypedAhead is the maximum input kept for an agent that does not read it. Input beyond it is dropped.
 	maxTypedAhead = 1 << 20
 	ctrlC         = 0x03
-	// leastRows is the minimum height of a terminal for showing the detach key in its last row. In a smaller terminal
-	// the first row shows it, and the agent may overwrite it.
-	leastRows = 12
+	// minRowsForStatus is the minimum height of a terminal for showing the detach key in its last row. In a smaller
+	// terminal the first row shows it, and the agent may overwrite it.
+	minRowsForStatus = 12
 )
 
 // Terminal is a terminal that is lent to an agent or a program.
 type Terminal struct {
 	In, Out *os.File
 	Environ []string
-	Leave   detach.Key // key that leaves an agent
+	Detach  detach.Key // key that leaves an agent
 }
 
-// visit is an attach to an agent. It copies raw bytes both ways, except the key that leaves.
-type visit struct {
-	in, out *os.File
-	agent   string
-	term    city.Terminal // nil until the city has answered
-	ahead   typedAhead
-	scan    detach.Scanner
-	hold    *time.Timer // timer after which the beginning of an escape sequence is taken as a key
-	typed   chan []byte // closed when the terminal is gone
-	cols    int
-	rows    int
-	status  *statusrow.Writer // shows the detach key in the last row; nil in a small terminal
+// attachment is an attach to an agent. It copies raw bytes both ways, except the key that leaves.
+type attachment struct {
+	in, out     *os.File
+	agent       string
+	term        city.Terminal // nil until the city has answered
+	input       inputQueue
+	scan        detach.Scanner
+	escapeTimer *time.Timer // timer after which the beginning of an escape sequence is taken as a key
+	typed       chan []byte // closed when the terminal is gone
+	cols        int
+	rows        int
+	status      *statusrow.Writer // shows the detach key in the last row; nil in a small terminal
 }
 
 // AttachTo hands the terminal to an agent until the user leaves, the session ends or ctx ends. It returns the text for
 // the status line. The terminal's modes are restored in any case.
-func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (said string, err error) {
+func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (message string, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	v := &visit{in: o.In, out: o.Out, agent: agent, scan: detach.Scanner{Key: o.Leave},
+	v := &attachment{in: o.In, out: o.Out, agent: agent, scan: detach.Scanner{Key: o.Detach},
 		typed: make(chan []byte)}
 	if v.cols, v.rows, err = term.GetSize(o.Out.Fd()); err != nil {
 		return "", fmt.Errorf("cannot attach to %s: the size of this terminal is unknown: %w",
 			agent, err)
 	}
-	if v.rows >= leastRows {
+	if v.rows >= minRowsForStatus {
 		v.status = statusrow.New(o.Out, v.cols, v.rows, func(cols int) string {
-			return reversed(widget.Fit(" "+v.way(), cols, ""))
+			return reversed(widget.Fit(" "+v.detachHint(), cols, ""))
 		})
 	}
 	// set raw mode before the request, so that ctrl+c is already a key while the request waits
@@ -77,20 +78,20 @@ func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (said s
 	if err != nil {
 		return "", fmt.Errorf("cannot attach to %s: %w", agent, err)
 	}
-	v.ahead.wake = make(chan struct{}, 1)
-	v.hold = time.NewTimer(time.Hour)
-	defer v.hold.Stop()
-	_, _ = io.WriteString(o.Out, keepModes+ansi.SetModeAltScreenSaveCursor)
+	v.input.wake = make(chan struct{}, 1)
+	v.escapeTimer = time.NewTimer(time.Hour)
+	defer v.escapeTimer.Stop()
+	_, _ = io.WriteString(o.Out, saveModes+ansi.SetModeAltScreenSaveCursor)
 	v.announce("attaching to " + widget.Plain(agent) + "; ctrl+c cancels")
 	defer func() {
 		_, _ = io.WriteString(o.Out, leaveModes)
 		err = errors.Join(err, term.Restore(o.In.Fd(), state))
 	}()
-	return v.stay(ctx, r)
+	return v.run(ctx, r)
 }
 
-// stay opens the agent's terminal and copies until the visit ends.
-func (v *visit) stay(ctx context.Context, r *Runner) (string, error) {
+// run opens the agent's terminal and copies until the visit ends.
+func (v *attachment) run(ctx context.Context, r *Runner) (string, error) {
 	keys, err := cancelreader.NewReader(v.in)
 	if err != nil {
 		return "", fmt.Errorf("cannot read the terminal: %w", err)
@@ -108,10 +109,10 @@ func (v *visit) stay(ctx context.Context, r *Runner) (string, error) {
 		})
 	}
 	start(func() { v.read(ctx, keys) })
-	said, err := v.dial(ctx, r)
+	message, err := v.dial(ctx, r)
 	if v.term != nil {
 		shown := make(chan error, 1)
-		screen := v.screen()
+		screen := v.output()
 		_, _ = io.WriteString(v.out, ansi.SetWindowTitle(widget.Plain(v.agent)+": "+
 			v.scan.Key.String()+" leaves"))
 		start(func() { v.write(ctx) })
@@ -119,7 +120,7 @@ func (v *visit) stay(ctx context.Context, r *Runner) (string, error) {
 			_, err := io.Copy(screen, v.term)
 			shown <- err
 		})
-		said, err = v.turn(ctx, r, shown)
+		message, err = v.forward(ctx, r, shown)
 	}
 	cancel()
 	keys.Cancel()
@@ -128,27 +129,27 @@ func (v *visit) stay(ctx context.Context, r *Runner) (string, error) {
 	}
 	wg.Wait()
 	_ = keys.Close()
-	return said, err
+	return message, err
 }
 
-// answered is the answer to the request for a terminal.
-type answered struct {
+// attachResult is the answer to the request for a terminal.
+type attachResult struct {
 	term city.Terminal
 	err  error
 }
 
 // dial requests the agent's terminal and stores it. It returns a text for the status line if the user cancels. While it
 // waits, it keeps input for the agent, except the keys that cancel.
-func (v *visit) dial(ctx context.Context, r *Runner) (string, error) {
+func (v *attachment) dial(ctx context.Context, r *Runner) (string, error) {
 	// the deadline covers only the request, see city.Control
 	ctx, cancel := context.WithTimeout(ctx, dialDeadline)
 	defer cancel()
-	answer := make(chan answered)
+	answer := make(chan attachResult)
 	viewer := city.Viewer{Cols: v.cols, Rows: v.agentRows()}
 	r.Spawn("attach", func(context.Context) {
 		t, err := r.City.Attach(ctx, v.agent, viewer)
 		select {
-		case answer <- answered{t, err}:
+		case answer <- attachResult{t, err}:
 		case <-ctx.Done():
 			if err == nil {
 				_ = t.Close() // the caller no longer waits
@@ -175,20 +176,20 @@ func (v *visit) dial(ctx context.Context, r *Runner) (string, error) {
 			if leave || bytes.IndexByte(out, ctrlC) >= 0 {
 				return "canceled the attach to " + v.agent, nil
 			}
-			v.ahead.add(out)
-			v.hold.Reset(heldFor)
-		case <-v.hold.C:
-			v.ahead.add(v.scan.Flush())
+			v.input.add(out)
+			v.escapeTimer.Reset(escapeTimeout)
+		case <-v.escapeTimer.C:
+			v.input.add(v.scan.Flush())
 		}
 	}
 }
 
-// turn forwards input and sizes until the visit ends.
-func (v *visit) turn(ctx context.Context, r *Runner, shown <-chan error) (string, error) {
+// forward forwards input and sizes until the visit ends.
+func (v *attachment) forward(ctx context.Context, r *Runner, shown <-chan error) (string, error) {
 	resized := make(chan os.Signal, 1)
 	signal.Notify(resized, syscall.SIGWINCH)
 	defer signal.Stop(resized)
-	v.fit() // the size may have changed during the request
+	v.resize() // the size may have changed during the request
 	for {
 		select {
 		case <-ctx.Done():
@@ -204,45 +205,45 @@ func (v *visit) turn(ctx context.Context, r *Runner, shown <-chan error) (string
 				return "", nil
 			}
 			out, leave := v.scan.Feed(p)
-			v.ahead.add(out)
+			v.input.add(out)
 			if leave {
 				return "left " + v.agent + "; it keeps running", nil
 			}
-			v.hold.Reset(heldFor)
-		case <-v.hold.C:
-			v.ahead.add(v.scan.Flush())
+			v.escapeTimer.Reset(escapeTimeout)
+		case <-v.escapeTimer.C:
+			v.input.add(v.scan.Flush())
 		case <-resized:
-			v.fit()
+			v.resize()
 		}
 	}
 }
 
-// screen returns the writer for the agent's output: the terminal, or the part of it above the row with the detach key.
-func (v *visit) screen() io.Writer {
+// output returns the writer for the agent's output: the terminal, or the part of it above the row with the detach key.
+func (v *attachment) output() io.Writer {
 	if v.status == nil {
-		v.announce(v.way())
+		v.announce(v.detachHint())
 		return v.out
 	}
 	_ = v.status.Begin() // if the terminal is gone, the copy ends
 	return v.status
 }
 
-// way describes how to leave.
-func (v *visit) way() string {
+// detachHint describes how to leave.
+func (v *attachment) detachHint() string {
 	return "attached to " + widget.Plain(v.agent) + "; " + v.scan.Key.String() +
 		" leaves it running"
 }
 
 // agentRows returns the number of rows that the agent's terminal gets.
-func (v *visit) agentRows() int {
+func (v *attachment) agentRows() int {
 	if v.status == nil {
 		return v.rows
 	}
 	return max(1, v.rows-1)
 }
 
-// fit sets the agent's terminal to the size of this one.
-func (v *visit) fit() {
+// resize sets the agent's terminal to the size of this one.
+func (v *attachment) resize() {
 	cols, rows, err := term.GetSize(v.out.Fd())
 	if err == nil && (cols != v.cols || rows != v.rows) {
 		v.cols, v.rows = cols, rows
@@ -254,7 +255,7 @@ func (v *visit) fit() {
 }
 
 // read forwards input. It closes the channel when the terminal is gone.
-func (v *visit) read(ctx context.Context, keys io.Reader) {
+func (v *attachment) read(ctx context.Context, keys io.Reader) {
 	buf := make([]byte, 4096)
 	for {
 		n, err := keys.Read(buf)
@@ -274,27 +275,27 @@ func (v *visit) read(ctx context.Context, keys io.Reader) {
 }
 
 // write sends input to the agent. An agent that does not read blocks only this goroutine.
-func (v *visit) write(ctx context.Context) {
+func (v *attachment) write(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-v.ahead.wake:
+		case <-v.input.wake:
 		}
-		if _, err := v.term.Write(v.ahead.Take()); err != nil {
+		if _, err := v.term.Write(v.input.Take()); err != nil {
 			return // the copy of the output ends too
 		}
 	}
 }
 
-// typedAhead is input that the agent has not read yet.
-type typedAhead struct {
+// inputQueue is input that the agent has not read yet.
+type inputQueue struct {
 	mu   sync.Mutex
 	buf  []byte
 	wake chan struct{}
 }
 
-func (t *typedAhead) add(p []byte) {
+func (t *inputQueue) add(p []byte) {
 	if len(p) == 0 {
 		return
 	}
@@ -309,7 +310,7 @@ func (t *typedAhead) add(p []byte) {
 	}
 }
 
-func (t *typedAhead) Take() []byte {
+func (t *inputQueue) Take() []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p := t.buf
@@ -318,20 +319,20 @@ func (t *typedAhead) Take() []byte {
 }
 
 // announce shows a line on an empty screen.
-func (v *visit) announce(text string) {
+func (v *attachment) announce(text string) {
 	_, _ = io.WriteString(v.out, ansi.EraseEntireScreen+ansi.CursorHomePosition+
 		reversed(widget.Fit(" "+text, v.cols, ""))+"\r\n")
 }
 
 func reversed(text string) string { return "\x1b[7m" + text + "\x1b[m" }
 
-// keepModes saves two modes of the terminal that have no standard default: whether the cursor blinks, and whether
+// saveModes saves two modes of the terminal that have no standard default: whether the cursor blinks, and whether
 // the wheel moves the cursor on the alternate screen.
-const keepModes = "\x1b[?12s\x1b[?1007s"
+const saveModes = "\x1b[?12s\x1b[?1007s"
 
 // leaveModes undoes the changes that a program may have made to the terminal, and then leaves the alternate screen.
 // It ends an open string, the VT52 mode, a coding other than UTF-8 and an open link. It restores the modes that
-// keepModes saved. It resets the Kitty keyboard on both screens, because each screen has its own stack. It also
+// saveModes saved. It resets the Kitty keyboard on both screens, because each screen has its own stack. It also
 // resets keys, mouse, paste, margins, character sets, origin, wrap, cursor and colours.
 const leaveModes = "\x1b\\" + "\x1b<" + "\x1b%G" + "\x1b]8;;\x1b\\" + "\x1b[?12r\x1b[?1007r" +
 	"\x1b[?1049h" +

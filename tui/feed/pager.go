@@ -45,7 +45,7 @@ func lend(ctx context.Context, o Terminal, p foreground) error {
 	}
 	cmd.Stdout, cmd.Stderr = o.Out, o.Out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Foreground: true, Ctty: fd}
-	_, _ = io.WriteString(o.Out, keepModes)
+	_, _ = io.WriteString(o.Out, saveModes)
 	ran := cmd.Start()
 	if ran == nil {
 		keepAwake(cmd.Process.Pid)
