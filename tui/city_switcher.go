@@ -29,8 +29,8 @@ type roomSwitcher struct {
 	visits  int
 
 	mu     sync.Mutex
-	box    *feed.Mailbox // mailbox of the visible room
-	person *feed.Person  // changed preferences, nil = unchanged
+	box    *feed.Mailbox     // mailbox of the visible room
+	person *feed.Preferences // changed preferences, nil = unchanged
 }
 
 // cityRoom is the room of one city.
@@ -104,12 +104,12 @@ func (t *roomSwitcher) move(s *cityRoom) {
 }
 
 // putPerson sends changed preferences to the room that is shown.
-func (t *roomSwitcher) putPerson(p feed.Person) {
+func (t *roomSwitcher) putPerson(p feed.Preferences) {
 	t.mu.Lock()
 	t.person = &p
 	box := t.box
 	t.mu.Unlock()
-	box.PutPerson(p)
+	box.PutPreferences(p)
 }
 
 func (t *roomSwitcher) travel(r *feed.Runner, e feed.SwitchCity) {

@@ -10,7 +10,7 @@ import (
 // Types of other packages that callers of Run use.
 type (
 	// Person holds the preferences of the user.
-	Person = feed.Person
+	Person = feed.Preferences
 	// ConfigFile is the configuration that the room edits.
 	ConfigFile = feed.ConfigFile
 	// Plan lists the changes that an edited configuration would cause.
@@ -46,7 +46,7 @@ const (
 func SweepDrafts(dir string) { feed.SweepDrafts(dir) }
 
 // CheckKeys returns the problems of a user's key bindings.
-func CheckKeys(p feed.Person) []string {
+func CheckKeys(p feed.Preferences) []string {
 	r := actions.NewRegistry(panel.NewLists().Panels)
 	r.Include(actions.ThemeActions(p.Themes))
 	return r.Rebind(p.Keys)

@@ -21,7 +21,7 @@ func newSurroundings(o Options) state.Surroundings {
 		Below:   o.OverSSH, Ground: state.GroundOf(o.Environ)}
 }
 
-func takePerson(m *state.Room, p feed.Person) {
+func takePerson(m *state.Room, p feed.Preferences) {
 	if p.Themes == nil {
 		p.Themes = m.Person.Themes
 	}
@@ -43,7 +43,7 @@ func takePerson(m *state.Room, p feed.Person) {
 }
 
 // reread applies changed preferences and reports the change.
-func reread(m *state.Room, p feed.Person) {
+func reread(m *state.Room, p feed.Preferences) {
 	m.UI++
 	takePerson(m, p)
 	if m.Snap != nil {

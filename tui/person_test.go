@@ -34,7 +34,7 @@ func TestOwnerOfTheTheme(t *testing.T) {
 		{"auto", "light", false, "light"}, // the background is not known yet
 		{"dark", "", true, "colourless"},
 	} {
-		s := newStage(t, Options{NoColor: c.noColor, Person: feed.Person{Theme: c.person}})
+		s := newStage(t, Options{NoColor: c.noColor, Person: feed.Preferences{Theme: c.person}})
 		s.size(120, 40)
 		s.hear(feed.News{Snap: demoSnapshot(epoch)})
 		s.change(func(n *city.Snapshot) { n.Console.Theme = c.city })
@@ -50,12 +50,12 @@ func TestOwnerOfTheTheme(t *testing.T) {
 func TestAutoFollowsTheTerminal(t *testing.T) {
 	for env, want := range map[string]string{"COLORFGBG=15;0": "dark", "COLORFGBG=0;15": "light", "COLORFGBG=0;default;7": "light",
 		"COLORFGBG=": "terminal", "COLORFGBG=0;99": "terminal", "LANG=C": "terminal"} {
-		s := newStage(t, Options{Environ: []string{env}, Person: feed.Person{Theme: state.AutoTheme}})
+		s := newStage(t, Options{Environ: []string{env}, Person: feed.Preferences{Theme: state.AutoTheme}})
 		if got := s.m.Theme.Name; got != want {
 			t.Errorf("%s: %s, want %s", env, got, want)
 		}
 	}
-	s := newStage(t, Options{Environ: []string{"COLORFGBG=15;0"}, Person: feed.Person{Theme: state.AutoTheme}})
+	s := newStage(t, Options{Environ: []string{"COLORFGBG=15;0"}, Person: feed.Preferences{Theme: state.AutoTheme}})
 	s.wait(time.Second)
 	if _, asked := effectOf[feed.AskBackground](s); asked {
 		t.Error("what is known is asked again")
@@ -76,7 +76,7 @@ func TestAutoAsksOnce(t *testing.T) {
 	if _, asked := effectOf[feed.AskBackground](s); !asked {
 		t.Error("the terminal is not asked")
 	}
-	s.hear(feed.News{Person: &feed.Person{Theme: state.AutoTheme}})
+	s.hear(feed.News{Preferences: &feed.Preferences{Theme: state.AutoTheme}})
 	if _, asked := effectOf[feed.AskBackground](s); asked {
 		t.Error("the terminal is asked again")
 	}
@@ -89,7 +89,7 @@ func TestAutoAsksOnce(t *testing.T) {
 // Moving over a theme in the palette previews it. Esc restores the old theme; enter keeps the new one and shows how
 // to make that permanent.
 func TestThemePreview(t *testing.T) {
-	s := newStage(t, Options{Person: feed.Person{File: "/home/a/.config/gcity/config.toml"}})
+	s := newStage(t, Options{Person: feed.Preferences{File: "/home/a/.config/gcity/config.toml"}})
 	s.size(120, 40)
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	find := func(name string) {
@@ -120,7 +120,7 @@ func TestPreferencesAreReloadedInAnOpenRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	yes := true
-	s.hear(feed.News{Person: &feed.Person{Theme: "light", ASCII: &yes, Detach: leave, Keys: []keymap.Binding{
+	s.hear(feed.News{Preferences: &feed.Preferences{Theme: "light", ASCII: &yes, Detach: leave, Keys: []keymap.Binding{
 		{Action: "agent.restart", Keys: []string{"R"}, Place: "config.toml:3:1"}, {Action: "focus.pools", Keys: []string{"Y"}, Place: "config.toml:4:1"}, {Action: "agent.attach", Keys: nil, Place: "config.toml:5:1"}}}})
 	if s.m.Theme.Name != "light" || !s.m.ASCII {
 		t.Errorf("theme %s, ascii %v", s.m.Theme.Name, s.m.ASCII)
@@ -134,7 +134,7 @@ func TestPreferencesAreReloadedInAnOpenRoom(t *testing.T) {
 	s.press("esc", "?")
 	s.press(strings.Split("terminal; ", "")...)
 	s.shows("ctrl+] leaves it")
-	s.hear(feed.News{Person: &feed.Person{Problems: []string{"config.toml:1:9: theme: \"drak\" is not known"},
+	s.hear(feed.News{Preferences: &feed.Preferences{Problems: []string{"config.toml:1:9: theme: \"drak\" is not known"},
 		Keys: []keymap.Binding{{Action: "agent.restrat", Keys: []string{"R"},
 			Place: "config.toml:3:1"}}}})
 	s.press("esc")
@@ -169,7 +169,7 @@ func TestCityBadge(t *testing.T) {
 }
 
 func TestChosenColumns(t *testing.T) {
-	s := newStage(t, Options{Person: feed.Person{Columns: []string{"cpu", "name", "why", "age", "task", "pid", "restarts"}}})
+	s := newStage(t, Options{Person: feed.Preferences{Columns: []string{"cpu", "name", "why", "age", "task", "pid", "restarts"}}})
 	s.size(200, 60)
 	s.hear(feed.News{Snap: demoSnapshot(epoch), Events: demoEvents(epoch)})
 	head := headLine(t, s)
@@ -222,7 +222,7 @@ func TestOwnThemes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newStage(t, Options{Person: feed.Person{Theme: "mine", Themes: []themes.Theme{mine}}})
+	s := newStage(t, Options{Person: feed.Preferences{Theme: "mine", Themes: []themes.Theme{mine}}})
 	s.size(120, 40)
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	if s.m.Theme.Name != "mine" {
@@ -232,7 +232,7 @@ func TestOwnThemes(t *testing.T) {
 	s.press(strings.Split("sand", "")...)
 	s.shows("theme: mine, sand")
 	other, _ := themes.Parse("mine", []byte("[styles]\naccent = 'red'"))
-	s.hear(feed.News{Person: &feed.Person{Theme: "mine", Themes: []themes.Theme{other}}})
+	s.hear(feed.News{Preferences: &feed.Preferences{Theme: "mine", Themes: []themes.Theme{other}}})
 	if s.m.Theme != other {
 		t.Error("a changed theme is not drawn again")
 	}
@@ -243,12 +243,12 @@ func TestOwnThemes(t *testing.T) {
 func TestHowMuchIsAsked(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
-	s.hear(feed.News{Person: &feed.Person{Confirm: "never"}})
+	s.hear(feed.News{Preferences: &feed.Preferences{Confirm: "never"}})
 	s.press("r")
 	if s.m.Dialogs.Choice() != nil || len(s.commands()) != 1 {
 		t.Errorf("never: asked %v, %d commands", s.m.Dialogs.Choice() != nil, len(s.commands()))
 	}
-	s.hear(feed.News{Person: &feed.Person{}})
+	s.hear(feed.News{Preferences: &feed.Preferences{}})
 	s.press("r")
 	if s.m.Dialogs.Choice() == nil {
 		t.Error("normal: nothing is asked")

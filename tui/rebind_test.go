@@ -32,7 +32,7 @@ func keysIn(r *state.Registry, id string) string { return strings.Join(r.ByID(id
 // back, with a message.
 func TestTextsNameTheKeysThereAre(t *testing.T) {
 	s := automated(t, 120, 40)
-	s.hear(feed.News{Person: &feed.Person{Keys: []keymap.Binding{
+	s.hear(feed.News{Preferences: &feed.Preferences{Keys: []keymap.Binding{
 		{Action: "agent.release", Keys: []string{"ü"}, Place: "1"}, {Action: "focus.automations", Keys: []string{"ö"}, Place: "2"},
 		{Action: "automation.fire", Keys: []string{"T"}, Place: "3"}, {Action: "move.last", Keys: []string{"E"}, Place: "4"},
 		{Action: "agent.suspend", Keys: []string{"ctrl+g"}, Place: "5"}, {Action: "quit", Keys: []string{"Q"}, Place: "6"},
@@ -139,7 +139,7 @@ func FuzzRebind(f *testing.F) {
 	f.Fuzz(func(t *testing.T, id1, keys1, id2, keys2 string) {
 		s := demo(t, 80, 24)
 		takePerson(s.m,
-			feed.Person{Keys: []keymap.Binding{{Action: id1, Keys: strings.Fields(keys1), Place: "a"},
+			feed.Preferences{Keys: []keymap.Binding{{Action: id1, Keys: strings.Fields(keys1), Place: "a"},
 				{Action: id2, Keys: strings.Fields(keys2), Place: "b"}}})
 		r := s.m.Keys
 		for i := range r.Actions {
@@ -163,7 +163,7 @@ func FuzzRebind(f *testing.F) {
 // Hints show the user's keys instead of the default ones.
 func TestHintsNameTheUsersKeys(t *testing.T) {
 	s := newStage(t,
-		Options{Person: feed.Person{Keys: []keymap.Binding{{Action: "prompt.done",
+		Options{Person: feed.Preferences{Keys: []keymap.Binding{{Action: "prompt.done",
 			Keys: []string{"ctrl+o"}, Place: ""}, {Action: "prompt.cancel", Keys: []string{"ctrl+g"}, Place: ""},
 			{Action: "composer.send", Keys: []string{"ctrl+o"}, Place: ""}, {Action: "composer.newline", Keys: []string{"ctrl+t"}, Place: ""}, {Action: "composer.leave", Keys: []string{"ctrl+g"}, Place: ""},
 			{Action: "finder.run", Keys: []string{"ctrl+o"}, Place: ""}, {Action: "finder.close", Keys: []string{"ctrl+g"}, Place: ""}, {Action: "work.create", Keys: []string{"W"}, Place: ""},

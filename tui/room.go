@@ -79,7 +79,7 @@ func (r *room) carryOut(todo []feed.Effect) tea.Cmd {
 			if e.Program {
 				r.r.Clip(e)
 			} else {
-				cmd = tea.Raw(feed.ClipSequence(e.Text, r.r.Tmux))
+				cmd = tea.Raw(feed.ClipboardSequence(e.Text, r.r.Tmux))
 			}
 		case feed.Redraw:
 			cmd = tea.ClearScreen

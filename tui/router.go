@@ -129,8 +129,8 @@ type failure string
 
 // receive applies the content of the mailbox.
 func receive(m *state.Room, n feed.News) {
-	if n.Person != nil {
-		reread(m, *n.Person)
+	if n.Preferences != nil {
+		reread(m, *n.Preferences)
 	}
 	if n.Gone != nil {
 		if m.Gone == "" {

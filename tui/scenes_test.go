@@ -29,7 +29,7 @@ func allScenes() map[string]func(s *stage) {
 		"count":  func(s *stage) { s.press("*", "r") },
 		"themes": func(s *stage) { s.line("theme: ") },
 		"columns": func(s *stage) {
-			s.hear(feed.News{Person: &feed.Person{Columns: []string{"name", "state", "pool", "provider", "why", "age"}}})
+			s.hear(feed.News{Preferences: &feed.Preferences{Columns: []string{"name", "state", "pool", "provider", "why", "age"}}})
 		},
 		"list-zoomed":  func(s *stage) { s.change(withPools); s.press("f") },
 		"event-filter": func(s *stage) { s.press("5", "/"); s.typeIn("type:crashed since:10m") },

@@ -24,9 +24,9 @@ type Options struct {
 	ASCII   bool // draw with ASCII characters only
 	// less motion: clocks change once a minute where possible
 	ReducedMotion bool
-	OverSSH       bool               // fewer frames; the pane is below the lists, at full width
-	Person        feed.Person        // the user's preferences
-	Changes       <-chan feed.Person // delivers changed preferences; nil = they never change
+	OverSSH       bool                    // fewer frames; the pane is below the lists, at full width
+	Person        feed.Preferences        // the user's preferences
+	Changes       <-chan feed.Preferences // delivers changed preferences; nil = they never change
 	// file that stores the state of the room, "" = it is not stored; its folder is created
 	Memory string
 

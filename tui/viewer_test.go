@@ -238,8 +238,8 @@ func TestBridgeReconnects(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		c := &flickering{fakeCity: newFakeCity(epoch)}
 		r := &feed.Runner{Ctx: ctx, City: c, Box: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: cancel}
-		r.Spawn("snapshots", r.Snapshots)
-		r.Spawn("events", r.Events)
+		r.Spawn("snapshots", r.StreamSnapshots)
+		r.Spawn("events", r.StreamEvents)
 		time.Sleep(50 * time.Millisecond)
 		n, _ := r.Box.Take(time.Now())
 		if n.Gone == nil || *n.Gone != "the controller has exited" {

@@ -121,10 +121,10 @@ func TestNoProgramOverSSH(t *testing.T) {
 
 func TestClipSequence(t *testing.T) {
 	text := base64.StdEncoding.EncodeToString([]byte("größer"))
-	if got := feed.ClipSequence("größer", false); got != "\x1b]52;c;"+text+"\x07" {
+	if got := feed.ClipboardSequence("größer", false); got != "\x1b]52;c;"+text+"\x07" {
 		t.Errorf("%q", got)
 	}
-	if got := feed.ClipSequence("x", true); !strings.HasPrefix(got, "\x1b]52;c;eA==\x07\x1bPtmux;\x1b\x1b]52;c;eA==\x07") {
+	if got := feed.ClipboardSequence("x", true); !strings.HasPrefix(got, "\x1b]52;c;eA==\x07\x1bPtmux;\x1b\x1b]52;c;eA==\x07") {
 		t.Errorf("within tmux %q", got)
 	}
 }

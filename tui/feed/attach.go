@@ -84,7 +84,7 @@ func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (messag
 	_, _ = io.WriteString(o.Out, saveModes+ansi.SetModeAltScreenSaveCursor)
 	v.announce("attaching to " + widget.Plain(agent) + "; ctrl+c cancels")
 	defer func() {
-		_, _ = io.WriteString(o.Out, leaveModes)
+		_, _ = io.WriteString(o.Out, resetModes)
 		err = errors.Join(err, term.Restore(o.In.Fd(), state))
 	}()
 	return v.run(ctx, r)
@@ -330,11 +330,11 @@ func reversed(text string) string { return "\x1b[7m" + text + "\x1b[m" }
 // the wheel moves the cursor on the alternate screen.
 const saveModes = "\x1b[?12s\x1b[?1007s"
 
-// leaveModes undoes the changes that a program may have made to the terminal, and then leaves the alternate screen.
+// resetModes undoes the changes that a program may have made to the terminal, and then leaves the alternate screen.
 // It ends an open string, the VT52 mode, a coding other than UTF-8 and an open link. It restores the modes that
 // saveModes saved. It resets the Kitty keyboard on both screens, because each screen has its own stack. It also
 // resets keys, mouse, paste, margins, character sets, origin, wrap, cursor and colours.
-const leaveModes = "\x1b\\" + "\x1b<" + "\x1b%G" + "\x1b]8;;\x1b\\" + "\x1b[?12r\x1b[?1007r" +
+const resetModes = "\x1b\\" + "\x1b<" + "\x1b%G" + "\x1b]8;;\x1b\\" + "\x1b[?12r\x1b[?1007r" +
 	"\x1b[?1049h" +
 	"\x1b[<9u" + "\x1b[>4;0m" +
 	"\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1005l" +

@@ -11,14 +11,14 @@ import (
 // backlog is how many events from before the start of the room are loaded.
 const backlog = 500
 
-// again waits before a broken stream is reopened. The wait grows with each try up to a limit. It returns false if
+// waitToRetry waits before a broken stream is reopened. The wait grows with each try up to a limit. It returns false if
 // ctx ends.
-func again(ctx context.Context, tries int) bool {
+func waitToRetry(ctx context.Context, tries int) bool {
 	return pause(ctx, min(200*time.Millisecond<<min(tries, 5), 5*time.Second))
 }
 
-// Snapshots puts the city's snapshots into the mailbox until ctx ends.
-func (r *Runner) Snapshots(ctx context.Context) {
+// StreamSnapshots puts the city's snapshots into the mailbox until ctx ends.
+func (r *Runner) StreamSnapshots(ctx context.Context) {
 	for tries := 0; ; tries++ {
 		var cause error
 		for s, err := range r.City.Snapshots(ctx) {
@@ -34,16 +34,16 @@ func (r *Runner) Snapshots(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		r.Box.putGone(whyGone(cause))
+		r.Box.putGone(unreachableReason(cause))
 		r.Log.Warn("the stream of snapshots ended", "error", cause)
-		if !again(ctx, tries) {
+		if !waitToRetry(ctx, tries) {
 			return
 		}
 	}
 }
 
-// whyGone returns why the city does not answer, for the user.
-func whyGone(err error) string {
+// unreachableReason returns why the city does not answer, for the user.
+func unreachableReason(err error) string {
 	var e *city.Error
 	switch {
 	case err == nil:
@@ -54,8 +54,9 @@ func whyGone(err error) string {
 	return err.Error()
 }
 
-// Events puts the city's events into the mailbox until ctx ends, starting with the backlog. Each event arrives once.
-func (r *Runner) Events(ctx context.Context) {
+// StreamEvents puts the city's events into the mailbox until ctx ends, starting with the backlog. Each event arrives
+// once.
+func (r *Runner) StreamEvents(ctx context.Context) {
 	after := r.Box.last()
 	known := after > 0
 	for tries := 0; ; tries++ {
@@ -78,15 +79,15 @@ func (r *Runner) Events(ctx context.Context) {
 				r.Box.PutEvent(e)
 			}
 		}
-		if ctx.Err() != nil || !again(ctx, tries) {
+		if ctx.Err() != nil || !waitToRetry(ctx, tries) {
 			return
 		}
 	}
 }
 
-// Persons calls take with each change of the preferences, until ctx ends or changes is closed.
-func (r *Runner) Persons(ctx context.Context, changes <-chan Person,
-	take func(Person)) {
+// FollowPreferences calls take with each change of the preferences, until ctx ends or changes is closed.
+func (r *Runner) FollowPreferences(ctx context.Context, changes <-chan Preferences,
+	take func(Preferences)) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -100,10 +101,10 @@ func (r *Runner) Persons(ctx context.Context, changes <-chan Person,
 	}
 }
 
-// pulse requests a snapshot periodically, because only a requested snapshot has the current time of the last patrol.
-// Snapshots from the stream may be older.
-func (r *Runner) pulse(ctx context.Context, every time.Duration) {
-	t := time.NewTicker(every)
+// pollSnapshots requests a snapshot periodically, because only a requested snapshot has the current time of the last
+// patrol. Snapshots from the stream may be older.
+func (r *Runner) pollSnapshots(ctx context.Context, interval time.Duration) {
+	t := time.NewTicker(interval)
 	defer t.Stop()
 	for {
 		select {
@@ -111,8 +112,8 @@ func (r *Runner) pulse(ctx context.Context, every time.Duration) {
 			return
 		case <-t.C:
 		}
-		ask, cancel := context.WithTimeout(ctx, 2*time.Second)
-		s, err := r.City.Snapshot(ask)
+		request, cancel := context.WithTimeout(ctx, 2*time.Second)
+		s, err := r.City.Snapshot(request)
 		cancel()
 		if ctx.Err() == nil && err == nil {
 			r.Box.PutSnapshot(s)
@@ -125,8 +126,8 @@ func (r *Runner) pulse(ctx context.Context, every time.Duration) {
 func (r *Runner) Pump(ctx context.Context, gap time.Duration, send func(at time.Time, n News)) {
 	second := time.NewTicker(time.Second)
 	defer second.Stop()
-	pace := time.NewTimer(0)
-	defer pace.Stop()
+	gapTimer := time.NewTimer(0)
+	defer gapTimer.Stop()
 	var last time.Time
 	tick := false
 	for {
@@ -136,16 +137,16 @@ func (r *Runner) Pump(ctx context.Context, gap time.Duration, send func(at time.
 		case <-second.C:
 			tick = true
 		case <-r.Box.wake:
-		case <-pace.C:
+		case <-gapTimer.C:
 		}
 		now := time.Now()
 		if due := last.Add(gap); now.Before(due) {
-			pace.Reset(due.Sub(now))
+			gapTimer.Reset(due.Sub(now))
 			continue
 		}
 		n, next := r.Box.Take(now)
 		if !next.IsZero() {
-			pace.Reset(next.Sub(now))
+			gapTimer.Reset(next.Sub(now))
 		}
 		if n.Empty() && !tick {
 			continue

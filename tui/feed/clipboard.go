@@ -6,9 +6,9 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// ClipSequence returns the sequence that sets a terminal's clipboard (OSC 52). Within tmux it contains the sequence
-// twice: tmux handles one if set-clipboard is on, and forwards the other if allow-passthrough is on.
-func ClipSequence(text string, tmux bool) string {
+// ClipboardSequence returns the sequence that sets a terminal's clipboard (OSC 52). Within tmux it contains the
+// sequence twice: tmux handles one if set-clipboard is on, and forwards the other if allow-passthrough is on.
+func ClipboardSequence(text string, tmux bool) string {
 	s := ansi.SetSystemClipboard(text)
 	if tmux {
 		s += ansi.TmuxPassthrough(s)
@@ -16,11 +16,12 @@ func ClipSequence(text string, tmux bool) string {
 	return s
 }
 
-// clipDeadline is the time limit for a clipboard program. Programs that serve the clipboard continue in the background.
-const clipDeadline = 3 * time.Second
+// clipboardDeadline is the time limit for a clipboard program. Programs that serve the clipboard continue in the
+// background.
+const clipboardDeadline = 3 * time.Second
 
-// clipProgram returns the clipboard program of the display that a process uses.
-func clipProgram(getenv func(string) string) []string {
+// clipboardProgram returns the clipboard program of the display that a process uses.
+func clipboardProgram(getenv func(string) string) []string {
 	switch {
 	case getenv("WAYLAND_DISPLAY") != "":
 		return []string{"wl-copy"}

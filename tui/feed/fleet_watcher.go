@@ -82,13 +82,13 @@ func (l *FleetWatcher) Run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		nobody, why := errors.Is(cause, city.ErrNoSupervisor), whyGone(cause)
+		nobody, why := errors.Is(cause, city.ErrNoSupervisor), unreachableReason(cause)
 		l.change(func() { l.gone, l.Heard, l.unmaintained = why, true, nobody })
 		if why != logged && (l.listed || !nobody) {
 			l.r.Log.Warn("the stream of the list of cities ended", "error", cause)
 			logged = why
 		}
-		if !again(ctx, tries) {
+		if !waitToRetry(ctx, tries) {
 			return
 		}
 	}
@@ -186,8 +186,8 @@ func (l *FleetWatcher) follow(ctx context.Context, name string, b *CityWatch) {
 		if ctx.Err() != nil {
 			return
 		}
-		l.silence(ctx, b, whyGone(err))
-		if !again(ctx, tries+2) {
+		l.silence(ctx, b, unreachableReason(err))
+		if !waitToRetry(ctx, tries+2) {
 			return
 		}
 	}
@@ -213,7 +213,7 @@ func (l *FleetWatcher) poll(ctx context.Context, name string, b *CityWatch) {
 		case errors.Is(err, context.DeadlineExceeded):
 			l.silence(ctx, b, "no answer within "+LookDeadline.String())
 		case err != nil:
-			l.silence(ctx, b, whyGone(err))
+			l.silence(ctx, b, unreachableReason(err))
 		default:
 			l.Take(ctx, b, s, true)
 		}

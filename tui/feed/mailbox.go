@@ -21,17 +21,17 @@ type News struct {
 	Found   []FoundBeads
 	Pane    *terminal.News
 
-	Person    *Person // changed preferences
-	Inspected []Inspected
-	Dug       []LoadedHistory
-	Edited    *Edited     // the result of an edit; nil = nothing new
-	Fleet     *fleet.List // the cities; nil = nothing new
-	Arrival   *Arrival
+	Preferences *Preferences // changed preferences
+	Inspected   []Inspected
+	Dug         []LoadedHistory
+	Edited      *Edited     // the result of an edit; nil = nothing new
+	Fleet       *fleet.List // the cities; nil = nothing new
+	Arrival     *Arrival
 }
 
 func (n *News) Empty() bool {
 	return n.Snap == nil && n.Gone == nil && len(n.Events) == 0 && len(n.Results) == 0 &&
-		len(n.Found) == 0 && n.Pane == nil && n.Person == nil && len(n.Inspected) == 0 &&
+		len(n.Found) == 0 && n.Pane == nil && n.Preferences == nil && len(n.Inspected) == 0 &&
 		len(n.Dug) == 0 && n.Edited == nil && n.Fleet == nil && n.Arrival == nil
 }
 
@@ -100,7 +100,7 @@ func (b *Mailbox) putResult(r Result) { b.Put(func(n *News) { n.Results = append
 
 func (b *Mailbox) putFound(f FoundBeads) { b.Put(func(n *News) { n.Found = append(n.Found, f) }) }
 
-func (b *Mailbox) PutPerson(p Person) { b.Put(func(n *News) { n.Person = &p }) }
+func (b *Mailbox) PutPreferences(p Preferences) { b.Put(func(n *News) { n.Preferences = &p }) }
 
 func (b *Mailbox) PutPane(p terminal.News) { b.Put(func(n *News) { n.Pane = &p }) }
 
@@ -140,7 +140,7 @@ func (b *Mailbox) PutArrival(a *Arrival) {
 func (b *Mailbox) Drop(newer *city.Snapshot) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.pending.Person, b.pending.Pane, b.pending.Gone, b.pending.Arrival = nil, nil, nil, nil
+	b.pending.Preferences, b.pending.Pane, b.pending.Gone, b.pending.Arrival = nil, nil, nil, nil
 	if newer != nil {
 		b.pending.Snap = nil
 	}

@@ -59,7 +59,7 @@ func lend(ctx context.Context, o Terminal, p foreground) error {
 		err = fmt.Errorf("cannot take the terminal back: %w", err)
 	}
 	// if the terminal is gone, the next read returns the error
-	_, _ = io.WriteString(o.Out, leaveModes)
+	_, _ = io.WriteString(o.Out, resetModes)
 	if ran != nil && ctx.Err() == nil {
 		return errors.Join(err, p.Failed(ran))
 	}

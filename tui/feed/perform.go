@@ -18,14 +18,14 @@ import (
 // Clip copies a text with a clipboard program.
 func (r *Runner) Clip(e Copy) {
 	r.Spawn("clipboard", func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, clipDeadline)
+		ctx, cancel := context.WithTimeout(ctx, clipboardDeadline)
 		defer cancel()
 		res := Result{ID: e.ID, Title: "copying", Total: 1}
 		said, err := r.copyBy(ctx, e.Text)
 		switch {
 		case errors.Is(ctx.Err(), context.DeadlineExceeded):
 			res.Failures = []string{fmt.Sprintf("the %s may not have been copied: the clipboard "+
-				"program did not end within %s", e.What, clipDeadline)}
+				"program did not end within %s", e.What, clipboardDeadline)}
 		case err != nil:
 			res.Failures = []string{"cannot copy the " + e.What + ": " + err.Error()}
 		default:
@@ -37,7 +37,7 @@ func (r *Runner) Clip(e Copy) {
 
 // copyBy runs the clipboard program of the display, and returns its name.
 func (r *Runner) copyBy(ctx context.Context, text string) (string, error) {
-	argv := clipProgram(r.Getenv)
+	argv := clipboardProgram(r.Getenv)
 	path, err := exec.LookPath(argv[0])
 	if err != nil {
 		return "", fmt.Errorf("%s is not installed", argv[0])

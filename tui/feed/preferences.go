@@ -6,9 +6,9 @@ import (
 	"gcity/tui/keymap"
 )
 
-// Person holds the preferences of the user. They may change while the room is open; the room never changes them.
+// Preferences holds the preferences of the user. They may change while the room is open; the room never changes them.
 // The zero value has no preferences.
-type Person struct {
+type Preferences struct {
 	// a name of Themes, AutoTheme, or ""; with "" the city's theme applies, or otherwise the theme of the Options
 	Theme         string
 	Themes        []themes.Theme   // available themes; nil = the built-in ones
@@ -25,7 +25,7 @@ type Person struct {
 }
 
 // ClosingText describes what happens to the city of this program if its terminal closes.
-func (p *Person) ClosingText() string {
+func (p *Preferences) ClosingText() string {
 	switch p.OnHangup {
 	case "stop":
 		return "Closing the terminal stops the city and its agents, like s (on_hangup)."

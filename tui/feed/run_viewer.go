@@ -16,10 +16,10 @@ func (v *Viewer) viewRun(ctx context.Context, t Watch) {
 		}
 		n.Ended, n.Problem = err == nil || !v.running(), ""
 		if err != nil {
-			n.Problem = whyGone(err)
+			n.Problem = unreachableReason(err)
 		}
 		v.box.PutPane(n)
-		if n.Ended || !again(ctx, tries+2) {
+		if n.Ended || !waitToRetry(ctx, tries+2) {
 			<-ctx.Done()
 			return
 		}

@@ -51,10 +51,10 @@ func (r *Runner) ForCity(c city.Control, config ConfigFile) *Runner {
 func (r *Runner) Listen(ctx context.Context, fresh terminal.ScreenMaker, pulse time.Duration) {
 	r.Viewer = NewViewer(r.City, r.Box, fresh)
 	viewer := r.Viewer
-	r.spawnIn(ctx, "snapshots", r.Snapshots)
-	r.spawnIn(ctx, "events", r.Events)
+	r.spawnIn(ctx, "snapshots", r.StreamSnapshots)
+	r.spawnIn(ctx, "events", r.StreamEvents)
 	r.spawnIn(ctx, "pane", viewer.Run)
-	r.spawnIn(ctx, "pulse", func(ctx context.Context) { r.pulse(ctx, pulse) })
+	r.spawnIn(ctx, "pulse", func(ctx context.Context) { r.pollSnapshots(ctx, pulse) })
 }
 
 // Travel opens another city in the background and puts the Arrival into the mailbox of the current room. known is
@@ -90,7 +90,7 @@ func (r *Runner) Travel(e SwitchCity, known city.Control, keep string) {
 		case ctx.Err() != nil:
 			a.Snap, a.Silent = nil, NotYet
 		case err != nil:
-			a.Snap, a.Silent = nil, whyGone(err)
+			a.Snap, a.Silent = nil, unreachableReason(err)
 		}
 	})
 }

@@ -113,14 +113,14 @@ func (v *Viewer) view(ctx context.Context, t Watch) {
 		running := v.running()
 		p.Ended, p.Problem = !running || err == nil, ""
 		if err != nil {
-			p.Problem = whyGone(err)
+			p.Problem = unreachableReason(err)
 		}
 		if p.Screen == nil {
 			v.lastWords(ctx, &p)
 		}
 		v.box.PutPane(p)
 		if running {
-			running = again(ctx, tries+2) && v.running()
+			running = waitToRetry(ctx, tries+2) && v.running()
 		}
 		if !running {
 			<-ctx.Done()

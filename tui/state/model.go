@@ -34,7 +34,7 @@ type ConfigEdit struct {
 // Appearance determines the look of the room: the user's preferences, the theme and the terminal's background.
 type Appearance struct {
 	Around  Surroundings
-	Person  feed.Person
+	Person  feed.Preferences
 	Theme   themes.Theme // theme in use
 	ASCII   bool
 	Glanced bool     // the terminal was asked for its background
