@@ -126,7 +126,7 @@ func (f *configFile) Plan(ctx context.Context, file string, data []byte) (tui.Pl
 	var out tui.Plan
 	for _, ch := range p.Items {
 		out.Changes = append(out.Changes,
-			tui.Change{Agent: ch.Agent, Pool: ch.Pool, What: ch.Change, Why: ch.Reason})
+			tui.Change{Agent: ch.Agent, Pool: ch.Pool, Kind: ch.Change, Why: ch.Reason})
 	}
 	if p.Held != nil {
 		out.Notes = append(out.Notes, "The configuration would be held until you confirm it: "+

@@ -32,8 +32,8 @@ func TestConfigFile(t *testing.T) {
 	}
 	now := was + "[[agents]]\nname = \"b\"\nstart_command = \"true\"\n[[agents]]\nname = \"c\"\nsuspended = true\nstart_command = \"true\"\n"
 	plan, err := f.Plan(t.Context(), "", []byte(now))
-	want := tui.Plan{Changes: []tui.Change{{Agent: "a", What: "start", Why: "not running"}, {Agent: "b", What: "start", Why: "not running"},
-		{Agent: "c", What: "none", Why: "suspended in city.toml"}}}
+	want := tui.Plan{Changes: []tui.Change{{Agent: "a", Kind: "start", Why: "not running"}, {Agent: "b", Kind: "start", Why: "not running"},
+		{Agent: "c", Kind: "none", Why: "suspended in city.toml"}}}
 	if diff := cmp.Diff(want, plan); err != nil || diff != "" {
 		t.Errorf("%v, %s", err, diff)
 	}
@@ -79,7 +79,7 @@ func TestConfigFileOfAnother(t *testing.T) {
 			t.Errorf("%s: %q, %d", file, problems, line)
 		}
 		plan, err := f.Plan(t.Context(), file, []byte(now))
-		starts := tui.Change{Agent: "d", What: "start", Why: "not running"}
+		starts := tui.Change{Agent: "d", Kind: "start", Why: "not running"}
 		if err != nil || len(plan.Changes) != 3 || plan.Changes[2] != starts {
 			t.Errorf("%s: %+v, %v", file, plan, err)
 		}

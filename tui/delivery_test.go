@@ -18,7 +18,7 @@ func (once) View() tea.View { return tea.NewView("") }
 
 func (o once) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if d, ok := msg.(*feed.Delivery); ok {
-		d.Heard.Store(true)
+		d.Processed.Store(true)
 		return o, tea.Quit
 	}
 	return o, nil

@@ -56,7 +56,7 @@ func (f textFile) Plan(ctx context.Context, _ string, data []byte) (feed.Plan, e
 		<-ctx.Done()
 		return feed.Plan{}, ctx.Err()
 	}
-	return feed.Plan{Changes: []feed.Change{{Agent: "builder", What: "restart", Why: "it says " + strings.ReplaceAll(strings.TrimSpace(string(data)), "\n", ", ")}}}, nil
+	return feed.Plan{Changes: []feed.Change{{Agent: "builder", Kind: "restart", Why: "it says " + strings.ReplaceAll(strings.TrimSpace(string(data)), "\n", ", ")}}}, nil
 }
 
 func (f textFile) Replace(file string, was, now []byte) error {
@@ -176,7 +176,7 @@ func TestEditWaitsForATypingUser(t *testing.T) {
 	s.size(120, 40)
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	s.press(":")
-	s.hear(feed.News{Edited: &feed.Edited{Draft: &feed.Draft{Path: "/x/.gc/edit-1.toml"}, Data: []byte("new"), Plan: feed.Plan{Changes: []feed.Change{{Agent: "x", What: "start", Why: "not running"}}}}})
+	s.hear(feed.News{Edited: &feed.Edited{Draft: &feed.Draft{Path: "/x/.gc/edit-1.toml"}, Data: []byte("new"), Plan: feed.Plan{Changes: []feed.Change{{Agent: "x", Kind: "start", Why: "not running"}}}}})
 	s.press("y")
 	s.wants()
 	s.hides("start  x")
@@ -222,10 +222,10 @@ func TestEditDraft(t *testing.T) {
 			if ran := p.Cmd.Run(); ran != nil {
 				failed = p.Failed(ran)
 			}
-			e := feed.Judge(t.Context(), textFile{path}, d, failed)
+			e := feed.CheckDraft(t.Context(), textFile{path}, d, failed)
 			plan, problem := strings.Join(e.Plan.Notes, "\n"), ""
 			for _, c := range e.Plan.Changes {
-				plan += c.What + "  " + c.Agent + ": " + c.Why
+				plan += c.Kind + "  " + c.Agent + ": " + c.Why
 			}
 			if e.Err != nil {
 				problem = e.Err.Error()
@@ -286,7 +286,7 @@ func TestDraftsAreKept(t *testing.T) {
 	if edits() != d || d.Line != 3 {
 		t.Errorf("the draft is %+v", d)
 	}
-	actions.EditedConfig(s.m, feed.Edited{Draft: d, Data: []byte("new"), Plan: feed.Plan{Changes: []feed.Change{{Agent: "x", What: "start", Why: "not running"}}}})
+	actions.EditedConfig(s.m, feed.Edited{Draft: d, Data: []byte("new"), Plan: feed.Plan{Changes: []feed.Change{{Agent: "x", Kind: "start", Why: "not running"}}}})
 	s.wait(time.Second)
 	s.shows("start  x: not running")
 	s.press("y")
@@ -339,7 +339,7 @@ func TestEnforceAfterAnotherWriter(t *testing.T) {
 	if err := os.WriteFile(path, []byte("faster\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r.Enforce(feed.ApplyDraft{ID: 1, Draft: d, Data: []byte("slower\n")})
+	r.ApplyDraft(feed.ApplyDraft{ID: 1, Draft: d, Data: []byte("slower\n")})
 	r.Goroutines.Wait()
 	n, _ := r.Box.Take(time.Now())
 	if len(n.Results) != 1 || !strings.Contains(strings.Join(n.Results[0].Failures, ""), d.Path) || contents(t, path) != "faster\n" || len(drafts(t, path)) != 1 {

@@ -221,7 +221,7 @@ func (x *explorer) step(what byte) {
 		x.hear(feed.News{Events: []events.Event{{Seq: x.Uint64(), TS: x.when(), Type: x.text(), Actor: x.text(), Subject: x.text(), Message: x.text(), Payload: []byte(x.text())}}})
 	case what == 30:
 		did = "edited"
-		actions.EditedConfig(x.m, feed.Edited{Draft: &feed.Draft{}, Line: x.number(), Problems: []string{x.text()}[:x.IntN(2)], Plan: feed.Plan{Changes: []feed.Change{{Agent: x.text(), Pool: x.text(), What: x.text(), Why: x.text()}, {Agent: x.text(), What: []string{"stop", "fail", "drain", "restart", "start", "wait", "none"}[x.IntN(7)]}}, Notes: []string{x.text()}}})
+		actions.EditedConfig(x.m, feed.Edited{Draft: &feed.Draft{}, Line: x.number(), Problems: []string{x.text()}[:x.IntN(2)], Plan: feed.Plan{Changes: []feed.Change{{Agent: x.text(), Pool: x.text(), Kind: x.text(), Why: x.text()}, {Agent: x.text(), Kind: []string{"stop", "fail", "drain", "restart", "start", "wait", "none"}[x.IntN(7)]}}, Notes: []string{x.text()}}})
 	default:
 		did = "gone"
 		why := []string{"", x.text()}[x.IntN(2)]

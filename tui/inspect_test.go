@@ -152,7 +152,7 @@ func TestHostileDossier(t *testing.T) {
 			s.press(",", "enter")
 			s.frame(name + " in an event")
 			s.press("esc")
-			actions.EditedConfig(s.m, feed.Edited{Draft: &feed.Draft{}, Plan: feed.Plan{Changes: []feed.Change{{Agent: text, Pool: text, What: text, Why: text}}, Notes: []string{text}}})
+			actions.EditedConfig(s.m, feed.Edited{Draft: &feed.Draft{}, Plan: feed.Plan{Changes: []feed.Change{{Agent: text, Pool: text, Kind: text, Why: text}}, Notes: []string{text}}})
 			s.frame(name + " in a plan")
 		}
 	}

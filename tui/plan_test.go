@@ -57,6 +57,6 @@ func TestPlanIsUnknown(t *testing.T) {
 	actions.EditedConfig(s.m, feed.Edited{Draft: &feed.Draft{Path: "/x"}, Plan: feed.Plan{Notes: []string{"The plan is unknown: nobody knows"}}})
 	s.shows("! The plan is unknown: nobody knows", "yes, apply it")
 	s.hides("The change affects no agent.")
-	actions.EditedConfig(s.m, feed.Edited{Draft: &feed.Draft{Path: "/x"}, Plan: feed.Plan{Changes: []feed.Change{{Agent: "a", What: "none"}}}})
+	actions.EditedConfig(s.m, feed.Edited{Draft: &feed.Draft{Path: "/x"}, Plan: feed.Plan{Changes: []feed.Change{{Agent: "a", Kind: "none"}}}})
 	s.shows("The change affects no agent.")
 }

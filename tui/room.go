@@ -38,9 +38,9 @@ func (r *room) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 		r.r.Top().Handed.Store(false)
 	}
 	if d, ok := msg.(*feed.Delivery); ok {
-		d.Heard.Store(true)
-		if r.switcher != nil && d.Of != r.switcher.here.r { // for a room that is no longer shown
-			d.Of.Missed = append(d.Of.Missed, &feed.Delivery{Of: d.Of, At: d.At, News: d.News})
+		d.Processed.Store(true)
+		if r.switcher != nil && d.Runner != r.switcher.here.r { // for a room that is no longer shown
+			d.Runner.Missed = append(d.Runner.Missed, &feed.Delivery{Runner: d.Runner, At: d.At, News: d.News})
 			return r, nil
 		}
 		cmd := r.carryOut(handle(r.m, d.At, d.News))
@@ -86,7 +86,7 @@ func (r *room) carryOut(todo []feed.Effect) tea.Cmd {
 		case feed.Save:
 			r.r.Save(e)
 		case feed.ApplyDraft:
-			r.r.Enforce(e)
+			r.r.ApplyDraft(e)
 		case feed.DiscardDraft:
 			r.r.Discard(e)
 		case feed.SwitchCity:

@@ -145,14 +145,14 @@ func runProgram(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Effe
 	if o.OverSSH {
 		gap = 250 * time.Millisecond
 	}
-	posts := &feed.Deliveries{Ctx: ctx, Gap: gap, To: p}
-	screen.post = posts.Begin
-	posts.Begin(t.here.r)
+	posts := &feed.Deliveries{Ctx: ctx, Gap: gap, Program: p}
+	screen.post = posts.Start
+	posts.Start(t.here.r)
 	over := make(chan struct{})
 	r.Spawn("end", func(ctx context.Context) { endWith(ctx, p, over) })
 	_, err := p.Run()
 	close(over)
-	posts.End()
+	posts.Finish()
 	return screen.next, err
 }
 
@@ -211,7 +211,7 @@ func editText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.Roo
 	r.Spawn("editor", func(ctx context.Context) {
 		e := feed.Edited{Err: err}
 		if d != nil {
-			e = feed.Judge(ctx, r.Config, d, err)
+			e = feed.CheckDraft(ctx, r.Config, d, err)
 		}
 		if e.Err != nil {
 			r.Log.Warn("editing the configuration", "error", e.Err)

@@ -44,7 +44,7 @@ type Change struct {
 	Agent string
 	Pool  string // its pool; "" = none
 	// "stop", "fail", "drain", "restart", "start", "wait" or "none"; other values are shown unchanged
-	What string
+	Kind string
 	Why  string // reason for the user; for a restart, the fields that differ
 }
 
@@ -56,10 +56,10 @@ type FileLine struct {
 
 // Draft is a configuration that is being edited.
 type Draft struct {
-	File string // configuration file; "" = city.toml
-	Path string // path of the copy
-	was  []byte // content of the file when it was copied
-	Line int    // line for the editor; 0 = the beginning
+	File     string // configuration file; "" = city.toml
+	Path     string // path of the copy
+	original []byte // content of the file when it was copied
+	Line     int    // line for the editor; 0 = the beginning
 }
 
 func (r *Runner) Discard(d DiscardDraft) {
@@ -88,15 +88,16 @@ func (r *Runner) EditDraft(ctx context.Context, o Terminal, what Edit) (d *Draft
 	return d, lend(ctx, o, p)
 }
 
-// Judge checks an edited draft and returns the result. It removes an unchanged draft. failed is the editor's error.
-func Judge(ctx context.Context, config ConfigFile, d *Draft, failed error) Edited {
+// CheckDraft checks an edited draft and returns the result. It removes an unchanged draft. failed is the editor's
+// error.
+func CheckDraft(ctx context.Context, config ConfigFile, d *Draft, failed error) Edited {
 	e := Edited{Draft: d, Err: failed}
 	var err error
 	if e.Data, err = disk.ReadFile(d.Path); err != nil {
 		return Edited{Err: errors.Join(failed,
 			fmt.Errorf("cannot read the edited file: %w", err))}
 	}
-	if bytes.Equal(e.Data, d.was) {
+	if bytes.Equal(e.Data, d.original) {
 		return Edited{Err: errors.Join(failed, disk.Remove(d.Path))}
 	}
 	if failed != nil {
@@ -160,14 +161,14 @@ func NewDraft(config ConfigFile, at FileLine) (*Draft, error) {
 		return nil, errors.Join(fmt.Errorf("cannot copy the configuration for editing: %w",
 			err), disk.Remove(f.Name()))
 	}
-	return &Draft{File: at.File, Path: f.Name(), was: was, Line: at.Line}, nil
+	return &Draft{File: at.File, Path: f.Name(), original: was, Line: at.Line}, nil
 }
 
-// Enforce replaces the configuration with a draft and reloads it.
-func (r *Runner) Enforce(e ApplyDraft) {
+// ApplyDraft replaces the configuration with a draft and reloads it.
+func (r *Runner) ApplyDraft(e ApplyDraft) {
 	r.Spawn("configuration", func(ctx context.Context) {
 		res := Result{ID: e.ID, Title: "editing", Total: 1}
-		if err := r.Config.Replace(e.Draft.File, e.Draft.was, e.Data); err != nil {
+		if err := r.Config.Replace(e.Draft.File, e.Draft.original, e.Data); err != nil {
 			res.Failures = []string{fmt.Sprintf("the configuration is unchanged: %v; the edit "+
 				"is kept in %s", err, e.Draft.Path)}
 			r.Box.putResult(res)

@@ -17,7 +17,7 @@ import (
 // foreground is a program that gets the terminal for a while.
 type foreground struct {
 	Cmd  *exec.Cmd
-	what string // "editor", "pager"
+	kind string // "editor", "pager"
 	line string // its command as configured by the user
 	by   string // environment variable that sets the command; "" = none
 }
@@ -26,7 +26,7 @@ type foreground struct {
 func (l *foreground) Failed(ran error) error {
 	exit, ok := errors.AsType[*exec.ExitError](ran)
 	if !ok {
-		return fmt.Errorf("cannot start the %s %q: %w", l.what, l.line, ran)
+		return fmt.Errorf("cannot start the %s %q: %w", l.kind, l.line, ran)
 	}
 	ws, _ := exit.Sys().(syscall.WaitStatus)
 	status, sig := ws.ExitStatus(), syscall.Signal(0)
@@ -45,13 +45,13 @@ func (l *foreground) Failed(ran error) error {
 	case sig == syscall.SIGINT: // ctrl+c is a normal way to leave a program
 		return nil
 	case sig != 0:
-		return fmt.Errorf("the %s %q was killed by %s", l.what, l.line, unix.SignalName(sig))
+		return fmt.Errorf("the %s %q was killed by %s", l.kind, l.line, unix.SignalName(sig))
 	case status == 127:
-		return fmt.Errorf("the %s %q does not exist%s", l.what, l.line, named)
+		return fmt.Errorf("the %s %q does not exist%s", l.kind, l.line, named)
 	case status == 126:
-		return fmt.Errorf("cannot run the %s %q%s", l.what, l.line, named)
+		return fmt.Errorf("cannot run the %s %q%s", l.kind, l.line, named)
 	}
-	return fmt.Errorf("the %s %q failed with exit status %d", l.what, l.line, status)
+	return fmt.Errorf("the %s %q failed with exit status %d", l.kind, l.line, status)
 }
 
 // Editor returns the command of $VISUAL or $EDITOR, or otherwise of an installed editor. Editors that are known to
@@ -87,5 +87,5 @@ func Editor(ctx context.Context, environ []string, d *Draft) (foreground, error)
 	cmd.Env = environ
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 2 * time.Second
-	return foreground{Cmd: cmd, what: "editor", line: line, by: by}, nil
+	return foreground{Cmd: cmd, kind: "editor", line: line, by: by}, nil
 }

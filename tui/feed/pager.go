@@ -32,16 +32,16 @@ func lend(ctx context.Context, o Terminal, p foreground) error {
 	fd := int(o.In.Fd())
 	before, err := unix.IoctlGetTermios(fd, unix.TCGETS)
 	if err != nil {
-		return fmt.Errorf("cannot give the terminal to the %s: %w", p.what, err)
+		return fmt.Errorf("cannot give the terminal to the %s: %w", p.kind, err)
 	}
 	group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
 	if err != nil {
-		return fmt.Errorf("cannot give the terminal to the %s: %w", p.what, err)
+		return fmt.Errorf("cannot give the terminal to the %s: %w", p.kind, err)
 	}
 	calm := *before
 	calm.Cc[unix.VSUSP] = 0 // disable ctrl+z
 	if err := unix.IoctlSetTermios(fd, unix.TCSETS, &calm); err != nil {
-		return fmt.Errorf("cannot give the terminal to the %s: %w", p.what, err)
+		return fmt.Errorf("cannot give the terminal to the %s: %w", p.kind, err)
 	}
 	cmd.Stdout, cmd.Stderr = o.Out, o.Out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Foreground: true, Ctty: fd}
@@ -119,5 +119,5 @@ func pager(ctx context.Context, environ []string) (foreground, error) {
 	cmd.Env = append(append([]string(nil), environ...), "LESS="+flags+"-R -+F")
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 2 * time.Second
-	return foreground{Cmd: cmd, what: "pager", line: line, by: by}, nil
+	return foreground{Cmd: cmd, kind: "pager", line: line, by: by}, nil
 }

@@ -13,7 +13,7 @@ import (
 // changeOrder orders changes by severity: agents that stop come first.
 var changeOrder = [...]string{"stop", "fail", "drain", "restart", "start", "wait", "none"}
 
-func idle(c *Change) bool { return c.What == "none" }
+func idle(c *Change) bool { return c.Kind == "none" }
 
 func changeToken(what string) themes.Token {
 	switch what {
@@ -31,7 +31,7 @@ func changeToken(what string) themes.Token {
 func sortedChanges(p *Plan) []Change {
 	all := slices.Clone(p.Changes)
 	slices.SortStableFunc(all, func(a, b Change) int {
-		if d := slices.Index(changeOrder[:], a.What) - slices.Index(changeOrder[:], b.What); d !=
+		if d := slices.Index(changeOrder[:], a.Kind) - slices.Index(changeOrder[:], b.Kind); d !=
 			0 {
 			return d
 		}
@@ -51,7 +51,7 @@ func planRows(p *Plan) []planRow {
 	const several = 3
 	all := sortedChanges(p)
 	alike := func(c *Change) Change {
-		return Change{Pool: c.Pool, What: c.What, Why: c.Why}
+		return Change{Pool: c.Pool, Kind: c.Kind, Why: c.Why}
 	}
 	n := map[Change]int{}
 	for i := range all {
@@ -87,7 +87,7 @@ func (p *Plan) Lines(look *widget.Styles, all bool) []string {
 	}
 	room := 0
 	for i := range rows {
-		room = max(room, widget.Width(widget.Plain(rows[i].What)))
+		room = max(room, widget.Width(widget.Plain(rows[i].Kind)))
 	}
 	var lines []string
 	for i := range rows {
@@ -117,11 +117,11 @@ func planLine(look *widget.Styles, r *planRow, room int) string {
 		who = fmt.Sprintf("%s"+widget.NBSP+"(%d"+widget.NBSP+"members)", widget.Plain(r.Pool),
 			r.members)
 	}
-	what := widget.Plain(r.What)
+	what := widget.Plain(r.Kind)
 	if what == "none" {
 		what = "-"
 	}
-	text := look.Paint(changeToken(r.What), widget.Fit(what, room, "")) + "  " + who
+	text := look.Paint(changeToken(r.Kind), widget.Fit(what, room, "")) + "  " + who
 	if why := strings.TrimSpace(widget.Plain(r.Why)); why != "" {
 		text += ": " + why
 	}
