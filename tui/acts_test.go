@@ -78,8 +78,8 @@ func (s *inCity) answer() {
 	for range 20 {
 		for _, e := range s.out {
 			switch e := e.(type) {
-			case feed.Perform:
-				s.run.Perform(e)
+			case feed.SendCommands:
+				s.run.SendCommands(e)
 			case feed.RunTasks:
 				s.run.Dispatch(e)
 			case feed.QueryBeads:

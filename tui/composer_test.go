@@ -43,7 +43,7 @@ func everybody(s *stage) {
 // sent delivers the result of the latest action, with the given stage for each text.
 func (s *stage) sent(sends ...city.Send) {
 	s.t.Helper()
-	p, ok := effectOf[feed.Perform](s)
+	p, ok := effectOf[feed.SendCommands](s)
 	if !ok {
 		s.t.Fatal("no action is under way")
 	}
@@ -51,7 +51,7 @@ func (s *stage) sent(sends ...city.Send) {
 	for i, c := range p.Commands {
 		n := c.(city.Nudge)
 		r.Receipts = append(r.Receipts, n.Agent+": sent")
-		r.Letters = append(r.Letters, feed.Letter{Agent: n.Agent, Text: n.Text, Send: sends[i]})
+		r.Sent = append(r.Sent, feed.SentText{Agent: n.Agent, Text: n.Text, Send: sends[i]})
 	}
 	s.hear(feed.News{Results: []feed.Result{r}})
 }

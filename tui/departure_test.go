@@ -127,11 +127,11 @@ func TestEscStaysBeforeTheAnswer(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(few)
 	s.press("q", "d", "y")
-	p, _ := effectOf[feed.Perform](s)
+	p, _ := effectOf[feed.SendCommands](s)
 	s.press("esc")
 	s.wants()
 	s.shows("staying; the drains are canceled")
-	s.hear(feed.News{Results: []feed.Result{{ID: p.ID, Title: p.Title, Total: 3, Receipts: []string{"", ""}, Failures: []string{"chatty: no session"}, Refused: []int{1}}}})
+	s.hear(feed.News{Results: []feed.Result{{ID: p.ID, Title: p.Title, Total: 3, Receipts: []string{"", ""}, Failures: []string{"chatty: no session"}, FailedIndexes: []int{1}}}})
 	s.wants(city.Undrain{Agent: "builder"}, city.Undrain{Agent: "idle"})
 	s.wait(2 * details.UsualDrain)
 	if _, ok := effectOf[feed.Quit](s); ok {
@@ -144,9 +144,9 @@ func TestDrainAllIsRefused(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(few)
 	s.press("q", "d", "y")
-	p, _ := effectOf[feed.Perform](s)
+	p, _ := effectOf[feed.SendCommands](s)
 	s.ended("builder", "idle")
-	s.hear(feed.News{Results: []feed.Result{{ID: p.ID, Title: p.Title, Total: 3, Receipts: []string{"", ""}, Failures: []string{"chatty: no session"}, Refused: []int{1}}}})
+	s.hear(feed.News{Results: []feed.Result{{ID: p.ID, Title: p.Title, Total: 3, Receipts: []string{"", ""}, Failures: []string{"chatty: no session"}, FailedIndexes: []int{1}}}})
 	if f, ok := effectOf[feed.Quit](s); !ok || f.Exit != feed.StopCity {
 		t.Errorf("left is %v", ok)
 	}

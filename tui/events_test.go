@@ -212,7 +212,7 @@ func TestOlderEvents(t *testing.T) {
 	s.shows("the disk is gone")
 	s.press("esc", "g", "k")
 	q = asked()
-	s.hear(feed.News{Dug: []feed.LoadedHistory{{ID: q.ID, Events: happened(1401, 100), Begins: true}}})
+	s.hear(feed.News{Dug: []feed.LoadedHistory{{ID: q.ID, Events: happened(1401, 100), Complete: true}}})
 	s.press("g")
 	if asked() != nil {
 		t.Error("asked for what is before the beginning")

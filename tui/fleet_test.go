@@ -123,14 +123,14 @@ func TestFleetVerbsNameTheirCity(t *testing.T) {
 	f.Rows = slices.DeleteFunc(f.Rows, func(c fleet.City) bool { return c.Info.Name == "bright-lights" })
 	s.hear(feed.News{Fleet: f})
 	s.press("y")
-	want := feed.CityOrder{Name: "orchard", Path: "/srv/orchard", Command: city.Suspend{}}
+	want := feed.CityCommand{Name: "orchard", Path: "/srv/orchard", Command: city.Suspend{}}
 	if e, _ := effectOf[feed.CommandCity](s); !reflect.DeepEqual(e.Order, want) {
 		t.Errorf("%+v, want %+v", e.Order, want)
 	}
 	s.press("esc")
 	s.sail("sleepy")
 	s.press("s")
-	if e, _ := effectOf[feed.CommandCity](s); !reflect.DeepEqual(e.Order, feed.CityOrder{Name: "sleepy", Path: "/srv/sleepy", Command: city.Resume{}}) {
+	if e, _ := effectOf[feed.CommandCity](s); !reflect.DeepEqual(e.Order, feed.CityCommand{Name: "sleepy", Path: "/srv/sleepy", Command: city.Resume{}}) {
 		t.Errorf("%+v", e.Order)
 	}
 	s.sail("tower")

@@ -136,13 +136,13 @@ func (x *explorer) answer() {
 			why = x.text()
 		}
 		switch e := e.(type) {
-		case feed.Perform:
+		case feed.SendCommands:
 			r := feed.Result{ID: e.ID, Title: e.Title, Total: len(e.Commands)}
 			for i := range e.Commands {
 				if why == "" {
 					r.Receipts = append(r.Receipts, x.text())
 				} else {
-					r.Failures, r.Refused = append(r.Failures, why), append(r.Refused, i)
+					r.Failures, r.FailedIndexes = append(r.Failures, why), append(r.FailedIndexes, i)
 				}
 			}
 			x.hear(feed.News{Results: []feed.Result{r}})
@@ -154,12 +154,12 @@ func (x *explorer) answer() {
 			}
 			x.hear(feed.News{Found: []feed.FoundBeads{f}})
 		case feed.RunTasks:
-			r := feed.Result{ID: e.ID, Title: e.Title, Total: len(e.Tasks), Quiet: e.Quiet}
+			r := feed.Result{ID: e.ID, Title: e.Title, Total: len(e.Tasks), FailuresOnly: e.FailuresOnly}
 			for i := range e.Tasks {
 				if why == "" {
 					r.Receipts = append(r.Receipts, x.text())
 				} else {
-					r.Failures, r.Refused = append(r.Failures, why), append(r.Refused, i)
+					r.Failures, r.FailedIndexes = append(r.Failures, why), append(r.FailedIndexes, i)
 				}
 			}
 			x.hear(feed.News{Results: []feed.Result{r}})
@@ -168,7 +168,7 @@ func (x *explorer) answer() {
 			about.Prompt, about.PromptFile, about.PromptMode, about.Problems = x.text(), x.text(), x.text(), []string{x.text()}
 			x.hear(feed.News{Inspected: []feed.Inspected{{ID: e.ID, About: about, Problem: why}}})
 		case feed.LoadHistory:
-			x.hear(feed.News{Dug: []feed.LoadedHistory{{ID: e.ID, Events: demoEvents(x.now), Begins: x.IntN(2) == 0, Problem: why}}})
+			x.hear(feed.News{Dug: []feed.LoadedHistory{{ID: e.ID, Events: demoEvents(x.now), Complete: x.IntN(2) == 0, Problem: why}}})
 		case feed.Watch:
 			p := terminal.News{Agent: e.Agent, Session: e.Session, Run: e.Run, Problem: why, Ended: x.IntN(3) == 0, Fed: uint64(x.IntN(1000))}
 			if e.Run == "" && x.IntN(4) > 0 {

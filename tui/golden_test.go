@@ -249,7 +249,7 @@ func editPlan() feed.Plan {
 func bulk(s *stage) {
 	s.choose("builder")
 	s.press("space", "space", "space", "r", "y")
-	s.hear(feed.News{Results: []feed.Result{{ID: s.m.Status.ID, Title: "restarting", Total: 3, Refused: []int{1},
+	s.hear(feed.News{Results: []feed.Result{{ID: s.m.Status.ID, Title: "restarting", Total: 3, FailedIndexes: []int{1},
 		Receipts: []string{"agent builder is running, pid 4711", "agent idle is running, pid 4712"}, Failures: []string{"chatty: its holder does not answer"}}}})
 }
 

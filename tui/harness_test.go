@@ -150,7 +150,7 @@ func (s *stage) hides(not ...string) {
 func (s *stage) commands() []city.Command {
 	var all []city.Command
 	for _, e := range s.out {
-		if p, ok := e.(feed.Perform); ok {
+		if p, ok := e.(feed.SendCommands); ok {
 			all = append(all, p.Commands...)
 		}
 	}

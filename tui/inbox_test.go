@@ -192,7 +192,7 @@ func TestReadingMail(t *testing.T) {
 	s.shows("from", "builder", "I would need it from four on,", "r reply", "A archive")
 	d, _ := effectOf[feed.RunTasks](s)
 	was := s.m.Status.Text
-	s.hear(feed.News{Results: []feed.Result{{ID: d.ID, Title: "reading", Total: 1, Receipts: []string{"gc-231 is read"}, Quiet: true}}})
+	s.hear(feed.News{Results: []feed.Result{{ID: d.ID, Title: "reading", Total: 1, Receipts: []string{"gc-231 is read"}, FailuresOnly: true}}})
 	if s.m.Status.Text != was {
 		t.Errorf("reading says %q", s.m.Status.Text)
 	}
@@ -204,7 +204,7 @@ func TestReadingMail(t *testing.T) {
 	s.wantsErrands()
 	s.shows("the retry test is mine", "The message has no text.")
 	s.press("esc", "k", "enter")
-	s.hear(feed.News{Results: []feed.Result{{ID: s.m.Actions, Title: "reading", Total: 1, Refused: []int{0}, Failures: []string{"the store is full"}, Quiet: true}}})
+	s.hear(feed.News{Results: []feed.Result{{ID: s.m.Actions, Title: "reading", Total: 1, FailedIndexes: []int{0}, Failures: []string{"the store is full"}, FailuresOnly: true}}})
 	s.press("esc")
 	s.shows("the store is full")
 }
@@ -231,7 +231,7 @@ func TestMailThatFailsIsADraftAgain(t *testing.T) {
 	s.typeIn("blue is out")
 	s.press("enter")
 	d, _ := effectOf[feed.RunTasks](s)
-	ended(s.m, feed.Result{ID: d.ID, Title: "sending", Total: 1, Failures: []string{"no answer"}, Refused: []int{0}})
+	ended(s.m, feed.Result{ID: d.ID, Title: "sending", Total: 1, Failures: []string{"no answer"}, FailedIndexes: []int{0}})
 	s.press("enter", "r")
 	s.shows("blue is out")
 	s.press("enter")
@@ -396,7 +396,7 @@ func TestReadyWorkIsLoose(t *testing.T) {
 	}
 	box := feed.NewMailbox()
 	r := &feed.Runner{Ctx: t.Context(), City: f, Box: box, Log: slog.New(slog.DiscardHandler)}
-	r.Seek(feed.QueryBeads{ID: 7, Loose: true, Query: beads.Query{Ready: true, Limit: -1}})
+	r.Seek(feed.QueryBeads{ID: 7, Unassigned: true, Query: beads.Query{Ready: true, Limit: -1}})
 	r.Goroutines.Wait()
 	n, _ := box.Take(epoch)
 	if len(n.Found) != 1 || n.Found[0].Problem != "" {
@@ -423,7 +423,7 @@ func TestTasks(t *testing.T) {
 		feed.Sling{Request: city.SlingRequest{Target: "builder", Bead: "gc-1"}}}})
 	r.Goroutines.Wait()
 	n, _ := box.Take(epoch)
-	if len(n.Results) != 1 || n.Results[0].Total != 5 || len(n.Results[0].Receipts) != 4 || fmt.Sprint(n.Results[0].Refused) != "[2]" {
+	if len(n.Results) != 1 || n.Results[0].Total != 5 || len(n.Results[0].Receipts) != 4 || fmt.Sprint(n.Results[0].FailedIndexes) != "[2]" {
 		t.Fatalf("%+v", n.Results)
 	}
 	if got := n.Results[0].Receipts[0]; !strings.HasPrefix(got, "sent") || !strings.Contains(got, "builder") {

@@ -335,7 +335,7 @@ func TestLogs(t *testing.T) {
 	s, _ := watchingBuilder(t, 120, 40, numbered(0, 100))
 	s.press("1", "l")
 	w, ok := effectOf[feed.Watch](s)
-	if !ok || !w.Deep || w.Agent != "builder" || w.Session != "builder-1" {
+	if !ok || !w.AllOutput || w.Agent != "builder" || w.Session != "builder-1" {
 		t.Errorf("asked for %+v", w)
 	}
 	s.shows("0 builder logs  following")
@@ -345,7 +345,7 @@ func TestLogs(t *testing.T) {
 	s.shows("line 007", "1 of 1")
 	s.press("esc", "esc", "esc")
 	s.shows("1 Agents")
-	if w, ok := effectOf[feed.Watch](s); !ok || w.Deep {
+	if w, ok := effectOf[feed.Watch](s); !ok || w.AllOutput {
 		t.Errorf("it still requests all output: %+v", w)
 	}
 	s.press("l", "l")

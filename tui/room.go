@@ -63,8 +63,8 @@ func (r *room) carryOut(todo []feed.Effect) tea.Cmd {
 			cmd = tea.RequestBackgroundColor
 		case feed.Remember:
 			r.r.Remember(r.keep, e)
-		case feed.Perform:
-			r.r.Perform(e)
+		case feed.SendCommands:
+			r.r.SendCommands(e)
 		case feed.RunTasks:
 			r.r.Dispatch(e)
 		case feed.QueryBeads:

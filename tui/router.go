@@ -260,7 +260,7 @@ func ended(m *state.Room, r feed.Result) {
 	defer state.FiredEnded(m)
 	state.Undelivered(m, &r)
 	state.Outdate(m) // any action may change beads
-	if r.Quiet && len(r.Failures) == 0 {
+	if r.FailuresOnly && len(r.Failures) == 0 {
 		return
 	}
 	state.OfferAnew(m, &r)
@@ -269,13 +269,13 @@ func ended(m *state.Room, r feed.Result) {
 	if k := m.Keys.KeyNow("view.palette"); r.Total > 1 && k != "" {
 		text += " (see " + k + "messages)"
 	}
-	if len(r.Letters) > 0 {
+	if len(r.Sent) > 0 {
 		if state.Post(m, r); !failed {
 			return
 		}
 	}
 	s := details.Message{ID: r.ID, Text: widget.Lead(r.Text()), Token: themes.Good,
-		Each: r.Each()}
+		Each: r.Lines()}
 	if failed {
 		s.Token = themes.Bad
 	}

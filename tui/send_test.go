@@ -180,9 +180,9 @@ func TestSendNowDoesNotDouble(t *testing.T) {
 	s.press("I")
 	s.shows("Send to builder now?", "a user's draft")
 	s.press("y")
-	p, ok := effectOf[feed.Perform](s)
-	if !ok || len(p.First) != 1 || p.First[0] != (city.Unsend{Agent: "builder", ID: 5}) {
-		t.Fatalf("before it: %v", p.First)
+	p, ok := effectOf[feed.SendCommands](s)
+	if !ok || len(p.Prerequisites) != 1 || p.Prerequisites[0] != (city.Unsend{Agent: "builder", ID: 5}) {
+		t.Fatalf("before it: %v", p.Prerequisites)
 	}
 	s.wants(city.Nudge{Agent: "builder", Text: "go on", Now: true})
 	s.agent("builder", func(a *city.Agent) { a.Sends = slices.Clone(a.Sends[2:]) })
@@ -208,16 +208,16 @@ func TestSendNowStopsWhereItCannotBeTakenBack(t *testing.T) {
 	c := newFakeCity(epoch)
 	box := feed.NewMailbox()
 	r := &feed.Runner{Ctx: t.Context(), City: c, Box: box, Log: slog.New(slog.DiscardHandler)}
-	p := feed.Perform{Commands: []city.Command{city.Nudge{Agent: "idle", Text: "x", Now: true}}, First: []city.Command{city.Unsend{Agent: "builder", ID: 1}}}
+	p := feed.SendCommands{Commands: []city.Command{city.Nudge{Agent: "idle", Text: "x", Now: true}}, Prerequisites: []city.Command{city.Unsend{Agent: "builder", ID: 1}}}
 	c.fail = map[string]string{"builder": "nothing waits to be sent"}
-	r.Perform(p)
+	r.SendCommands(p)
 	r.Wait()
 	n, _ := box.Take(epoch)
 	if len(c.done) != 0 || len(n.Results) != 1 || !slices.Equal(n.Results[0].Failures, []string{"nothing waits to be sent"}) {
 		t.Errorf("done: %v, %+v", c.done, n.Results)
 	}
 	c.fail = nil
-	r.Perform(p)
+	r.SendCommands(p)
 	r.Wait()
 	if len(c.done) != 2 {
 		t.Errorf("done: %v", c.done)

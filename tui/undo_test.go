@@ -16,7 +16,7 @@ import (
 // done reports the success of the pending action.
 func (s *stage) done(said ...string) {
 	s.t.Helper()
-	p, ok := effectOf[feed.Perform](s)
+	p, ok := effectOf[feed.SendCommands](s)
 	if !ok {
 		s.t.Fatal("no action is under way")
 	}
@@ -47,17 +47,17 @@ func TestUndoAfterTheEnd(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
 	s.press("space", "space", "space", "D", "y")
-	p, _ := effectOf[feed.Perform](s)
+	p, _ := effectOf[feed.SendCommands](s)
 	s.wait(9 * time.Second)
 	s.hear(feed.News{Results: []feed.Result{{ID: p.ID, Title: p.Title, Total: 3, Receipts: []string{"builder drains", "idle drains"},
-		Failures: []string{"chatty has no session"}, Refused: []int{1}}}})
+		Failures: []string{"chatty has no session"}, FailedIndexes: []int{1}}}})
 	s.wait(9 * time.Second)
 	s.press("u")
 	s.wants(city.Undrain{Agent: "builder"}, city.Undrain{Agent: "idle"})
 	s.choose("builder")
 	s.press("s", "y")
-	p, _ = effectOf[feed.Perform](s)
-	s.hear(feed.News{Results: []feed.Result{{ID: p.ID, Title: p.Title, Total: 1, Failures: []string{"refused"}, Refused: []int{0}}}})
+	p, _ = effectOf[feed.SendCommands](s)
+	s.hear(feed.News{Results: []feed.Result{{ID: p.ID, Title: p.Title, Total: 1, Failures: []string{"refused"}, FailedIndexes: []int{0}}}})
 	s.press("u")
 	s.wants()
 	s.shows("nothing to release")
@@ -203,12 +203,12 @@ func TestMessagesKeepWhatWasSaid(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
 	s.press("space", "space", "space", "r", "y")
-	p, _ := effectOf[feed.Perform](s)
+	p, _ := effectOf[feed.SendCommands](s)
 	if last := s.m.Messages[len(s.m.Messages)-1]; last.ID != p.ID || last.Text != s.m.Status.Text {
 		t.Errorf("the last message is %+v", last)
 	}
 	s.hear(feed.News{Results: []feed.Result{{ID: p.ID, Title: p.Title, Total: 3, Receipts: []string{"restarted builder", "restarted idle"},
-		Failures: []string{"chatty: its holder does not answer"}, Refused: []int{1}}}})
+		Failures: []string{"chatty: its holder does not answer"}, FailedIndexes: []int{1}}}})
 	s.press("esc")
 	s.hides("2 ok, 1 failed")
 	s.out = perform(s.m, actionOf(s.m, "view.messages"))

@@ -78,7 +78,7 @@ func TestWatchdogLines(t *testing.T) {
 	guarded(s)
 	for line, want := range map[string]city.Command{"check calm": city.Beat{Watchdog: "calm"}, "acknowledge chain": city.Acknowledge{Watchdog: "chain", By: "operator"}} {
 		todo, why := actions.Table(s.m).Run(s.m, line)
-		if len(todo) == 0 || why != "" || !slices.Equal(todo[0].(feed.Perform).Commands, []city.Command{want}) {
+		if len(todo) == 0 || why != "" || !slices.Equal(todo[0].(feed.SendCommands).Commands, []city.Command{want}) {
 			t.Errorf("%s: %+v, %s", line, todo, why)
 		}
 	}

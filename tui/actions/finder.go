@@ -154,7 +154,7 @@ func openPaletteAt(m *state.Room, text string) []feed.Effect {
 
 // noteUnasked notes that a line of the palette acted without a question, or was refused.
 func noteUnasked(m *state.Room, f *state.Finder, todo []feed.Effect) {
-	acts := func(e feed.Effect) bool { _, ok := e.(feed.Perform); return ok }
+	acts := func(e feed.Effect) bool { _, ok := e.(feed.SendCommands); return ok }
 	if m.Dialogs.Top() == nil && f.Palette != nil &&
 		(m.Status.Failed || slices.ContainsFunc(todo, acts)) {
 		m.Unasked = m.Now

@@ -164,7 +164,7 @@ func toCity(m *state.Room, doing string, c *fleet.City, command city.Command) []
 	return []feed.Effect{feed.CommandCity{ID: state.Begin(m,
 		doing+" "+c.Shown+" "+m.Look.Glyphs.More),
 		Title: doing,
-		Order: feed.CityOrder{Name: c.Info.Name, Path: c.Info.Path, Command: command}}}
+		Order: feed.CityCommand{Name: c.Info.Name, Path: c.Info.Path, Command: command}}}
 }
 
 func suspendCity(m *state.Room) []feed.Effect {

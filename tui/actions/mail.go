@@ -166,8 +166,8 @@ func openMail(m *state.Room) []feed.Effect {
 	listMail(m)
 	m.Actions++
 	return []feed.Effect{feed.RunTasks{ID: m.Actions, Title: "reading",
-		Tasks: []feed.Task{feed.ReadMail{ID: own.ID}},
-		Quiet: true}}
+		Tasks:        []feed.Task{feed.ReadMail{ID: own.ID}},
+		FailuresOnly: true}}
 }
 
 func markUnread(m *state.Room) []feed.Effect {

@@ -308,8 +308,8 @@ func askSendNow(m *state.Room) []feed.Effect {
 			state.Unmark(m, commands)
 			todo := state.Carry(m, "sending to", details.TargetNames(rows), commands)
 			for i, e := range todo {
-				if p, ok := e.(feed.Perform); ok {
-					p.First = first
+				if p, ok := e.(feed.SendCommands); ok {
+					p.Prerequisites = first
 					todo[i] = p
 				}
 			}

@@ -34,7 +34,7 @@ func askSling(m *state.Room) []feed.Effect {
 		Verb: "hands it over"}
 	openFinderOf(m, f)
 	m.Seeks++
-	m.Todo = append(m.Todo, feed.QueryBeads{ID: m.Seeks, Loose: true, Query: beads.Query{
+	m.Todo = append(m.Todo, feed.QueryBeads{ID: m.Seeks, Unassigned: true, Query: beads.Query{
 		Ready: true, NotType: city.NotWork(), Limit: panel.WorkPage}})
 	f.About = &ReadyList{takes: to, Asked: m.Seeks}
 	return nil

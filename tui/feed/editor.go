@@ -16,17 +16,17 @@ import (
 
 // foreground is a program that gets the terminal for a while.
 type foreground struct {
-	Cmd  *exec.Cmd
-	kind string // "editor", "pager"
-	line string // its command as configured by the user
-	by   string // environment variable that sets the command; "" = none
+	Cmd         *exec.Cmd
+	kind        string // "editor", "pager"
+	commandLine string // its command as configured by the user
+	variable    string // environment variable that sets the command; "" = none
 }
 
 // Failed returns why the program failed, or nil if it ended normally.
-func (l *foreground) Failed(ran error) error {
-	exit, ok := errors.AsType[*exec.ExitError](ran)
+func (l *foreground) Failed(err error) error {
+	exit, ok := errors.AsType[*exec.ExitError](err)
 	if !ok {
-		return fmt.Errorf("cannot start the %s %q: %w", l.kind, l.line, ran)
+		return fmt.Errorf("cannot start the %s %q: %w", l.kind, l.commandLine, err)
 	}
 	ws, _ := exit.Sys().(syscall.WaitStatus)
 	status, sig := ws.ExitStatus(), syscall.Signal(0)
@@ -38,20 +38,20 @@ func (l *foreground) Failed(ran error) error {
 		sig = syscall.Signal(status - 128)
 	}
 	named := ""
-	if l.by != "" {
-		named = "; " + l.by + " names it"
+	if l.variable != "" {
+		named = "; " + l.variable + " names it"
 	}
 	switch {
 	case sig == syscall.SIGINT: // ctrl+c is a normal way to leave a program
 		return nil
 	case sig != 0:
-		return fmt.Errorf("the %s %q was killed by %s", l.kind, l.line, unix.SignalName(sig))
+		return fmt.Errorf("the %s %q was killed by %s", l.kind, l.commandLine, unix.SignalName(sig))
 	case status == 127:
-		return fmt.Errorf("the %s %q does not exist%s", l.kind, l.line, named)
+		return fmt.Errorf("the %s %q does not exist%s", l.kind, l.commandLine, named)
 	case status == 126:
-		return fmt.Errorf("cannot run the %s %q%s", l.kind, l.line, named)
+		return fmt.Errorf("cannot run the %s %q%s", l.kind, l.commandLine, named)
 	}
-	return fmt.Errorf("the %s %q failed with exit status %d", l.kind, l.line, status)
+	return fmt.Errorf("the %s %q failed with exit status %d", l.kind, l.commandLine, status)
 }
 
 // Editor returns the command of $VISUAL or $EDITOR, or otherwise of an installed editor. Editors that are known to
@@ -87,5 +87,5 @@ func Editor(ctx context.Context, environ []string, d *Draft) (foreground, error)
 	cmd.Env = environ
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 2 * time.Second
-	return foreground{Cmd: cmd, kind: "editor", line: line, by: by}, nil
+	return foreground{Cmd: cmd, kind: "editor", commandLine: line, variable: by}, nil
 }

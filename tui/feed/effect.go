@@ -14,19 +14,19 @@ import (
 type Effect interface{ effect() }
 
 type (
-	// Perform sends commands, several at the same time, and answers with one Result.
-	Perform struct {
+	// SendCommands sends commands, several at the same time, and answers with one Result.
+	SendCommands struct {
 		ID       int // ID of the status line that waits for the result
 		Title    string
 		Commands []city.Command
 		// commands that must succeed before the command with the same index is sent; nil = none
-		First []city.Command
+		Prerequisites []city.Command
 	}
 	// QueryBeads requests beads from the city. The answer is a FoundBeads.
 	QueryBeads struct {
-		ID    int
-		Query beads.Query
-		Loose bool // leave out steps of work that is assigned
+		ID         int
+		Query      beads.Query
+		Unassigned bool // leave out steps of work that is assigned
 	}
 	// Watch makes the pane show an agent's session, a run's output, or nothing. A session with another ID is
 	// another terminal.
@@ -35,7 +35,7 @@ type (
 		Run            string // ID of the run's record
 		Running        bool
 		Focused        bool
-		Deep           bool // load all stored output, not only the newest
+		AllOutput      bool // load all stored output, not only the newest
 	}
 	// ShowText shows a text in a pager.
 	ShowText struct{ Text string }
@@ -61,26 +61,26 @@ type (
 	Redraw struct{}
 )
 
-func (Perform) effect()    {}
-func (QueryBeads) effect() {}
-func (Watch) effect()      {}
-func (ShowText) effect()   {}
-func (Save) effect()       {}
-func (Attach) effect()     {}
-func (Quit) effect()       {}
-func (Redraw) effect()     {}
-func (Copy) effect()       {}
+func (SendCommands) effect() {}
+func (QueryBeads) effect()   {}
+func (Watch) effect()        {}
+func (ShowText) effect()     {}
+func (Save) effect()         {}
+func (Attach) effect()       {}
+func (Quit) effect()         {}
+func (Redraw) effect()       {}
+func (Copy) effect()         {}
 
 // Result is the result of an action.
 type Result struct {
-	ID       int
-	Title    string
-	Total    int
-	Receipts []string // answers of the city, in the order of the commands
-	Failures []string
-	Refused  []int // indexes of the commands that failed
-	Letters  []Letter
-	Quiet    bool // show failures only
+	ID            int
+	Title         string
+	Total         int
+	Receipts      []string // answers of the city, in the order of the commands
+	Failures      []string
+	FailedIndexes []int // indexes of the commands that failed
+	Sent          []SentText
+	FailuresOnly  bool // show failures only
 }
 
 // FoundBeads is the answer to QueryBeads.
@@ -143,14 +143,14 @@ func (LoadHistory) effect() {}
 
 // LoadedHistory is a page of older events.
 type LoadedHistory struct {
-	ID      int
-	Events  []events.Event // oldest first
-	Begins  bool           // it includes the oldest event of the log
-	Problem string         // why the request failed; "" = no error
+	ID       int
+	Events   []events.Event // oldest first
+	Complete bool           // it includes the oldest event of the log
+	Problem  string         // why the request failed; "" = no error
 }
 
-// CityOrder is a command for a city of the list. It is sent only if the city with that name is still in that folder.
-type CityOrder struct {
+// CityCommand is a command for a city of the list. It is sent only if the city with that name is still in that folder.
+type CityCommand struct {
 	Name, Path string
 	Command    city.Command
 }
@@ -161,7 +161,7 @@ type (
 	CommandCity struct {
 		ID    int // ID of the status line that waits for the result
 		Title string
-		Order CityOrder
+		Order CityCommand
 	}
 	RegisterCity struct {
 		ID   int
@@ -205,8 +205,8 @@ type AskBackground struct{}
 
 func (AskBackground) effect() {}
 
-// Letter is a text that this room has sent to one agent.
-type Letter struct {
+// SentText is a text that this room has sent to one agent.
+type SentText struct {
 	Agent string
 	Text  string // the full text; a snapshot has only its beginning
 	Send  city.Send
@@ -227,8 +227,8 @@ func (r *Result) Text() string {
 		strings.Join(r.Failures, "; "))
 }
 
-// Each returns the result of each command, failures first.
-func (r *Result) Each() []string {
+// Lines returns the result of each command, failures first.
+func (r *Result) Lines() []string {
 	if r.Total < 2 {
 		return nil
 	}

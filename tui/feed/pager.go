@@ -119,5 +119,5 @@ func pager(ctx context.Context, environ []string) (foreground, error) {
 	cmd.Env = append(append([]string(nil), environ...), "LESS="+flags+"-R -+F")
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 2 * time.Second
-	return foreground{Cmd: cmd, kind: "pager", line: line, by: by}, nil
+	return foreground{Cmd: cmd, kind: "pager", commandLine: line, variable: by}, nil
 }

@@ -76,7 +76,7 @@ func (r *Runner) LoadHistory(q LoadHistory) {
 		for i := len(found) - 1; i >= 0; i-- { // found has the newest event first
 			d.Events = append(d.Events, found[i])
 		}
-		d.Begins = err == nil && len(found) < DigPage
+		d.Complete = err == nil && len(found) < DigPage
 		r.Box.Put(func(n *News) { n.Dug = append(n.Dug, d) })
 	})
 }
@@ -197,11 +197,11 @@ func (r *Runner) toDirectory(id int, title string,
 // Dispatch runs tasks and puts their result into the mailbox.
 func (r *Runner) Dispatch(d RunTasks) {
 	r.Spawn("errand", func(ctx context.Context) {
-		res := Result{ID: d.ID, Title: d.Title, Total: len(d.Tasks), Quiet: d.Quiet}
+		res := Result{ID: d.ID, Title: d.Title, Total: len(d.Tasks), FailuresOnly: d.FailuresOnly}
 		for i, e := range d.Tasks {
 			message, failed := r.runTask(ctx, e)
 			if failed != "" {
-				res.Failures, res.Refused = append(res.Failures, failed), append(res.Refused, i)
+				res.Failures, res.FailedIndexes = append(res.Failures, failed), append(res.FailedIndexes, i)
 				continue
 			}
 			res.Receipts = append(res.Receipts, message)

@@ -106,8 +106,8 @@ func (r *Runner) Failure() error {
 	return r.panic
 }
 
-// Perform sends commands and puts their result into the mailbox.
-func (r *Runner) Perform(p Perform) {
+// SendCommands sends commands and puts their result into the mailbox.
+func (r *Runner) SendCommands(p SendCommands) {
 	r.Spawn("command", func(ctx context.Context) {
 		receipts := make([]city.Receipt, len(p.Commands))
 		failed := make([]string, len(p.Commands))
@@ -120,8 +120,8 @@ func (r *Runner) Perform(p Perform) {
 						r.Crashed("command", v)
 					}
 				}()
-				if p.First != nil {
-					if _, failed[i] = r.do(ctx, p.First[i]); failed[i] != "" {
+				if p.Prerequisites != nil {
+					if _, failed[i] = r.do(ctx, p.Prerequisites[i]); failed[i] != "" {
 						return nil
 					}
 				}
@@ -134,13 +134,13 @@ func (r *Runner) Perform(p Perform) {
 		for i, c := range p.Commands {
 			if failed[i] != "" {
 				res.Failures = append(res.Failures, failed[i])
-				res.Refused = append(res.Refused, i)
+				res.FailedIndexes = append(res.FailedIndexes, i)
 				continue
 			}
 			res.Receipts = append(res.Receipts, receipts[i].Message)
 			if n, ok := c.(city.Nudge); ok && receipts[i].Send != nil {
-				res.Letters = append(res.Letters,
-					Letter{Agent: n.Agent, Text: n.Text, Send: *receipts[i].Send})
+				res.Sent = append(res.Sent,
+					SentText{Agent: n.Agent, Text: n.Text, Send: *receipts[i].Send})
 			}
 		}
 		r.Box.putResult(res)
@@ -176,7 +176,7 @@ func (r *Runner) Seek(q QueryBeads) {
 		f := FoundBeads{ID: q.ID}
 		var err error
 		f.Beads, err = r.City.Beads(ctx, q.Query)
-		if err == nil && q.Loose { // leave out the steps of a molecule that has an owner
+		if err == nil && q.Unassigned { // leave out the steps of a molecule that has an owner
 			f.Beads, err = city.WithoutAssigned(ctx, r.City.Beads, f.Beads)
 		}
 		switch {

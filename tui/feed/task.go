@@ -50,10 +50,10 @@ func (e Sling) Run(ctx context.Context, c city.Control) (city.Receipt, error) {
 
 // RunTasks runs tasks one after the other and answers with one Result.
 type RunTasks struct {
-	ID    int // ID of the status line that waits for the result
-	Title string
-	Tasks []Task
-	Quiet bool // show failures only
+	ID           int // ID of the status line that waits for the result
+	Title        string
+	Tasks        []Task
+	FailuresOnly bool // show failures only
 }
 
 func (RunTasks) effect() {}

@@ -43,7 +43,7 @@ func (v *Viewer) Show(t Watch) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	same := v.target.Agent == t.Agent && v.target.Session == t.Session && v.target.Run == t.Run &&
-		v.target.Deep == t.Deep
+		v.target.AllOutput == t.AllOutput
 	v.target = t
 	if same {
 		return
@@ -102,7 +102,7 @@ func (v *Viewer) settled(ctx context.Context) bool {
 // view shows one session until ctx ends. A stream that breaks while the agent is running is opened again.
 func (v *Viewer) view(ctx context.Context, t Watch) {
 	p := terminal.News{Agent: t.Agent, Session: t.Session, Keeps: terminal.Scrollback}
-	if t.Deep {
+	if t.AllOutput {
 		p.Keeps = terminal.LogLines
 	}
 	for tries := 0; ; tries++ {

@@ -26,7 +26,7 @@ func Carry(m *Room, doing, what string, commands []city.Command) []feed.Effect {
 	id := Begin(m, doing+" "+what+" "+m.Look.Glyphs.More)
 	offer(m, doing+" "+what, commands)
 	m.Status.Starts = panel.StartsOf(m.Agents, commands)
-	return []feed.Effect{feed.Perform{ID: id, Title: doing, Commands: commands}}
+	return []feed.Effect{feed.SendCommands{ID: id, Title: doing, Commands: commands}}
 }
 
 // Firing describes an automation that was fired from this control room. It is reset when the run has ended.

@@ -36,7 +36,7 @@ func RefusedToDepart(m *Room, r *feed.Result) {
 	}
 	var told []string
 	for i, name := range d.Draining {
-		if slices.Contains(r.Refused, i) {
+		if slices.Contains(r.FailedIndexes, i) {
 			delete(d.Sessions, name)
 		} else {
 			told = append(told, name)

@@ -81,7 +81,7 @@ func Undelivered(m *Room, r *feed.Result) {
 	m.Posted = slices.Delete(slices.Clone(m.Posted), i, i+1)
 	var to []string
 	for n, name := range d.To {
-		if slices.Contains(r.Refused, n) {
+		if slices.Contains(r.FailedIndexes, n) {
 			to = append(to, name)
 		}
 	}

@@ -98,7 +98,7 @@ func OlderLoaded(m *Room, d feed.LoadedHistory) {
 		Complain(m, "cannot load older events: "+widget.Plain(d.Problem))
 		return
 	}
-	t.Begins = d.Begins
+	t.Begins = d.Complete
 	before := len(t.List.Shown)
 	t.Older(d.Events)
 	if len(t.List.Shown) == before && m.Focus == panel.IDEvents {

@@ -15,7 +15,7 @@ import (
 
 // followedText is a text that this room has sent to one agent.
 type followedText struct {
-	feed.Letter
+	feed.SentText
 	action int       // ID of the action that sent it
 	life   time.Time // start time of the controller that queued it
 	seen   bool      // a snapshot has contained it
@@ -31,8 +31,8 @@ func Post(m *Room, r feed.Result) {
 	if m.Snap == nil {
 		return
 	}
-	for _, l := range r.Letters {
-		m.Following = append(m.Following, followedText{Letter: l, action: r.ID,
+	for _, l := range r.Sent {
+		m.Following = append(m.Following, followedText{SentText: l, action: r.ID,
 			life: m.Snap.Started})
 	}
 	size, from := 0, len(m.Following)
@@ -40,7 +40,7 @@ func Post(m *Room, r feed.Result) {
 		from--
 		size += len(m.Following[from].Text)
 	}
-	m.Following = m.Following[min(from, len(m.Following)-len(r.Letters)):]
+	m.Following = m.Following[min(from, len(m.Following)-len(r.Sent)):]
 	m.followed = r.ID
 	tellStages(m)
 	readFollowed(m)

@@ -44,7 +44,7 @@ func Watching(m *Room) feed.Watch {
 		return feed.Watch{}
 	}
 	w := feed.Watch{Agent: row.Name, Running: row.Running, Focused: m.Focus == panel.IDPeek,
-		Deep: m.Peek.Logs}
+		AllOutput: m.Peek.Logs}
 	switch {
 	case row.Session != nil:
 		w.Session = row.Session.ID

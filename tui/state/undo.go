@@ -83,7 +83,7 @@ func OfferAnew(m *Room, r *feed.Result) {
 	}
 	kept := make([]city.Command, 0, len(u.Commands))
 	for i, c := range u.Commands {
-		if !slices.Contains(r.Refused, i) {
+		if !slices.Contains(r.FailedIndexes, i) {
 			kept = append(kept, c)
 		}
 	}
