@@ -27,7 +27,7 @@ func TestPromptOfAnAgent(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
 	s.press("d")
-	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, About: builderTold()}}})
+	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, Inspection: builderTold()}}})
 	all := strings.Join(s.m.Dialogs.Reader().Lines(100), "\n")
 	if !strings.Contains(all, "You are builder") || !strings.Contains(all, "more lines; p shows the whole prompt") || strings.Contains(all, "Rule 20") || strings.Contains(all, "\x1b[31mno") {
 		t.Errorf("the details have\n%s", all)
@@ -39,7 +39,7 @@ func TestPromptOfAnAgent(t *testing.T) {
 	s.shows("prompt of builder", "loading")
 	bare := builderTold()
 	bare.Prompt = ""
-	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.m.Seeks, About: bare}}})
+	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.m.Seeks, Inspection: bare}}})
 	s.shows("This agent starts without a prompt.")
 	s.change(func(n *city.Snapshot) { n.Config.Revision = "ffffffffffff" })
 	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.m.Seeks, Problem: "the city did not say"}}})
@@ -71,7 +71,7 @@ func TestOutfitOfAnAgent(t *testing.T) {
 		s.press("d")
 		in := scoutSaid()
 		c.edit(in)
-		s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, About: in}}})
+		s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, Inspection: in}}})
 		seen := s.text()
 		for range 8 {
 			s.press("ctrl+d")

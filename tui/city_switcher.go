@@ -70,7 +70,7 @@ func newRoomSwitcher(r *feed.Runner, o Options, fresh terminal.ScreenMaker) *roo
 		t.rooms[m.HomeAt] = t.here
 	}
 	if o.Memory != "" && t.home != nil {
-		old, err := feed.ReadMemory(o.Memory)
+		old, err := feed.ReadSavedRoom(o.Memory)
 		if err != nil {
 			r.Log.Warn("the stored state of the control room cannot be read", "error", err)
 		}

@@ -156,9 +156,9 @@ func TestComposerRecallsSentTexts(t *testing.T) {
 	s.press("esc")
 	path := filepath.Join(t.TempDir(), "city.json")
 	r := &feed.Runner{Ctx: t.Context()}
-	r.Remember(path, state.KeepMemory(s.m, true)[0].(feed.Remember))
+	r.SaveRoom(path, state.KeepMemory(s.m, true)[0].(feed.SaveRoom))
 	r.Wait()
-	old, err := feed.ReadMemory(path)
+	old, err := feed.ReadSavedRoom(path)
 	if err != nil || !slices.Equal(old.Sent, []string{"two\nlines", "one", "three"}) {
 		t.Errorf("kept: %q, %v", old.Sent, err)
 	}
@@ -176,7 +176,7 @@ func TestSentIsBounded(t *testing.T) {
 	for i := range state.MaxSent {
 		state.RememberSent(s.m, strings.Repeat("<", state.MaxSentText-1)+string(rune('a'+i)))
 	}
-	if size := len(strings.Join(s.m.Sent, "")); size > state.MaxSentAll || len(state.MemoryOf(s.m).Text()) > feed.MaxMemory {
+	if size := len(strings.Join(s.m.Sent, "")); size > state.MaxSentAll || len(state.MemoryOf(s.m).Text()) > feed.MaxSavedRoom {
 		t.Errorf("%d bytes are kept, a file of %d", size, len(state.MemoryOf(s.m).Text()))
 	}
 	state.RememberSent(s.m, strings.Repeat("x", state.MaxSentText+1))

@@ -124,14 +124,14 @@ func TestFleetVerbsNameTheirCity(t *testing.T) {
 	s.hear(feed.News{Fleet: f})
 	s.press("y")
 	want := feed.CityCommand{Name: "orchard", Path: "/srv/orchard", Command: city.Suspend{}}
-	if e, _ := effectOf[feed.CommandCity](s); !reflect.DeepEqual(e.Order, want) {
-		t.Errorf("%+v, want %+v", e.Order, want)
+	if e, _ := effectOf[feed.SendCityCommand](s); !reflect.DeepEqual(e.Target, want) {
+		t.Errorf("%+v, want %+v", e.Target, want)
 	}
 	s.press("esc")
 	s.sail("sleepy")
 	s.press("s")
-	if e, _ := effectOf[feed.CommandCity](s); !reflect.DeepEqual(e.Order, feed.CityCommand{Name: "sleepy", Path: "/srv/sleepy", Command: city.Resume{}}) {
-		t.Errorf("%+v", e.Order)
+	if e, _ := effectOf[feed.SendCityCommand](s); !reflect.DeepEqual(e.Target, feed.CityCommand{Name: "sleepy", Path: "/srv/sleepy", Command: city.Resume{}}) {
+		t.Errorf("%+v", e.Target)
 	}
 	s.sail("tower")
 	s.press("R")
@@ -145,7 +145,7 @@ func TestFleetAsksForMany(t *testing.T) {
 	s.press("s")
 	s.shows("of 8 agents running", "> no, leave it", "type 8 to confirm")
 	s.press("y", "enter")
-	if _, did := effectOf[feed.CommandCity](s); did {
+	if _, did := effectOf[feed.SendCityCommand](s); did {
 		t.Fatal("eight agents ended by one key")
 	}
 	s.press("esc", "ctrl+k")

@@ -166,7 +166,7 @@ func (x *explorer) answer() {
 		case feed.Inspect:
 			about := scoutSaid()
 			about.Prompt, about.PromptFile, about.PromptMode, about.Problems = x.text(), x.text(), x.text(), []string{x.text()}
-			x.hear(feed.News{Inspected: []feed.Inspected{{ID: e.ID, About: about, Problem: why}}})
+			x.hear(feed.News{Inspected: []feed.Inspected{{ID: e.ID, Inspection: about, Problem: why}}})
 		case feed.LoadHistory:
 			x.hear(feed.News{Dug: []feed.LoadedHistory{{ID: e.ID, Events: demoEvents(x.now), Complete: x.IntN(2) == 0, Problem: why}}})
 		case feed.Watch:

@@ -170,26 +170,26 @@ func scenes() map[string]func(s *stage) {
 		"dossier": func(s *stage) {
 			s.choose("scout")
 			s.press("d")
-			s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, About: scoutSaid()}}})
+			s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, Inspection: scoutSaid()}}})
 			view.Draw(s.m) // computes the length of the details
 			s.press("pgdown", "pgdown")
 		},
 		"told": func(s *stage) {
 			s.choose("builder")
 			s.press("d")
-			s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, About: builderTold()}}})
+			s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, Inspection: builderTold()}}})
 			s.press("p")
 		},
 		"told-short": func(s *stage) {
 			s.choose("builder")
 			s.press("d")
-			s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, About: builderTold()}}})
+			s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, Inspection: builderTold()}}})
 			view.Draw(s.m)
 			s.press("G")
 		},
 		"crashes": func(s *stage) {
 			s.press("3", "enter")
-			s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, About: scoutSaid()}}})
+			s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, Inspection: scoutSaid()}}})
 		},
 		"events-only": func(s *stage) {
 			s.press("5")

@@ -58,7 +58,7 @@ func TestDossier(t *testing.T) {
 	if strings.Contains(s.text(), "another") {
 		t.Error("an answer to another question is taken")
 	}
-	s.hear(feed.News{Inspected: []feed.Inspected{{ID: q.ID, About: scoutSaid()}}})
+	s.hear(feed.News{Inspected: []feed.Inspected{{ID: q.ID, Inspection: scoutSaid()}}})
 	all := strings.Join(s.m.Dialogs.Reader().Lines(100), "\n")
 	for _, want := range []string{"git fetch", "quarantined after more than 5 crashes in 1h", "when a line begins with", "within 1m", "no map, giving up", "a secret: not shown", "only a fingerprint"} {
 		if !strings.Contains(all, want) {
@@ -88,7 +88,7 @@ func TestDetailsStayTrue(t *testing.T) {
 	s := demo(t, 120, 40)
 	state.Choose(s.m, "scout")
 	s.press("d")
-	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, About: scoutSaid()}}})
+	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, Inspection: scoutSaid()}}})
 	s.change(func(*city.Snapshot) {})
 	if slices.ContainsFunc(s.out, func(e feed.Effect) bool { _, ok := e.(feed.Inspect); return ok }) {
 		t.Error("requested again although nothing has changed")
@@ -109,7 +109,7 @@ func TestCrashesReleaseTheAgentThatIsRead(t *testing.T) {
 	if s.m.Dialogs.Reader() == nil || s.m.Dialogs.Reader().Title != "crashes of scout" {
 		t.Fatalf("no crashes:\n%s", s.text())
 	}
-	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, About: scoutSaid()}}})
+	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, Inspection: scoutSaid()}}})
 	s.press("u")
 	got := s.commands()
 	if want := []city.Command{city.Release{Agent: "scout"}}; !slices.Equal(got, want) {
@@ -140,7 +140,7 @@ func TestHostileDossier(t *testing.T) {
 			s := demo(t, size[0], size[1])
 			s.choose("scout")
 			s.press("d")
-			s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, About: about}}})
+			s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, Inspection: about}}})
 			for _, k := range []string{"pgdown", "pgdown", "l", "pgdown"} {
 				s.press(k)
 				s.frame(name + " after " + k)

@@ -25,22 +25,22 @@ func TestMemory(t *testing.T) {
 	s.press(strings.Split("view.redraw", "")...)
 	s.press("enter")
 	s.wait(state.RememberEvery)
-	e, ok := effectOf[feed.Remember](s)
+	e, ok := effectOf[feed.SaveRoom](s)
 	if !ok {
 		t.Fatal("after a minute nothing is written")
 	}
 	s.wait(state.RememberEvery)
-	if _, again := effectOf[feed.Remember](s); again {
+	if _, again := effectOf[feed.SaveRoom](s); again {
 		t.Error("what did not change is written again")
 	}
 	path := filepath.Join(t.TempDir(), "deep", "city.json")
 	r := &feed.Runner{Ctx: t.Context()}
-	r.Remember(path, e)
+	r.SaveRoom(path, e)
 	r.Wait()
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatalf("the file: %v, %v", info, err)
 	}
-	old, err := feed.ReadMemory(path)
+	old, err := feed.ReadSavedRoom(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestMemory(t *testing.T) {
 		t.Error("what changed is not written at the end")
 	}
 	far := newStage(t, Options{OverSSH: true})
-	state.Recall(far.m, feed.Memory{Version: feed.MemoryVersion})
+	state.Recall(far.m, feed.SavedRoom{Version: feed.SavedRoomVersion})
 	if !far.m.Below {
 		t.Error("over SSH the pane is not below")
 	}
@@ -72,23 +72,23 @@ func TestMemory(t *testing.T) {
 // A stored state that is damaged, of another version or not a regular file is ignored, and the room opens.
 func TestMemoryIsTolerant(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{"damaged": "{", "future": `{"version": 99, "focus": "pools"}`, "empty": "", "huge": strings.Repeat(" ", feed.MaxMemory+1)} {
+	for name, text := range map[string]string{"damaged": "{", "future": `{"version": 99, "focus": "pools"}`, "empty": "", "huge": strings.Repeat(" ", feed.MaxSavedRoom+1)} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if old, err := feed.ReadMemory(path); err == nil || old.Focus != "" || !strings.Contains(err.Error(), path) {
+		if old, err := feed.ReadSavedRoom(path); err == nil || old.Focus != "" || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %+v, %v", name, old, err)
 		}
 	}
-	if _, err := feed.ReadMemory(dir); err == nil {
+	if _, err := feed.ReadSavedRoom(dir); err == nil {
 		t.Error("a folder is taken for a memory")
 	}
-	if old, err := feed.ReadMemory(filepath.Join(dir, "none")); err != nil || old.Version != 0 {
+	if old, err := feed.ReadSavedRoom(filepath.Join(dir, "none")); err != nil || old.Version != 0 {
 		t.Errorf("none: %+v, %v", old, err)
 	}
 	s := demo(t, 80, 24)
-	state.Recall(s.m, feed.Memory{Version: 1, Focus: "cellar", Hidden: true, Zoomed: true, Filters: map[string]string{"agents": "\x1b[2Jx", "cellar": "y"}})
+	state.Recall(s.m, feed.SavedRoom{Version: 1, Focus: "cellar", Hidden: true, Zoomed: true, Filters: map[string]string{"agents": "\x1b[2Jx", "cellar": "y"}})
 	s.wait(time.Second)
 	if strings.Contains(s.text(), "\x1b[2J") || s.m.Focus != panel.IDAgents {
 		t.Error("nonsense is recalled")
@@ -98,7 +98,7 @@ func TestMemoryIsTolerant(t *testing.T) {
 // The room announces a restored filter, because it hides rows. Typing replaces the filter.
 func TestKeptFilterIsShown(t *testing.T) {
 	s := demo(t, 120, 40)
-	state.Recall(s.m, feed.Memory{Version: 1, Filters: map[string]string{"agents": "shop"}})
+	state.Recall(s.m, feed.SavedRoom{Version: 1, Filters: map[string]string{"agents": "shop"}})
 	s.wait(0)
 	s.shows("restored filter: /shop hides other rows; esc clears it", "3 of 12")
 	s.press("/", "i", "d", "l", "e", "enter")
@@ -138,7 +138,7 @@ func TestTheFirstVisitHasAHint(t *testing.T) {
 		s.press("j")
 		s.hides("Welcome.", "Any key removes")
 		e := state.KeepMemory(s.m, true)
-		if len(e) != 1 || !strings.Contains(string(e[0].(feed.Remember).Body), `"greeted": true`) {
+		if len(e) != 1 || !strings.Contains(string(e[0].(feed.SaveRoom).Data), `"greeted": true`) {
 			t.Errorf("not remembered: %v", e)
 		}
 	}
@@ -149,11 +149,11 @@ func TestTheMouseIsRememberedForTheUser(t *testing.T) {
 	dir := t.TempDir()
 	s := demo(t, 120, 40)
 	s.press("M")
-	e := state.KeepMemory(s.m, true)[0].(feed.Remember)
+	e := state.KeepMemory(s.m, true)[0].(feed.SaveRoom)
 	r := &feed.Runner{Ctx: t.Context()}
-	r.Remember(filepath.Join(dir, "harbor-1.json"), e)
+	r.SaveRoom(filepath.Join(dir, "harbor-1.json"), e)
 	r.Wait()
-	other, err := feed.ReadMemory(filepath.Join(dir, "tower-2.json"))
+	other, err := feed.ReadSavedRoom(filepath.Join(dir, "tower-2.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestTheMouseIsRememberedForTheUser(t *testing.T) {
 		t.Errorf("another city uses the mouse: %+v", other)
 	}
 	next.press("j", "1")
-	if e := state.KeepMemory(next.m, true); len(e) > 0 && e[0].(feed.Remember).Mouse != "" {
+	if e := state.KeepMemory(next.m, true); len(e) > 0 && e[0].(feed.SaveRoom).Mouse != "" {
 		t.Errorf("an unchanged choice is written again: %+v", e)
 	}
 }

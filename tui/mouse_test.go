@@ -200,7 +200,7 @@ func TestMouseIsUsedUntilItIsTurnedOff(t *testing.T) {
 	state.Recall(off.m, state.MemoryOf(s.m))
 	used(off, true)
 	broken := demo(t, 120, 40)
-	state.Recall(broken.m, feed.Memory{Mouse: "sideways"})
+	state.Recall(broken.m, feed.SavedRoom{Mouse: "sideways"})
 	used(broken, true)
 }
 

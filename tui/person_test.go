@@ -57,7 +57,7 @@ func TestAutoFollowsTheTerminal(t *testing.T) {
 	}
 	s := newStage(t, Options{Environ: []string{"COLORFGBG=15;0"}, Person: feed.Preferences{Theme: state.AutoTheme}})
 	s.wait(time.Second)
-	if _, asked := effectOf[feed.AskBackground](s); asked {
+	if _, asked := effectOf[feed.QueryBackground](s); asked {
 		t.Error("what is known is asked again")
 	}
 	s.send(tea.BackgroundColorMsg{Color: color.White})
@@ -69,15 +69,15 @@ func TestAutoFollowsTheTerminal(t *testing.T) {
 // A terminal that does not announce its background is queried once, if a theme depends on it.
 func TestAutoAsksOnce(t *testing.T) {
 	s := demo(t, 120, 40)
-	if _, asked := effectOf[feed.AskBackground](s); asked {
+	if _, asked := effectOf[feed.QueryBackground](s); asked {
 		t.Error("the terminal was asked, although no theme needs it")
 	}
 	s.change(func(n *city.Snapshot) { n.Console.Theme = state.AutoTheme })
-	if _, asked := effectOf[feed.AskBackground](s); !asked {
+	if _, asked := effectOf[feed.QueryBackground](s); !asked {
 		t.Error("the terminal is not asked")
 	}
 	s.hear(feed.News{Preferences: &feed.Preferences{Theme: state.AutoTheme}})
-	if _, asked := effectOf[feed.AskBackground](s); asked {
+	if _, asked := effectOf[feed.QueryBackground](s); asked {
 		t.Error("the terminal is asked again")
 	}
 	s.send(tea.BackgroundColorMsg{Color: color.Black})

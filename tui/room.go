@@ -59,10 +59,10 @@ func (r *room) carryOut(todo []feed.Effect) tea.Cmd {
 	var cmd tea.Cmd
 	for _, e := range todo {
 		switch e := e.(type) {
-		case feed.AskBackground:
+		case feed.QueryBackground:
 			cmd = tea.RequestBackgroundColor
-		case feed.Remember:
-			r.r.Remember(r.keep, e)
+		case feed.SaveRoom:
+			r.r.SaveRoom(r.keep, e)
 		case feed.SendCommands:
 			r.r.SendCommands(e)
 		case feed.RunTasks:
@@ -91,8 +91,8 @@ func (r *room) carryOut(todo []feed.Effect) tea.Cmd {
 			r.r.Discard(e)
 		case feed.SwitchCity:
 			r.switcher.travel(r.r, e)
-		case feed.CommandCity:
-			r.r.CommandCity(e)
+		case feed.SendCityCommand:
+			r.r.SendCityCommand(e)
 		case feed.RegisterCity:
 			r.r.RegisterCity(e)
 		case feed.UnregisterCity:

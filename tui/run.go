@@ -98,7 +98,7 @@ const frozenGrace = feed.QuitGrace + 2*time.Second
 func runPrograms(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Exit, error) {
 	defer func() {
 		for _, e := range state.KeepMemory(t.here.m, true) {
-			r.Remember(t.here.keep, e.(feed.Remember))
+			r.SaveRoom(t.here.keep, e.(feed.SaveRoom))
 		}
 	}()
 	for ctx.Err() == nil {

@@ -161,10 +161,10 @@ func enterCity(m *state.Room) []feed.Effect {
 
 // toCity sends a command to a city of the list.
 func toCity(m *state.Room, doing string, c *fleet.City, command city.Command) []feed.Effect {
-	return []feed.Effect{feed.CommandCity{ID: state.Begin(m,
+	return []feed.Effect{feed.SendCityCommand{ID: state.Begin(m,
 		doing+" "+c.Shown+" "+m.Look.Glyphs.More),
-		Title: doing,
-		Order: feed.CityCommand{Name: c.Info.Name, Path: c.Info.Path, Command: command}}}
+		Title:  doing,
+		Target: feed.CityCommand{Name: c.Info.Name, Path: c.Info.Path, Command: command}}}
 }
 
 func suspendCity(m *state.Room) []feed.Effect {

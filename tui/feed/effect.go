@@ -155,13 +155,13 @@ type CityCommand struct {
 	Command    city.Command
 }
 
-// CommandCity sends a command to a city. RegisterCity and UnregisterCity change the list of cities. The answer is a
+// SendCityCommand sends a command to a city. RegisterCity and UnregisterCity change the list of cities. The answer is a
 // Result.
 type (
-	CommandCity struct {
-		ID    int // ID of the status line that waits for the result
-		Title string
-		Order CityCommand
+	SendCityCommand struct {
+		ID     int // ID of the status line that waits for the result
+		Title  string
+		Target CityCommand
 	}
 	RegisterCity struct {
 		ID   int
@@ -173,9 +173,9 @@ type (
 	}
 )
 
-func (CommandCity) effect()    {}
-func (RegisterCity) effect()   {}
-func (UnregisterCity) effect() {}
+func (SendCityCommand) effect() {}
+func (RegisterCity) effect()    {}
+func (UnregisterCity) effect()  {}
 
 // Inspect requests details of an agent that are not in the snapshot. The answer is an Inspected.
 type Inspect struct {
@@ -187,23 +187,23 @@ func (Inspect) effect() {}
 
 // Inspected is the answer to Inspect.
 type Inspected struct {
-	ID      int
-	About   *city.Inspection
-	Problem string // why the request failed; "" = no error
+	ID         int
+	Inspection *city.Inspection
+	Problem    string // why the request failed; "" = no error
 }
 
-// Remember stores the state of the room.
-type Remember struct {
-	Body  []byte
+// SaveRoom stores the state of the room.
+type SaveRoom struct {
+	Data  []byte
 	Mouse string // the user's new choice about the mouse, for all cities; "" = unchanged
 }
 
-func (Remember) effect() {}
+func (SaveRoom) effect() {}
 
-// AskBackground queries the terminal's background. The terminal may never answer.
-type AskBackground struct{}
+// QueryBackground queries the terminal's background. The terminal may never answer.
+type QueryBackground struct{}
 
-func (AskBackground) effect() {}
+func (QueryBackground) effect() {}
 
 // SentText is a text that this room has sent to one agent.
 type SentText struct {

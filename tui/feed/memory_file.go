@@ -12,9 +12,9 @@ import (
 	"path/filepath"
 )
 
-// Memory is the stored state of a room, in one file per city. Fields may be added: missing fields get defaults, and
+// SavedRoom is the stored state of a room, in one file per city. Fields may be added: missing fields get defaults, and
 // unknown fields are ignored.
-type Memory struct {
+type SavedRoom struct {
 	Version int    `json:"version"`
 	Focus   string `json:"focus,omitempty"`
 	Zoomed  bool   `json:"zoomed,omitempty"`
@@ -31,13 +31,13 @@ type Memory struct {
 	Greeted bool `json:"greeted,omitempty"`
 }
 
-// MemoryVersion changes when the meaning of the file changes. Files with other versions are not read.
-const MemoryVersion = 1
+// SavedRoomVersion changes when the meaning of the file changes. Files with other versions are not read.
+const SavedRoomVersion = 1
 
-// MaxMemory is the maximum size of the file in bytes.
-const MaxMemory = 1 << 20
+// MaxSavedRoom is the maximum size of the file in bytes.
+const MaxSavedRoom = 1 << 20
 
-func (s Memory) Text() []byte {
+func (s SavedRoom) Text() []byte {
 	text, err := json.MarshalIndent(s, "", "  ")
 	if err != nil { // strings and flags can always be encoded
 		panic(err)
@@ -45,65 +45,65 @@ func (s Memory) Text() []byte {
 	return append(text, '\n')
 }
 
-// UserMemory is the stored state of all rooms of a user. It replaces the fields of a Memory with the same names.
-type UserMemory struct {
+// SavedUserState is the stored state of all rooms of a user. It replaces the fields of a Memory with the same names.
+type SavedUserState struct {
 	Mouse string `json:"mouse,omitempty"`
 }
 
-// userFile returns the file of the UserMemory, which is next to the file of a city. Names of cities' files end with a
-// hash, so it is not one of them.
-func userFile(path string) string { return filepath.Join(filepath.Dir(path), "room.json") }
+// userStateFile returns the file of the SavedUserState, which is next to the file of a city. Names of cities' files end
+// with a hash, so it is not one of them.
+func userStateFile(path string) string { return filepath.Join(filepath.Dir(path), "room.json") }
 
-// ReadMemory reads the file of a city and that of the user. Missing files count as empty. The error is the reason why
-// the file of the city is ignored. A damaged file of the user counts as missing.
-func ReadMemory(path string) (Memory, error) {
-	m, err := readMemory(path)
-	var user UserMemory
-	data, missing := disk.ReadFile(userFile(path))
+// ReadSavedRoom reads the file of a city and that of the user. Missing files count as empty. The error is the reason
+// why the file of the city is ignored. A damaged file of the user counts as missing.
+func ReadSavedRoom(path string) (SavedRoom, error) {
+	m, err := readRoomFile(path)
+	var user SavedUserState
+	data, missing := disk.ReadFile(userStateFile(path))
 	if missing == nil && json.Unmarshal(data, &user) == nil {
 		m.Mouse = cmp.Or(user.Mouse, m.Mouse)
 	}
 	return m, err
 }
 
-func readMemory(path string) (Memory, error) {
+func readRoomFile(path string) (SavedRoom, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return Memory{}, nil
+		return SavedRoom{}, nil
 	case err != nil:
-		return Memory{}, err
-	case !info.Mode().IsRegular() || info.Size() > MaxMemory:
-		return Memory{}, fmt.Errorf("%s was not written by gcity", path)
+		return SavedRoom{}, err
+	case !info.Mode().IsRegular() || info.Size() > MaxSavedRoom:
+		return SavedRoom{}, fmt.Errorf("%s was not written by gcity", path)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return Memory{}, err
+		return SavedRoom{}, err
 	}
-	var m Memory
+	var m SavedRoom
 	if err := json.Unmarshal(data, &m); err != nil {
-		return Memory{}, fmt.Errorf("%s is damaged: %w", path, err)
+		return SavedRoom{}, fmt.Errorf("%s is damaged: %w", path, err)
 	}
-	if m.Version != MemoryVersion {
-		return Memory{}, fmt.Errorf("%s has version %d, but this gcity reads version %d", path,
+	if m.Version != SavedRoomVersion {
+		return SavedRoom{}, fmt.Errorf("%s has version %d, but this gcity reads version %d", path,
 			m.Version,
-			MemoryVersion)
+			SavedRoomVersion)
 	}
 	return m, nil
 }
 
-// Remember stores the state of the room. A failure is only logged, because only convenience is lost.
-func (r *Runner) Remember(path string, e Remember) {
+// SaveRoom stores the state of the room. A failure is only logged, because only convenience is lost.
+func (r *Runner) SaveRoom(path string, e SaveRoom) {
 	if path == "" {
 		return
 	}
 	r.Spawn("memory", func(context.Context) {
 		err := os.MkdirAll(filepath.Dir(path), 0o700)
 		if err == nil {
-			err = disk.Replace(path, e.Body, 0o600)
+			err = disk.Replace(path, e.Data, 0o600)
 		}
 		if err == nil && e.Mouse != "" {
-			err = replaceUser(path, UserMemory{Mouse: e.Mouse})
+			err = writeUserState(path, SavedUserState{Mouse: e.Mouse})
 		}
 		if err != nil {
 			r.Log.Warn("the state of the control room cannot be stored", "error", err)
@@ -111,10 +111,10 @@ func (r *Runner) Remember(path string, e Remember) {
 	})
 }
 
-func replaceUser(path string, u UserMemory) error {
+func writeUserState(path string, u SavedUserState) error {
 	text, err := json.MarshalIndent(u, "", "  ")
 	if err != nil {
 		return err
 	}
-	return disk.Replace(userFile(path), append(text, '\n'), 0o600)
+	return disk.Replace(userStateFile(path), append(text, '\n'), 0o600)
 }

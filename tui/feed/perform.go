@@ -87,7 +87,7 @@ func (r *Runner) Inspect(q Inspect) {
 		ctx, cancel := context.WithTimeout(ctx, inspectDeadline)
 		defer cancel()
 		about, err := r.City.Inspect(ctx, q.Agent)
-		in := Inspected{ID: q.ID, About: about}
+		in := Inspected{ID: q.ID, Inspection: about}
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
 			in.Problem = fmt.Sprintf("no answer from the city within %s", inspectDeadline)
@@ -117,18 +117,18 @@ func (r *Runner) Save(s Save) {
 	})
 }
 
-// CommandCity sends a command to a city, unless its name now refers to another city.
-func (r *Runner) CommandCity(e CommandCity) {
+// SendCityCommand sends a command to a city, unless its name now refers to another city.
+func (r *Runner) SendCityCommand(e SendCityCommand) {
 	r.toDirectory(e.ID, e.Title, func(ctx context.Context, d city.Directory) (string, error) {
-		if err := r.same(ctx, d, e.Order.Name, e.Order.Path); err != nil {
+		if err := r.same(ctx, d, e.Target.Name, e.Target.Path); err != nil {
 			return "", err
 		}
-		c, err := r.Top().Cities.city(e.Order.Name, e.Order.Path)
+		c, err := r.Top().Cities.city(e.Target.Name, e.Target.Path)
 		if err != nil {
 			return "", err
 		}
-		receipt, err := c.Do(ctx, e.Order.Command)
-		return e.Order.Name + ": " + receipt.Message, err
+		receipt, err := c.Do(ctx, e.Target.Command)
+		return e.Target.Name + ": " + receipt.Message, err
 	})
 }
 

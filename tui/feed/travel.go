@@ -27,7 +27,7 @@ func (d *Directory) city(name, path string) (city.Control, error) {
 type Arrival struct {
 	SwitchCity
 	City    city.Control // nil = the city has a room already
-	Memory  Memory
+	Memory  SavedRoom
 	Snap    *city.Snapshot // nil = no answer yet
 	Silent  string         // why it has not answered; "" = it has
 	Problem string         // why the switch is not possible; "" = it is possible
@@ -78,7 +78,7 @@ func (r *Runner) Travel(e SwitchCity, known city.Control, keep string) {
 			}
 			a.City = c
 			if keep != "" {
-				if a.Memory, err = ReadMemory(keep); err != nil {
+				if a.Memory, err = ReadSavedRoom(keep); err != nil {
 					r.Log.Warn("the stored state of the control room cannot be read", "error", err)
 				}
 			}

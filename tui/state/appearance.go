@@ -56,7 +56,7 @@ func Relook(m *Room) {
 	names := themeNames(m)
 	if !m.Glanced && m.Around.Ground == groundUnknown && slices.Contains(names[:], AutoTheme) {
 		m.Glanced = true
-		m.Todo = append(m.Todo, feed.AskBackground{})
+		m.Todo = append(m.Todo, feed.QueryBackground{})
 	}
 	t := wantedTheme(m)
 	if t == m.Theme && ascii == m.ASCII {

@@ -24,8 +24,8 @@ func filters(m *Room) map[string]*widget.Filter {
 }
 
 // MemoryOf returns the state of the room that is stored between visits.
-func MemoryOf(m *Room) feed.Memory {
-	out := feed.Memory{Version: feed.MemoryVersion, Focus: string(m.Focus), Zoomed: m.Zoomed,
+func MemoryOf(m *Room) feed.SavedRoom {
+	out := feed.SavedRoom{Version: feed.SavedRoomVersion, Focus: string(m.Focus), Zoomed: m.Zoomed,
 		Hidden: m.Hidden,
 		Moved:  m.Below != m.Around.Below, Mouse: m.Mouse, Filters: map[string]string{},
 		Orders: m.Orders(), History: m.History, Sent: m.Sent,
@@ -40,7 +40,7 @@ func MemoryOf(m *Room) feed.Memory {
 }
 
 // Recall restores the stored state of the room.
-func Recall(m *Room, old feed.Memory) {
+func Recall(m *Room, old feed.SavedRoom) {
 	m.recalled = old
 	m.Greeted = old.Greeted
 	if id := panel.ID(old.Focus); id == panel.IDPeek || m.PanelOf(id).About().ID == id {
@@ -90,7 +90,7 @@ func KeepMemory(m *Room, last bool) []feed.Effect {
 		return nil
 	}
 	m.Noted = text
-	e := feed.Remember{Body: text}
+	e := feed.SaveRoom{Data: text}
 	if m.Mouse != m.recalled.Mouse {
 		e.Mouse, m.recalled.Mouse = m.Mouse, m.Mouse
 	}

@@ -45,8 +45,8 @@ type Appearance struct {
 
 // visitMemory is the state that is stored between visits.
 type visitMemory struct {
-	recalled feed.Memory // the stored state of the last visit
-	Noted    []byte      // the state stored last
+	recalled feed.SavedRoom // the stored state of the last visit
+	Noted    []byte         // the state stored last
 	NotedAt  time.Time
 	Greeting bool // the hint of the first visit is shown
 	Greeted  bool // the hint was dismissed, now or in an earlier visit

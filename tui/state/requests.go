@@ -122,7 +122,7 @@ func Inspected(m *Room, in feed.Inspected) {
 	m.UI++
 	d.Asked, d.Problem = 0, widget.Plain(in.Problem)
 	if in.Problem == "" {
-		d.About = in.About
+		d.About = in.Inspection
 	}
 	dossierChanged(m)
 }
