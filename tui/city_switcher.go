@@ -179,10 +179,10 @@ func (r *room) arrive(a *feed.Arrival) tea.Cmd {
 	r.post(s.r)
 	n := feed.News{Snap: a.Snap}
 	if a.Silent != "" {
-		n.Gone = &a.Silent
+		n.Unreachable = &a.Silent
 	} else if a.Snap != nil {
 		heard := ""
-		n.Gone = &heard
+		n.Unreachable = &heard
 	}
 	todo := append(handle(s.m, now, n), welcome(s.m, a, old.m)...)
 	t.forget()

@@ -132,7 +132,7 @@ func TestHowACityOfTheListComesBack(t *testing.T) {
 	s := among(t, 200, 20)
 	s.m.Under = "bright-lights"
 	for why, want := range map[string]string{"no supervisor is running here": "; run `gcity start` there to start it again", feed.NotYet: feed.NotYet + "; the data shown"} {
-		s.hear(feed.News{Gone: &why})
+		s.hear(feed.News{Unreachable: &why})
 		s.shows(want)
 		s.hides("run `gcity` there")
 	}

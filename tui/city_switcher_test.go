@@ -185,16 +185,16 @@ func TestLookout(t *testing.T) {
 			synctest.Wait()
 			l.Mu.Lock()
 			defer l.Mu.Unlock()
-			return l.Last
+			return l.Published
 		}
-		time.Sleep(2 * feed.LookGap)
+		time.Sleep(2 * feed.FleetRefreshGap)
 		if f := list(); !f.Find("alpha").Known || f.Find("alpha").Brief.Running != 1 || !f.Find("beta").Known {
 			t.Fatalf("%+v", f)
 		}
 		d.Hang("alpha", true)
-		time.Sleep(feed.LookPulse + feed.LookDeadline + 2*feed.LookGap)
+		time.Sleep(feed.FleetPollInterval + feed.FleetPollTimeout + 2*feed.FleetRefreshGap)
 		fakes["beta"].Set(func(s *city.Snapshot) { s.Agents[0].State = city.Quarantined })
-		time.Sleep(2 * feed.LookGap)
+		time.Sleep(2 * feed.FleetRefreshGap)
 		f := list()
 		if c := f.Find("alpha"); c.Mute == "" || c.Brief.Running != 1 || c.Heard.IsZero() {
 			t.Errorf("a city that hangs: %+v", c)
@@ -207,7 +207,7 @@ func TestLookout(t *testing.T) {
 			t.Error("nothing has changed, but the list is sent again")
 		}
 		d.Hang("alpha", false)
-		time.Sleep(feed.LookPulse + 3*feed.LookGap)
+		time.Sleep(feed.FleetPollInterval + 3*feed.FleetRefreshGap)
 		if c := list().Find("alpha"); c.Mute != "" {
 			t.Errorf("it answers again: %+v", c)
 		}
@@ -288,7 +288,7 @@ func BenchmarkLookout(b *testing.B) {
 	r := &feed.Runner{Ctx: b.Context(), Box: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: func() {}}
 	r.Cities.Dir = d
 	l := feed.NewFleetWatcher(r)
-	l.To, l.Heard = r.Box, true
+	l.Mailbox, l.Answered = r.Box, true
 	infos, _ := d.Cities(b.Context())
 	l.Infos = infos
 	for _, in := range infos {
@@ -297,7 +297,7 @@ func BenchmarkLookout(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
 		s, _ := all[i%50].Snapshot(b.Context())
 		l.Take(b.Context(), l.Watched[infos[i%50].Name], s, true)
-		l.TellNews()
+		l.PublishChanges()
 	}
 }
 

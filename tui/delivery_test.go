@@ -35,18 +35,18 @@ func TestUnreadMailIsKept(t *testing.T) {
 	})
 	post := &feed.Sender{}
 	first, second := "first", "second"
-	post.Send(p, epoch, feed.News{Gone: &first})
+	post.Send(p, epoch, feed.News{Unreachable: &first})
 	wg.Wait()
 	for range 3 {
-		post.Send(p, epoch, feed.News{Gone: &second})
+		post.Send(p, epoch, feed.News{Unreachable: &second})
 	}
 	missed := post.Missed()
 	if len(missed) != 3 {
 		t.Fatalf("%d deliveries were missed, want the last 3", len(missed))
 	}
 	for _, d := range missed {
-		if *d.News.Gone != second {
-			t.Errorf("%q was heard, and is brought again", *d.News.Gone)
+		if *d.News.Unreachable != second {
+			t.Errorf("%q was heard, and is brought again", *d.News.Unreachable)
 		}
 	}
 }

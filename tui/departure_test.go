@@ -106,11 +106,11 @@ func TestStoppingTheCityAsks(t *testing.T) {
 	}
 	s.line("stop city", "enter")
 	why := "the controller has exited"
-	s.hear(feed.News{Gone: &why})
+	s.hear(feed.News{Unreachable: &why})
 	s.shows("Leave bright-lights?")
 	s.press("n")
 	why = ""
-	s.hear(feed.News{Gone: &why})
+	s.hear(feed.News{Unreachable: &why})
 	s.line("stop city", "enter", "y")
 	if !left() {
 		t.Error("not stopped")

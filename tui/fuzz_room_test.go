@@ -225,7 +225,7 @@ func (x *explorer) step(what byte) {
 	default:
 		did = "gone"
 		why := []string{"", x.text()}[x.IntN(2)]
-		x.hear(feed.News{Gone: &why, Preferences: &feed.Preferences{Columns: panel.ColumnNames()[:x.IntN(len(panel.ColumnNames()))]}})
+		x.hear(feed.News{Unreachable: &why, Preferences: &feed.Preferences{Columns: panel.ColumnNames()[:x.IntN(len(panel.ColumnNames()))]}})
 	}
 	x.log = append(x.log, did)
 	if n := len(x.log) - 30; n > 0 {

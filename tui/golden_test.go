@@ -349,7 +349,7 @@ func TestGoldenStopped(t *testing.T) {
 		s.size(size[0], size[1])
 		snap, why := demoSnapshot(epoch), "the controller has exited"
 		snap.ShutDown = true
-		s.hear(feed.News{Snap: snap, Gone: &why})
+		s.hear(feed.News{Snap: snap, Unreachable: &why})
 		golden(t, fmt.Sprintf("testdata/stopped-%dx%d.txt", size[0], size[1]), s.text())
 	}
 }

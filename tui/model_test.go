@@ -337,10 +337,10 @@ func TestHelpRunsWhatItFinds(t *testing.T) {
 func TestLostCityIsSaid(t *testing.T) {
 	s := demo(t, 120, 40)
 	why := "the controller has exited"
-	s.hear(feed.News{Gone: &why})
+	s.hear(feed.News{Unreachable: &why})
 	s.shows("the city cannot be reached: the controller has exited")
 	why = ""
-	s.hear(feed.News{Gone: &why})
+	s.hear(feed.News{Unreachable: &why})
 	s.hides("cannot be reached")
 	s.wait(5 * time.Minute)
 	s.shows("no patrol by the controller for 5m")
@@ -367,7 +367,7 @@ func TestRoomLeavesAStoppedCityAtOnce(t *testing.T) {
 			s.change(func(n *city.Snapshot) { n.ShutDown = true })
 			s.shows("the city is shutting down")
 		}
-		s.hear(feed.News{Gone: &why})
+		s.hear(feed.News{Unreachable: &why})
 		s.wait(time.Hour)
 		s.shows(c.banner)
 		if c.shutDown {
@@ -394,10 +394,10 @@ func TestDetailsOfARemovedCity(t *testing.T) {
 		s.press(key)
 		s.hides("this is how it was")
 		why, again := "nobody answers", ""
-		s.hear(feed.News{Gone: &why})
+		s.hear(feed.News{Unreachable: &why})
 		s.wait(5 * time.Second)
 		s.shows("no answer from the city for 5s: this is its last known state")
-		s.hear(feed.News{Gone: &again})
+		s.hear(feed.News{Unreachable: &again})
 		s.hides("this is how it was")
 	}
 }
@@ -411,7 +411,7 @@ func TestTheCityEndsUnderTheQuestion(t *testing.T) {
 	s.shows("Stop 6 agents and the controller?")
 	s.change(func(n *city.Snapshot) { n.ShutDown = true })
 	why := "the controller has exited"
-	s.hear(feed.News{Gone: &why})
+	s.hear(feed.News{Unreachable: &why})
 	s.shows("the city stopped", "Leave bright-lights?")
 	s.hides("the controller?")
 	s.press("enter") // "stay" is preselected

@@ -132,11 +132,11 @@ func receive(m *state.Room, n feed.News) {
 	if n.Preferences != nil {
 		reread(m, *n.Preferences)
 	}
-	if n.Gone != nil {
+	if n.Unreachable != nil {
 		if m.Gone == "" {
 			m.Lone = m.Now
 		}
-		m.Gone = widget.Plain(*n.Gone)
+		m.Gone = widget.Plain(*n.Unreachable)
 	}
 	if m.Stayed.Agent != "" && m.Now.After(m.Stayed.Until) {
 		m.Stayed = state.Stay{}

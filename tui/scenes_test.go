@@ -25,7 +25,11 @@ func allScenes() map[string]func(s *stage) {
 			*s = *newStage(s.t, Options{ASCII: s.m.ASCII})
 			s.size(w, h)
 		},
-		"lost":   func(s *stage) { s.m.Mode = state.Joined; why := "connection refused"; s.hear(feed.News{Gone: &why}) },
+		"lost": func(s *stage) {
+			s.m.Mode = state.Joined
+			why := "connection refused"
+			s.hear(feed.News{Unreachable: &why})
+		},
 		"count":  func(s *stage) { s.press("*", "r") },
 		"themes": func(s *stage) { s.line("theme: ") },
 		"columns": func(s *stage) {

@@ -242,8 +242,8 @@ func TestBridgeReconnects(t *testing.T) {
 		r.Spawn("events", r.StreamEvents)
 		time.Sleep(50 * time.Millisecond)
 		n, _ := r.Box.Take(time.Now())
-		if n.Gone == nil || *n.Gone != "the controller has exited" {
-			t.Errorf("gone: %v", n.Gone)
+		if n.Unreachable == nil || *n.Unreachable != "the controller has exited" {
+			t.Errorf("gone: %v", n.Unreachable)
 		}
 		time.Sleep(time.Minute)
 		m, _ := r.Box.Take(time.Now())
@@ -251,8 +251,8 @@ func TestBridgeReconnects(t *testing.T) {
 		for _, e := range append(n.Events, m.Events...) {
 			seqs = append(seqs, e.Seq)
 		}
-		if m.Gone == nil || *m.Gone != "" || m.Snap == nil {
-			t.Errorf("it is not found again: %v %v", m.Gone, m.Snap)
+		if m.Unreachable == nil || *m.Unreachable != "" || m.Snap == nil {
+			t.Errorf("it is not found again: %v %v", m.Unreachable, m.Snap)
 		}
 		for i, s := range seqs {
 			if s != uint64(i+1) {

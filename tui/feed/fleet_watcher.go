@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	// LookGap is the minimum time between two snapshots of a city that is not shown, and between two lists.
-	LookGap = time.Second
-	// LookPulse is how often a city is checked for an answer, because the stream of an idle city is silent.
-	LookPulse = 5 * time.Second
-	// LookDeadline is the time limit for the answer to such a check.
-	LookDeadline = 2 * time.Second
+	// FleetRefreshGap is the minimum time between two snapshots of a city that is not shown, and between two lists.
+	FleetRefreshGap = time.Second
+	// FleetPollInterval is how often a city is checked for an answer, because the stream of an idle city is silent.
+	FleetPollInterval = 5 * time.Second
+	// FleetPollTimeout is the time limit for the answer to such a check.
+	FleetPollTimeout = 2 * time.Second
 )
 
 // FleetWatcher maintains the list of cities with the state of each city. Each city has its own goroutines and stream,
@@ -31,23 +31,23 @@ type FleetWatcher struct {
 	Mu           sync.Mutex
 	Watched      map[string]*CityWatch // by name
 	Infos        []city.Info
-	gone         string
-	Heard        bool // the directory has answered
+	problem      string
+	Answered     bool // the directory has answered
 	listed       bool // it has returned a list at least once
 	unmaintained bool // currently no process maintains the list
-	To           *Mailbox
-	Last         *fleet.List
+	Mailbox      *Mailbox
+	Published    *fleet.List
 	wake         chan struct{}
 }
 
 // CityWatch is the state of watching one city.
 type CityWatch struct {
-	path   string
-	cancel context.CancelFunc // nil = the city is not watched
-	known  bool
-	brief  fleet.Brief
-	mute   string
-	heard  time.Time
+	path         string
+	cancel       context.CancelFunc // nil = the city is not watched
+	answered     bool
+	summary      fleet.Brief
+	unresponsive string
+	lastAnswer   time.Time
 }
 
 func NewFleetWatcher(r *Runner) *FleetWatcher {
@@ -59,9 +59,9 @@ func NewFleetWatcher(r *Runner) *FleetWatcher {
 func (l *FleetWatcher) SetMailbox(to *Mailbox) {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
-	l.To = to
-	if l.Last != nil {
-		to.putFleet(l.Last)
+	l.Mailbox = to
+	if l.Published != nil {
+		to.putFleet(l.Published)
 	}
 }
 
@@ -77,13 +77,13 @@ func (l *FleetWatcher) Run(ctx context.Context) {
 				break
 			}
 			tries, logged = 0, ""
-			l.enlist(ctx, infos)
+			l.setCities(ctx, infos)
 		}
 		if ctx.Err() != nil {
 			return
 		}
 		nobody, why := errors.Is(cause, city.ErrNoSupervisor), unreachableReason(cause)
-		l.change(func() { l.gone, l.Heard, l.unmaintained = why, true, nobody })
+		l.change(func() { l.problem, l.Answered, l.unmaintained = why, true, nobody })
 		if why != logged && (l.listed || !nobody) {
 			l.r.Log.Warn("the stream of the list of cities ended", "error", cause)
 			logged = why
@@ -104,8 +104,8 @@ func (l *FleetWatcher) change(edit func()) {
 	}
 }
 
-// enlist handles a list from the directory. It watches only the cities that run.
-func (l *FleetWatcher) enlist(ctx context.Context, infos []city.Info) {
+// setCities handles a list from the directory. It watches only the cities that run.
+func (l *FleetWatcher) setCities(ctx context.Context, infos []city.Info) {
 	infos = slices.Clone(infos)
 	for i := range infos {
 		// this process runs this city; the supervisor's entry says that it cannot run
@@ -114,7 +114,7 @@ func (l *FleetWatcher) enlist(ctx context.Context, infos []city.Info) {
 		}
 	}
 	l.change(func() {
-		l.Infos, l.gone, l.Heard, l.listed = infos, "", true, true
+		l.Infos, l.problem, l.Answered, l.listed = infos, "", true, true
 		there := map[string]bool{}
 		for i := range infos {
 			in := &infos[i]
@@ -131,7 +131,7 @@ func (l *FleetWatcher) enlist(ctx context.Context, infos []city.Info) {
 			switch {
 			case in.Running && b.cancel == nil:
 				while, cancel := context.WithCancel(ctx)
-				b.cancel, b.mute = cancel, ""
+				b.cancel, b.unresponsive = cancel, ""
 				name := in.Name
 				l.r.Spawn("city", func(context.Context) { l.follow(while, name, b) })
 				l.r.Spawn("city", func(context.Context) { l.poll(while, name, b) })
@@ -155,8 +155,8 @@ func (b *CityWatch) End() {
 	}
 }
 
-// owned returns the city if this program runs it, or nil.
-func (l *FleetWatcher) owned(b *CityWatch) city.Control {
+// ownCity returns the city if this program runs it, or nil.
+func (l *FleetWatcher) ownCity(b *CityWatch) city.Control {
 	if l.cities.Own != nil && b.path == l.cities.OwnAt {
 		return l.cities.Own
 	}
@@ -165,7 +165,7 @@ func (l *FleetWatcher) owned(b *CityWatch) city.Control {
 
 // follow reads a city's snapshots until ctx ends, with a pause between them.
 func (l *FleetWatcher) follow(ctx context.Context, name string, b *CityWatch) {
-	c := l.owned(b)
+	c := l.ownCity(b)
 	for tries := 0; ; tries++ {
 		var err error
 		if c == nil {
@@ -178,7 +178,7 @@ func (l *FleetWatcher) follow(ctx context.Context, name string, b *CityWatch) {
 				}
 				tries = 0
 				l.Take(ctx, b, s, false)
-				if !pause(ctx, LookGap) {
+				if !pause(ctx, FleetRefreshGap) {
 					return
 				}
 			}
@@ -186,7 +186,7 @@ func (l *FleetWatcher) follow(ctx context.Context, name string, b *CityWatch) {
 		if ctx.Err() != nil {
 			return
 		}
-		l.silence(ctx, b, unreachableReason(err))
+		l.setUnresponsive(ctx, b, unreachableReason(err))
 		if !waitToRetry(ctx, tries+2) {
 			return
 		}
@@ -195,7 +195,7 @@ func (l *FleetWatcher) follow(ctx context.Context, name string, b *CityWatch) {
 
 // poll polls a city to check that it still answers and to get the time of its last patrol.
 func (l *FleetWatcher) poll(ctx context.Context, name string, b *CityWatch) {
-	c := l.owned(b)
+	c := l.ownCity(b)
 	for {
 		var s *city.Snapshot
 		var err error
@@ -203,7 +203,7 @@ func (l *FleetWatcher) poll(ctx context.Context, name string, b *CityWatch) {
 			c, err = l.cities.Dir.City(name)
 		}
 		if err == nil {
-			ask, cancel := context.WithTimeout(ctx, LookDeadline)
+			ask, cancel := context.WithTimeout(ctx, FleetPollTimeout)
 			s, err = c.Snapshot(ask)
 			cancel()
 		}
@@ -211,13 +211,13 @@ func (l *FleetWatcher) poll(ctx context.Context, name string, b *CityWatch) {
 		case ctx.Err() != nil:
 			return
 		case errors.Is(err, context.DeadlineExceeded):
-			l.silence(ctx, b, "no answer within "+LookDeadline.String())
+			l.setUnresponsive(ctx, b, "no answer within "+FleetPollTimeout.String())
 		case err != nil:
-			l.silence(ctx, b, unreachableReason(err))
+			l.setUnresponsive(ctx, b, unreachableReason(err))
 		default:
 			l.Take(ctx, b, s, true)
 		}
-		if !pause(ctx, LookPulse) {
+		if !pause(ctx, FleetPollInterval) {
 			return
 		}
 	}
@@ -231,17 +231,17 @@ func (l *FleetWatcher) Take(ctx context.Context, b *CityWatch, s *city.Snapshot,
 	l.change(func() {
 		if ctx.Err() == nil {
 			if !answer {
-				fresh.Late = b.brief.Late
+				fresh.Late = b.summary.Late
 			}
-			b.brief, b.known, b.mute, b.heard = fresh, true, "", now
+			b.summary, b.answered, b.unresponsive, b.lastAnswer = fresh, true, "", now
 		}
 	})
 }
 
-func (l *FleetWatcher) silence(ctx context.Context, b *CityWatch, why string) {
+func (l *FleetWatcher) setUnresponsive(ctx context.Context, b *CityWatch, why string) {
 	l.change(func() {
 		if ctx.Err() == nil {
-			b.mute = why
+			b.unresponsive = why
 		}
 	})
 }
@@ -255,9 +255,9 @@ func (l *FleetWatcher) publish(ctx context.Context) {
 			return
 		case <-l.wake:
 		}
-		gap := LookGap
-		if l.TellNews() {
-			gap = LookGap / 10
+		gap := FleetRefreshGap
+		if l.PublishChanges() {
+			gap = FleetRefreshGap / 10
 		}
 		if !pause(ctx, gap) {
 			return
@@ -265,40 +265,40 @@ func (l *FleetWatcher) publish(ctx context.Context) {
 	}
 }
 
-// TellNews sends the list if it has changed. It reports whether a running city has not answered yet.
-func (l *FleetWatcher) TellNews() (early bool) {
+// PublishChanges sends the list if it has changed. It reports whether a running city has not answered yet.
+func (l *FleetWatcher) PublishChanges() (early bool) {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
-	if !l.Heard {
+	if !l.Answered {
 		return true
 	}
 	f := l.list()
 	for i := range f.Rows {
 		early = early || f.Rows[i].Info.Running && !f.Rows[i].Known && f.Rows[i].Mute == ""
 	}
-	if l.Last != nil && reflect.DeepEqual(f, l.Last) {
+	if l.Published != nil && reflect.DeepEqual(f, l.Published) {
 		return early
 	}
-	if l.Last = f; l.To != nil {
-		l.To.putFleet(f)
+	if l.Published = f; l.Mailbox != nil {
+		l.Mailbox.putFleet(f)
 	}
 	return early
 }
 
 // list returns the current list. The caller must hold l.Mu.
 func (l *FleetWatcher) list() *fleet.List {
-	f := &fleet.List{Gone: l.gone, None: l.unmaintained && !l.listed,
+	f := &fleet.List{Gone: l.problem, None: l.unmaintained && !l.listed,
 		Rows: make([]fleet.City, len(l.Infos))}
 	for i, in := range l.Infos {
 		c := &f.Rows[i]
 		c.Info, c.Shown = in, widget.Plain(in.Name)
 		if b := l.Watched[in.Name]; b != nil {
-			c.Brief, c.Known, c.Mute = b.brief, b.known, b.mute
+			c.Brief, c.Known, c.Mute = b.summary, b.answered, b.unresponsive
 			if !in.Running {
 				c.Mute = ""
 			}
 			if c.Mute != "" || !in.Running {
-				c.Heard = b.heard
+				c.Heard = b.lastAnswer
 			}
 		}
 	}

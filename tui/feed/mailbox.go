@@ -15,11 +15,11 @@ import (
 type News struct {
 	Snap *city.Snapshot // nil = nothing new
 	// why the city does not answer; "" = it answers again; nil = nothing new
-	Gone    *string
-	Events  []events.Event // oldest first
-	Results []Result
-	Found   []FoundBeads
-	Pane    *terminal.News
+	Unreachable *string
+	Events      []events.Event // oldest first
+	Results     []Result
+	Found       []FoundBeads
+	Pane        *terminal.News
 
 	Preferences *Preferences // changed preferences
 	Inspected   []Inspected
@@ -30,7 +30,7 @@ type News struct {
 }
 
 func (n *News) Empty() bool {
-	return n.Snap == nil && n.Gone == nil && len(n.Events) == 0 && len(n.Results) == 0 &&
+	return n.Snap == nil && n.Unreachable == nil && len(n.Events) == 0 && len(n.Results) == 0 &&
 		len(n.Found) == 0 && n.Pane == nil && n.Preferences == nil && len(n.Inspected) == 0 &&
 		len(n.Dug) == 0 && n.Edited == nil && n.Fleet == nil && n.Arrival == nil
 }
@@ -65,7 +65,7 @@ func (b *Mailbox) Put(change func(*News)) {
 func (b *Mailbox) PutSnapshot(s *city.Snapshot) {
 	b.Put(func(n *News) {
 		ok := ""
-		n.Gone = &ok
+		n.Unreachable = &ok
 		if n.Snap == nil || s.Rev > n.Snap.Rev || !s.Started.Equal(n.Snap.Started) ||
 			// the stream may lag behind an answer
 			s.Rev == n.Snap.Rev && !s.Patrol.Last.Before(n.Snap.Patrol.Last) {
@@ -74,7 +74,7 @@ func (b *Mailbox) PutSnapshot(s *city.Snapshot) {
 	})
 }
 
-func (b *Mailbox) putGone(why string) { b.Put(func(n *News) { n.Gone = &why }) }
+func (b *Mailbox) putGone(why string) { b.Put(func(n *News) { n.Unreachable = &why }) }
 
 func (b *Mailbox) PutEvent(e events.Event) {
 	b.Put(func(n *News) {
@@ -140,7 +140,7 @@ func (b *Mailbox) PutArrival(a *Arrival) {
 func (b *Mailbox) Drop(newer *city.Snapshot) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.pending.Preferences, b.pending.Pane, b.pending.Gone, b.pending.Arrival = nil, nil, nil, nil
+	b.pending.Preferences, b.pending.Pane, b.pending.Unreachable, b.pending.Arrival = nil, nil, nil, nil
 	if newer != nil {
 		b.pending.Snap = nil
 	}
