@@ -81,7 +81,7 @@ func (s *inCity) answer() {
 			case feed.SendCommands:
 				s.run.SendCommands(e)
 			case feed.RunTasks:
-				s.run.Dispatch(e)
+				s.run.RunTasks(e)
 			case feed.QueryBeads:
 				s.run.Seek(e)
 			}

@@ -170,7 +170,7 @@ func (r *room) arrive(a *feed.Arrival) tea.Cmd {
 	if person != nil {
 		takePerson(s.m, *person)
 	}
-	s.r.Box.Drop(a.Snap)
+	s.r.Box.DropOutdated(a.Snap)
 	if a.Snap != nil && s.r.Box.Behind(a.Snap.Seq) {
 		s.m.Events.Reset()
 	}

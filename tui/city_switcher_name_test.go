@@ -84,8 +84,8 @@ func TestSwitchToACityHasADeadline(t *testing.T) {
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		n, _ := r.Box.Take(time.Now())
-		if n.Arrival == nil || n.Arrival.Problem == "" {
-			t.Errorf("it is not reported that the list does not answer: %+v", n.Arrival)
+		if n.OpenedCity == nil || n.OpenedCity.Problem == "" {
+			t.Errorf("it is not reported that the list does not answer: %+v", n.OpenedCity)
 		}
 		cancel()
 		r.Goroutines.Wait()
@@ -95,10 +95,10 @@ func TestSwitchToACityHasADeadline(t *testing.T) {
 // A late result of a canceled switch does not replace the result of the next switch.
 func TestTheNewerSwitchCounts(t *testing.T) {
 	b := feed.NewMailbox()
-	b.PutArrival(&feed.Arrival{SwitchCity: feed.SwitchCity{ID: 2, Name: "beta"}})
-	b.PutArrival(&feed.Arrival{SwitchCity: feed.SwitchCity{ID: 1, Name: "alpha"}, Problem: "no answer"})
-	if n, _ := b.Take(time.Now()); n.Arrival == nil || n.Arrival.ID != 2 {
-		t.Errorf("arrived: %+v", n.Arrival)
+	b.PutOpenedCity(&feed.Arrival{SwitchCity: feed.SwitchCity{ID: 2, Name: "beta"}})
+	b.PutOpenedCity(&feed.Arrival{SwitchCity: feed.SwitchCity{ID: 1, Name: "alpha"}, Problem: "no answer"})
+	if n, _ := b.Take(time.Now()); n.OpenedCity == nil || n.OpenedCity.ID != 2 {
+		t.Errorf("arrived: %+v", n.OpenedCity)
 	}
 }
 

@@ -194,11 +194,11 @@ func TestOlderEvents(t *testing.T) {
 	if asked() != nil {
 		t.Error("asked twice")
 	}
-	s.hear(feed.News{Dug: []feed.LoadedHistory{{ID: q.ID + 1, Events: happened(1, 2)}}})
+	s.hear(feed.News{HistoryPages: []feed.LoadedHistory{{ID: q.ID + 1, Events: happened(1, 2)}}})
 	if len(s.m.Events.Rows) != 30 {
 		t.Error("the answer to another question is taken")
 	}
-	s.hear(feed.News{Dug: []feed.LoadedHistory{{ID: q.ID, Events: happened(1501, 500)}}})
+	s.hear(feed.News{HistoryPages: []feed.LoadedHistory{{ID: q.ID, Events: happened(1501, 500)}}})
 	if len(s.m.Events.Rows) != 530 || s.m.Events.CursorSeq() != 2001 || !s.m.Events.Frozen {
 		t.Errorf("%d rows, cursor on %d", len(s.m.Events.Rows), s.m.Events.CursorSeq())
 	}
@@ -208,11 +208,11 @@ func TestOlderEvents(t *testing.T) {
 	}
 	s.press("g")
 	q = asked()
-	s.hear(feed.News{Dug: []feed.LoadedHistory{{ID: q.ID, Problem: "the disk is gone"}}})
+	s.hear(feed.News{HistoryPages: []feed.LoadedHistory{{ID: q.ID, Problem: "the disk is gone"}}})
 	s.shows("the disk is gone")
 	s.press("esc", "g", "k")
 	q = asked()
-	s.hear(feed.News{Dug: []feed.LoadedHistory{{ID: q.ID, Events: happened(1401, 100), Complete: true}}})
+	s.hear(feed.News{HistoryPages: []feed.LoadedHistory{{ID: q.ID, Events: happened(1401, 100), Complete: true}}})
 	s.press("g")
 	if asked() != nil {
 		t.Error("asked for what is before the beginning")
@@ -245,7 +245,7 @@ func TestOlderEventsBehindAFilter(t *testing.T) {
 			t.Fatalf("asked for what is before %d, not %d", q.Before, first)
 		}
 		first -= feed.DigPage
-		s.hear(feed.News{Dug: []feed.LoadedHistory{{ID: q.ID, Events: happened(first, feed.DigPage)}}})
+		s.hear(feed.News{HistoryPages: []feed.LoadedHistory{{ID: q.ID, Events: happened(first, feed.DigPage)}}})
 	}
 	if n := len(s.m.Events.Rows); pages == 0 || n < panel.DigMost || n >= panel.DigMost+feed.DigPage {
 		t.Errorf("%d pages, %d rows", pages, n)

@@ -168,7 +168,7 @@ func (x *explorer) answer() {
 			about.Prompt, about.PromptFile, about.PromptMode, about.Problems = x.text(), x.text(), x.text(), []string{x.text()}
 			x.hear(feed.News{Inspected: []feed.Inspected{{ID: e.ID, Inspection: about, Problem: why}}})
 		case feed.LoadHistory:
-			x.hear(feed.News{Dug: []feed.LoadedHistory{{ID: e.ID, Events: demoEvents(x.now), Complete: x.IntN(2) == 0, Problem: why}}})
+			x.hear(feed.News{HistoryPages: []feed.LoadedHistory{{ID: e.ID, Events: demoEvents(x.now), Complete: x.IntN(2) == 0, Problem: why}}})
 		case feed.Watch:
 			p := terminal.News{Agent: e.Agent, Session: e.Session, Run: e.Run, Problem: why, Ended: x.IntN(3) == 0, Fed: uint64(x.IntN(1000))}
 			if e.Run == "" && x.IntN(4) > 0 {

@@ -418,7 +418,7 @@ func TestTasks(t *testing.T) {
 	f.beads = someMail()
 	box, broken := feed.NewMailbox(), make(chan struct{}, 1)
 	r := &feed.Runner{Ctx: t.Context(), City: f, Box: box, Log: slog.New(slog.DiscardHandler), Fail: func() { broken <- struct{}{} }}
-	r.Dispatch(feed.RunTasks{ID: 7, Title: "all", Tasks: []feed.Task{
+	r.RunTasks(feed.RunTasks{ID: 7, Title: "all", Tasks: []feed.Task{
 		feed.SendMail{Message: mail.Message{To: "builder", Subject: "a"}}, feed.ReadMail{ID: "gc-231"}, feed.ReadMail{ID: "gc-999"}, feed.ArchiveMail{ID: "gc-229"},
 		feed.Sling{Request: city.SlingRequest{Target: "builder", Bead: "gc-1"}}}})
 	r.Goroutines.Wait()
@@ -439,7 +439,7 @@ func TestTasks(t *testing.T) {
 		}
 	}
 	f.fail = map[string]string{"gc-231": "panic"}
-	r.Dispatch(feed.RunTasks{ID: 8, Title: "x", Tasks: []feed.Task{feed.ArchiveMail{ID: "gc-231"}}})
+	r.RunTasks(feed.RunTasks{ID: 8, Title: "x", Tasks: []feed.Task{feed.ArchiveMail{ID: "gc-231"}}})
 	r.Goroutines.Wait()
 	select {
 	case <-broken:

@@ -44,7 +44,7 @@ func (r *room) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 			return r, nil
 		}
 		cmd := r.carryOut(handle(r.m, d.At, d.News))
-		if a := d.News.Arrival; a != nil && a.ID == r.m.Going.ID {
+		if a := d.News.OpenedCity; a != nil && a.ID == r.m.Going.ID {
 			cmd = tea.Sequence(cmd, r.arrive(a))
 		}
 		return r, cmd
@@ -66,7 +66,7 @@ func (r *room) carryOut(todo []feed.Effect) tea.Cmd {
 		case feed.SendCommands:
 			r.r.SendCommands(e)
 		case feed.RunTasks:
-			r.r.Dispatch(e)
+			r.r.RunTasks(e)
 		case feed.QueryBeads:
 			r.r.Seek(e)
 		case feed.Inspect:
@@ -77,7 +77,7 @@ func (r *room) carryOut(todo []feed.Effect) tea.Cmd {
 			r.r.Watch(e)
 		case feed.Copy:
 			if e.Program {
-				r.r.Clip(e)
+				r.r.CopyText(e)
 			} else {
 				cmd = tea.Raw(feed.ClipboardSequence(e.Text, r.r.Tmux))
 			}

@@ -152,7 +152,7 @@ func receive(m *state.Room, n feed.News) {
 		m.KeepUp()
 	}
 	m.Events.Aim(m.Now)
-	for _, d := range n.Dug {
+	for _, d := range n.HistoryPages {
 		state.OlderLoaded(m, d)
 	}
 	receiveEvents(m, n.Events)

@@ -191,7 +191,7 @@ func visitAgent(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.R
 // readText runs a pager in the terminal. The control room reports a failure of the pager.
 func readText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.Room, text string) {
 	defer r.Guard("pager")
-	err := feed.PageThrough(ctx, o, text)
+	err := feed.ShowInPager(ctx, o, text)
 	m.Now = r.Now()
 	m.UI++
 	if err != nil {

@@ -184,7 +184,7 @@ func TestMailboxNeverWaits(t *testing.T) {
 
 func TestMailboxPacesThePane(t *testing.T) {
 	b := feed.NewMailbox()
-	b.Pace(500 * time.Millisecond)
+	b.SetPaneGap(500 * time.Millisecond)
 	look := func(at time.Duration, urgent bool) (bool, time.Time) {
 		b.PutPane(terminal.News{Urgent: urgent})
 		n, next := b.Take(epoch.Add(at))

@@ -145,7 +145,7 @@ func TestClipByProgram(t *testing.T) {
 	run := func() feed.Result {
 		t.Helper()
 		r := &feed.Runner{Ctx: ctx, Box: feed.NewMailbox(), Getenv: feed.Environment([]string{"WAYLAND_DISPLAY=wayland-0"}), Fail: cancel}
-		r.Clip(feed.Copy{ID: 7, What: "name", Text: "builder\nidle"})
+		r.CopyText(feed.Copy{ID: 7, What: "name", Text: "builder\nidle"})
 		r.Goroutines.Wait()
 		n, _ := r.Box.Take(time.Now())
 		if len(n.Results) != 1 || n.Results[0].ID != 7 {

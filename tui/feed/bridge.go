@@ -34,7 +34,7 @@ func (r *Runner) StreamSnapshots(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		r.Box.putGone(unreachableReason(cause))
+		r.Box.putUnreachable(unreachableReason(cause))
 		r.Log.Warn("the stream of snapshots ended", "error", cause)
 		if !waitToRetry(ctx, tries) {
 			return
@@ -57,7 +57,7 @@ func unreachableReason(err error) string {
 // StreamEvents puts the city's events into the mailbox until ctx ends, starting with the backlog. Each event arrives
 // once.
 func (r *Runner) StreamEvents(ctx context.Context) {
-	after := r.Box.last()
+	after := r.Box.lastEvent()
 	known := after > 0
 	for tries := 0; ; tries++ {
 		if !known {

@@ -85,7 +85,7 @@ func (r *Runner) EditDraft(ctx context.Context, o Terminal, what Edit) (d *Draft
 		return d, err
 	}
 	p.Cmd.Stdin = o.In
-	return d, lend(ctx, o, p)
+	return d, runInForeground(ctx, o, p)
 }
 
 // CheckDraft checks an edited draft and returns the result. It removes an unchanged draft. failed is the editor's

@@ -21,18 +21,18 @@ type News struct {
 	Found       []FoundBeads
 	Pane        *terminal.News
 
-	Preferences *Preferences // changed preferences
-	Inspected   []Inspected
-	Dug         []LoadedHistory
-	Edited      *Edited     // the result of an edit; nil = nothing new
-	Fleet       *fleet.List // the cities; nil = nothing new
-	Arrival     *Arrival
+	Preferences  *Preferences // changed preferences
+	Inspected    []Inspected
+	HistoryPages []LoadedHistory
+	Edited       *Edited     // the result of an edit; nil = nothing new
+	Fleet        *fleet.List // the cities; nil = nothing new
+	OpenedCity   *Arrival
 }
 
 func (n *News) Empty() bool {
 	return n.Snap == nil && n.Unreachable == nil && len(n.Events) == 0 && len(n.Results) == 0 &&
 		len(n.Found) == 0 && n.Pane == nil && n.Preferences == nil && len(n.Inspected) == 0 &&
-		len(n.Dug) == 0 && n.Edited == nil && n.Fleet == nil && n.Arrival == nil
+		len(n.HistoryPages) == 0 && n.Edited == nil && n.Fleet == nil && n.OpenedCity == nil
 }
 
 // MaxPending is the number of events kept while the model does not read. Temporarily there may be twice as many. Older
@@ -74,7 +74,7 @@ func (b *Mailbox) PutSnapshot(s *city.Snapshot) {
 	})
 }
 
-func (b *Mailbox) putGone(why string) { b.Put(func(n *News) { n.Unreachable = &why }) }
+func (b *Mailbox) putUnreachable(why string) { b.Put(func(n *News) { n.Unreachable = &why }) }
 
 func (b *Mailbox) PutEvent(e events.Event) {
 	b.Put(func(n *News) {
@@ -89,8 +89,8 @@ func (b *Mailbox) PutEvent(e events.Event) {
 	})
 }
 
-// last returns the sequence number of the newest event that was added; 0 = none.
-func (b *Mailbox) last() uint64 {
+// lastEvent returns the sequence number of the newest event that was added; 0 = none.
+func (b *Mailbox) lastEvent() uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.newest
@@ -104,8 +104,8 @@ func (b *Mailbox) PutPreferences(p Preferences) { b.Put(func(n *News) { n.Prefer
 
 func (b *Mailbox) PutPane(p terminal.News) { b.Put(func(n *News) { n.Pane = &p }) }
 
-// Pace sets the minimum time between two updates of the pane.
-func (b *Mailbox) Pace(gap time.Duration) {
+// SetPaneGap sets the minimum time between two updates of the pane.
+func (b *Mailbox) SetPaneGap(gap time.Duration) {
 	b.mu.Lock()
 	b.paneGap = gap
 	b.mu.Unlock()
@@ -127,20 +127,20 @@ func (b *Mailbox) Take(now time.Time) (n News, next time.Time) {
 	return n, time.Time{}
 }
 
-func (b *Mailbox) PutArrival(a *Arrival) {
+func (b *Mailbox) PutOpenedCity(a *Arrival) {
 	b.Put(func(n *News) {
 		// the answer of a canceled switch may arrive late
-		if n.Arrival == nil || n.Arrival.ID < a.ID {
-			n.Arrival = a
+		if n.OpenedCity == nil || n.OpenedCity.ID < a.ID {
+			n.OpenedCity = a
 		}
 	})
 }
 
-// Drop removes outdated news when a room is shown again.
-func (b *Mailbox) Drop(newer *city.Snapshot) {
+// DropOutdated removes outdated news when a room is shown again.
+func (b *Mailbox) DropOutdated(newer *city.Snapshot) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.pending.Preferences, b.pending.Pane, b.pending.Unreachable, b.pending.Arrival = nil, nil, nil, nil
+	b.pending.Preferences, b.pending.Pane, b.pending.Unreachable, b.pending.OpenedCity = nil, nil, nil, nil
 	if newer != nil {
 		b.pending.Snap = nil
 	}

@@ -14,20 +14,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// PageThrough runs the pager as the foreground program of the terminal until it ends or ctx ends. The pager has its
+// ShowInPager runs the pager as the foreground program of the terminal until it ends or ctx ends. The pager has its
 // own process group, so that ctrl+c does not end the city. ctrl+z is disabled. A pager that stops itself is
 // continued, because no shell would continue it. The terminal's modes are restored in any case.
-func PageThrough(ctx context.Context, o Terminal, text string) (err error) {
+func ShowInPager(ctx context.Context, o Terminal, text string) (err error) {
 	p, err := pager(ctx, o.Environ)
 	if err != nil {
 		return err
 	}
 	p.Cmd.Stdin = strings.NewReader(text)
-	return lend(ctx, o, p)
+	return runInForeground(ctx, o, p)
 }
 
-// lend gives the terminal to a program until it ends or ctx ends; see PageThrough.
-func lend(ctx context.Context, o Terminal, p foreground) error {
+// runInForeground gives the terminal to a program until it ends or ctx ends; see PageThrough.
+func runInForeground(ctx context.Context, o Terminal, p foreground) error {
 	cmd := p.Cmd
 	fd := int(o.In.Fd())
 	before, err := unix.IoctlGetTermios(fd, unix.TCGETS)
@@ -48,7 +48,7 @@ func lend(ctx context.Context, o Terminal, p foreground) error {
 	_, _ = io.WriteString(o.Out, saveModes)
 	ran := cmd.Start()
 	if ran == nil {
-		keepAwake(cmd.Process.Pid)
+		keepRunning(cmd.Process.Pid)
 		ran = cmd.Wait()
 	}
 	signal.Ignore(syscall.SIGTTOU) // this process is in the background now
@@ -66,9 +66,9 @@ func lend(ctx context.Context, o Terminal, p foreground) error {
 	return err
 }
 
-// keepAwake continues a process group whenever its leader, a child of this process, stops. It returns when the
+// keepRunning continues a process group whenever its leader, a child of this process, stops. It returns when the
 // leader has ended, and does not reap it.
-func keepAwake(leader int) {
+func keepRunning(leader int) {
 	for {
 		var info unix.Siginfo
 		err := unix.Waitid(unix.P_PID, leader, &info, unix.WEXITED|unix.WSTOPPED|unix.WNOWAIT, nil)
@@ -80,15 +80,15 @@ func keepAwake(leader int) {
 		}
 		// if the group has ended, the next iteration notices it
 		_ = unix.Kill(-leader, unix.SIGCONT)
-		time.Sleep(awakePause)
+		time.Sleep(continuePause)
 	}
 }
 
 const (
 	// stoppedChild is CLD_STOPPED of siginfo_t: a child has stopped.
 	stoppedChild = 5
-	// awakePause limits the rate of continuing a program that stops repeatedly.
-	awakePause = 20 * time.Millisecond
+	// continuePause limits the rate of continuing a program that stops repeatedly.
+	continuePause = 20 * time.Millisecond
 )
 
 // pager returns the command of $PAGER, or otherwise of less or more.

@@ -15,13 +15,13 @@ import (
 	"gcity/tui/widget"
 )
 
-// Clip copies a text with a clipboard program.
-func (r *Runner) Clip(e Copy) {
+// CopyText copies a text with a clipboard program.
+func (r *Runner) CopyText(e Copy) {
 	r.Spawn("clipboard", func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, clipboardDeadline)
 		defer cancel()
 		res := Result{ID: e.ID, Title: "copying", Total: 1}
-		said, err := r.copyBy(ctx, e.Text)
+		said, err := r.copyWithProgram(ctx, e.Text)
 		switch {
 		case errors.Is(ctx.Err(), context.DeadlineExceeded):
 			res.Failures = []string{fmt.Sprintf("the %s may not have been copied: the clipboard "+
@@ -35,8 +35,8 @@ func (r *Runner) Clip(e Copy) {
 	})
 }
 
-// copyBy runs the clipboard program of the display, and returns its name.
-func (r *Runner) copyBy(ctx context.Context, text string) (string, error) {
+// copyWithProgram runs the clipboard program of the display, and returns its name.
+func (r *Runner) copyWithProgram(ctx context.Context, text string) (string, error) {
 	argv := clipboardProgram(r.Getenv)
 	path, err := exec.LookPath(argv[0])
 	if err != nil {
@@ -77,7 +77,7 @@ func (r *Runner) LoadHistory(q LoadHistory) {
 			d.Events = append(d.Events, found[i])
 		}
 		d.Complete = err == nil && len(found) < DigPage
-		r.Box.Put(func(n *News) { n.Dug = append(n.Dug, d) })
+		r.Box.Put(func(n *News) { n.HistoryPages = append(n.HistoryPages, d) })
 	})
 }
 
@@ -119,8 +119,8 @@ func (r *Runner) Save(s Save) {
 
 // SendCityCommand sends a command to a city, unless its name now refers to another city.
 func (r *Runner) SendCityCommand(e SendCityCommand) {
-	r.toDirectory(e.ID, e.Title, func(ctx context.Context, d city.Directory) (string, error) {
-		if err := r.same(ctx, d, e.Target.Name, e.Target.Path); err != nil {
+	r.changeCityList(e.ID, e.Title, func(ctx context.Context, d city.Directory) (string, error) {
+		if err := r.checkCityFolder(ctx, d, e.Target.Name, e.Target.Path); err != nil {
 			return "", err
 		}
 		c, err := r.Top().Cities.city(e.Target.Name, e.Target.Path)
@@ -133,7 +133,7 @@ func (r *Runner) SendCityCommand(e SendCityCommand) {
 }
 
 func (r *Runner) RegisterCity(e RegisterCity) {
-	r.toDirectory(e.ID, "registering", func(ctx context.Context, d city.Directory) (string, error) {
+	r.changeCityList(e.ID, "registering", func(ctx context.Context, d city.Directory) (string, error) {
 		reg, ok := d.(city.Registrar)
 		if !ok {
 			return "", errors.New(describe.Fixed)
@@ -144,12 +144,12 @@ func (r *Runner) RegisterCity(e RegisterCity) {
 }
 
 func (r *Runner) UnregisterCity(e UnregisterCity) {
-	r.toDirectory(e.ID, "stopping", func(ctx context.Context, d city.Directory) (string, error) {
+	r.changeCityList(e.ID, "stopping", func(ctx context.Context, d city.Directory) (string, error) {
 		reg, ok := d.(city.Registrar)
 		if !ok {
 			return "", errors.New(describe.Fixed)
 		}
-		if err := r.same(ctx, d, e.Name, e.Path); err != nil {
+		if err := r.checkCityFolder(ctx, d, e.Name, e.Path); err != nil {
 			return "", err
 		}
 		receipt, err := reg.Unregister(ctx, e.Name)
@@ -157,8 +157,8 @@ func (r *Runner) UnregisterCity(e UnregisterCity) {
 	})
 }
 
-// same returns an error if a name no longer refers to the city in a folder.
-func (r *Runner) same(ctx context.Context, d city.Directory, name, path string) error {
+// checkCityFolder returns an error if a name no longer refers to the city in a folder.
+func (r *Runner) checkCityFolder(ctx context.Context, d city.Directory, name, path string) error {
 	all, err := d.Cities(ctx)
 	if err != nil {
 		return err
@@ -171,8 +171,8 @@ func (r *Runner) same(ctx context.Context, d city.Directory, name, path string) 
 	return fmt.Errorf("%s is no longer the city in %s", name, path)
 }
 
-// toDirectory runs an operation on the list of cities and puts the result into the mailbox.
-func (r *Runner) toDirectory(id int, title string,
+// changeCityList runs an operation on the list of cities and puts the result into the mailbox.
+func (r *Runner) changeCityList(id int, title string,
 	do func(ctx context.Context, d city.Directory) (string, error)) {
 	r.Spawn("fleet", func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, commandDeadline)
@@ -194,8 +194,8 @@ func (r *Runner) toDirectory(id int, title string,
 	})
 }
 
-// Dispatch runs tasks and puts their result into the mailbox.
-func (r *Runner) Dispatch(d RunTasks) {
+// RunTasks runs tasks and puts their result into the mailbox.
+func (r *Runner) RunTasks(d RunTasks) {
 	r.Spawn("errand", func(ctx context.Context) {
 		res := Result{ID: d.ID, Title: d.Title, Total: len(d.Tasks), FailuresOnly: d.FailuresOnly}
 		for i, e := range d.Tasks {

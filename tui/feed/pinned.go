@@ -28,7 +28,7 @@ func (r *Runner) pin(ctx context.Context, d city.Directory, name, path string) (
 	error) {
 	ctx, cancel := context.WithTimeout(ctx, listAnswers)
 	defer cancel()
-	err := r.same(ctx, d, name, path)
+	err := r.checkCityFolder(ctx, d, name, path)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return nil, fmt.Errorf("the list of cities did not arrive within %s", listAnswers)
 	}
@@ -42,7 +42,9 @@ func (r *Runner) pin(ctx context.Context, d city.Directory, name, path string) (
 	return pinned{c, r, d, name, path}, nil
 }
 
-func (p pinned) same(ctx context.Context) error { return p.r.same(ctx, p.dir, p.name, p.path) }
+func (p pinned) same(ctx context.Context) error {
+	return p.r.checkCityFolder(ctx, p.dir, p.name, p.path)
+}
 
 // seen returns an error if a snapshot is from another city.
 func (p pinned) seen(ctx context.Context, s *city.Snapshot) error {

@@ -88,7 +88,7 @@ func (r *Runner) Watch(w Watch) {
 	if w.Focused {
 		gap = 0
 	}
-	r.Box.Pace(gap)
+	r.Box.SetPaneGap(gap)
 	if r.Viewer != nil { // the room of all cities has no viewer
 		r.Viewer.Show(w)
 	}

@@ -63,7 +63,7 @@ func (r *Runner) Travel(e SwitchCity, known city.Control, keep string) {
 	a := &Arrival{SwitchCity: e}
 	dir := r.Top().Cities.Dir
 	r.Spawn("travel", func(ctx context.Context) {
-		defer func() { r.Box.PutArrival(a) }()
+		defer func() { r.Box.PutOpenedCity(a) }()
 		var c city.Control
 		switch {
 		case e.Name == "": // all cities
