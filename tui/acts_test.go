@@ -39,7 +39,7 @@ start_command = "exec cat"
 func newInCity(t *testing.T) *inCity {
 	f := controllertest.Start(t, harbor)
 	f.Await(t, func(n *city.Snapshot) bool { return n.Count()[city.Running] == 2 })
-	s := &inCity{newStage(t, Options{}), f, &feed.Runner{Ctx: t.Context(), City: f, Box: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler)}}
+	s := &inCity{newStage(t, Options{}), f, &feed.Runner{Ctx: t.Context(), City: f, Mailbox: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler)}}
 	s.now = time.Now()
 	s.size(120, 40)
 	s.look()
@@ -87,7 +87,7 @@ func (s *inCity) answer() {
 			}
 		}
 		s.run.Goroutines.Wait()
-		n, _ := s.run.Box.Take(s.now)
+		n, _ := s.run.Mailbox.Take(s.now)
 		if n.Empty() {
 			return
 		}

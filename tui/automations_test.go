@@ -343,7 +343,7 @@ func TestSeekAlwaysAnswers(t *testing.T) {
 		want string
 	}{{f, "the store is gone"}, {slowCity{f}, "no answer from the city within 10s"}} {
 		box := feed.NewMailbox()
-		r := &feed.Runner{Ctx: t.Context(), City: c.city, Box: box, Log: slog.New(slog.DiscardHandler), Fail: func() { t.Error(errors.New("it panicked")) }}
+		r := &feed.Runner{Ctx: t.Context(), City: c.city, Mailbox: box, Log: slog.New(slog.DiscardHandler), Fail: func() { t.Error(errors.New("it panicked")) }}
 		r.Seek(feed.QueryBeads{ID: 7})
 		r.Wait()
 		n, _ := box.Take(epoch)

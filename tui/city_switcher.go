@@ -87,7 +87,7 @@ func (t *roomSwitcher) move(s *cityRoom) {
 	t.visits++
 	s.visit = t.visits
 	t.mu.Lock()
-	t.box = s.r.Box
+	t.box = s.r.Mailbox
 	t.mu.Unlock()
 	ctx, leave := context.WithCancel(t.root.Ctx)
 	s.leave = leave
@@ -99,7 +99,7 @@ func (t *roomSwitcher) move(s *cityRoom) {
 		s.r.Listen(ctx, t.fresh, pulse)
 	}
 	if t.watcher != nil {
-		t.watcher.SetMailbox(s.r.Box)
+		t.watcher.SetMailbox(s.r.Mailbox)
 	}
 }
 
@@ -170,8 +170,8 @@ func (r *room) arrive(a *feed.Arrival) tea.Cmd {
 	if person != nil {
 		takePerson(s.m, *person)
 	}
-	s.r.Box.DropOutdated(a.Snap)
-	if a.Snap != nil && s.r.Box.Behind(a.Snap.Seq) {
+	s.r.Mailbox.DropOutdated(a.Snap)
+	if a.Snap != nil && s.r.Mailbox.Behind(a.Snap.Seq) {
 		s.m.Events.Reset()
 	}
 	t.move(s)

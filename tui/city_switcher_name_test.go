@@ -78,12 +78,12 @@ func TestSwitchToACityHasADeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		d := silentList{citytest.NewMachine(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}))}
-		r := &feed.Runner{Ctx: ctx, Box: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: cancel}
+		r := &feed.Runner{Ctx: ctx, Mailbox: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: cancel}
 		r.Cities = feed.Directory{Dir: d}
 		r.Travel(feed.SwitchCity{ID: 1, Name: "alpha", Path: "/alpha"}, nil, "")
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		n, _ := r.Box.Take(time.Now())
+		n, _ := r.Mailbox.Take(time.Now())
 		if n.OpenedCity == nil || n.OpenedCity.Problem == "" {
 			t.Errorf("it is not reported that the list does not answer: %+v", n.OpenedCity)
 		}

@@ -176,10 +176,10 @@ func TestLookout(t *testing.T) {
 			d.Put(name, "/"+name, fakes[name])
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		r := &feed.Runner{Ctx: ctx, Box: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: cancel}
+		r := &feed.Runner{Ctx: ctx, Mailbox: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: cancel}
 		r.Cities.Dir = d
 		l := feed.NewFleetWatcher(r)
-		l.SetMailbox(r.Box)
+		l.SetMailbox(r.Mailbox)
 		r.Spawn("cities", l.Run)
 		list := func() *fleet.List {
 			synctest.Wait()
@@ -285,10 +285,10 @@ func fifty() (*citytest.Machine, []*citytest.Fake) {
 // BenchmarkLookout measures the update of the list of 50 cities after a snapshot of a city that is not on the screen.
 func BenchmarkLookout(b *testing.B) {
 	d, all := fifty()
-	r := &feed.Runner{Ctx: b.Context(), Box: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: func() {}}
+	r := &feed.Runner{Ctx: b.Context(), Mailbox: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: func() {}}
 	r.Cities.Dir = d
 	l := feed.NewFleetWatcher(r)
-	l.Mailbox, l.Answered = r.Box, true
+	l.Mailbox, l.Answered = r.Mailbox, true
 	infos, _ := d.Cities(b.Context())
 	l.Infos = infos
 	for _, in := range infos {

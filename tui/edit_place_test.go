@@ -120,7 +120,7 @@ func TestDraftOfAnIncludedFile(t *testing.T) {
 		t.Fatalf("%+v, %v, %q", d, err, drafts(t, path))
 	}
 	f := newFakeCity(epoch)
-	r := &feed.Runner{Ctx: t.Context(), City: f, Box: feed.NewMailbox(), Config: textFile{path}, Fail: func() {}}
+	r := &feed.Runner{Ctx: t.Context(), City: f, Mailbox: feed.NewMailbox(), Config: textFile{path}, Fail: func() {}}
 	r.ApplyDraft(feed.ApplyDraft{ID: 1, Draft: d, Data: []byte("second\n")})
 	r.Goroutines.Wait()
 	if contents(t, path) != "one\n" || contents(t, one) != "second\n" || len(drafts(t, path)) != 0 {

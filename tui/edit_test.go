@@ -335,13 +335,13 @@ func TestEnforceAfterAnotherWriter(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	f := newFakeCity(epoch)
-	r := &feed.Runner{Ctx: ctx, City: f, Box: feed.NewMailbox(), Config: textFile{path}, Fail: cancel}
+	r := &feed.Runner{Ctx: ctx, City: f, Mailbox: feed.NewMailbox(), Config: textFile{path}, Fail: cancel}
 	if err := os.WriteFile(path, []byte("faster\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	r.ApplyDraft(feed.ApplyDraft{ID: 1, Draft: d, Data: []byte("slower\n")})
 	r.Goroutines.Wait()
-	n, _ := r.Box.Take(time.Now())
+	n, _ := r.Mailbox.Take(time.Now())
 	if len(n.Results) != 1 || !strings.Contains(strings.Join(n.Results[0].Failures, ""), d.Path) || contents(t, path) != "faster\n" || len(drafts(t, path)) != 1 {
 		t.Errorf("%+v, %q", n.Results, contents(t, path))
 	}

@@ -244,10 +244,10 @@ func TestOlderEventsBehindAFilter(t *testing.T) {
 		if q.Before != first {
 			t.Fatalf("asked for what is before %d, not %d", q.Before, first)
 		}
-		first -= feed.DigPage
-		s.hear(feed.News{HistoryPages: []feed.LoadedHistory{{ID: q.ID, Events: happened(first, feed.DigPage)}}})
+		first -= feed.HistoryPageSize
+		s.hear(feed.News{HistoryPages: []feed.LoadedHistory{{ID: q.ID, Events: happened(first, feed.HistoryPageSize)}}})
 	}
-	if n := len(s.m.Events.Rows); pages == 0 || n < panel.DigMost || n >= panel.DigMost+feed.DigPage {
+	if n := len(s.m.Events.Rows); pages == 0 || n < panel.DigMost || n >= panel.DigMost+feed.HistoryPageSize {
 		t.Errorf("%d pages, %d rows", pages, n)
 	}
 }

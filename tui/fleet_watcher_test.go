@@ -31,7 +31,7 @@ func TestWhyTheListCannotBeReadIsLoggedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var log bytes.Buffer
-		r := &feed.Runner{Ctx: ctx, Box: feed.NewMailbox(), Log: slog.New(slog.NewTextHandler(&log, nil)), Fail: cancel}
+		r := &feed.Runner{Ctx: ctx, Mailbox: feed.NewMailbox(), Log: slog.New(slog.NewTextHandler(&log, nil)), Fail: cancel}
 		d := &unreadable{}
 		fails := func(text string) {
 			err := errors.New(text)

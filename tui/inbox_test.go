@@ -395,7 +395,7 @@ func TestReadyWorkIsLoose(t *testing.T) {
 		{ID: "gc-3", Title: "free", Type: "task", Status: beads.StatusOpen},
 	}
 	box := feed.NewMailbox()
-	r := &feed.Runner{Ctx: t.Context(), City: f, Box: box, Log: slog.New(slog.DiscardHandler)}
+	r := &feed.Runner{Ctx: t.Context(), City: f, Mailbox: box, Log: slog.New(slog.DiscardHandler)}
 	r.Seek(feed.QueryBeads{ID: 7, Unassigned: true, Query: beads.Query{Ready: true, Limit: -1}})
 	r.Goroutines.Wait()
 	n, _ := box.Take(epoch)
@@ -417,7 +417,7 @@ func TestTasks(t *testing.T) {
 	f := newFakeCity(epoch)
 	f.beads = someMail()
 	box, broken := feed.NewMailbox(), make(chan struct{}, 1)
-	r := &feed.Runner{Ctx: t.Context(), City: f, Box: box, Log: slog.New(slog.DiscardHandler), Fail: func() { broken <- struct{}{} }}
+	r := &feed.Runner{Ctx: t.Context(), City: f, Mailbox: box, Log: slog.New(slog.DiscardHandler), Fail: func() { broken <- struct{}{} }}
 	r.RunTasks(feed.RunTasks{ID: 7, Title: "all", Tasks: []feed.Task{
 		feed.SendMail{Message: mail.Message{To: "builder", Subject: "a"}}, feed.ReadMail{ID: "gc-231"}, feed.ReadMail{ID: "gc-999"}, feed.ArchiveMail{ID: "gc-229"},
 		feed.Sling{Request: city.SlingRequest{Target: "builder", Bead: "gc-1"}}}})

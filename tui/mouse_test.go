@@ -150,7 +150,7 @@ func TestWheel(t *testing.T) {
 func TestWheelIsGathered(t *testing.T) {
 	s := demo(t, 200, 60)
 	box := feed.NewMailbox()
-	r := &room{m: s.m, r: &feed.Runner{Ctx: t.Context(), Box: box, Viewer: feed.NewViewer(newFakeCity(epoch), box, terminal.NewScreen)}}
+	r := &room{m: s.m, r: &feed.Runner{Ctx: t.Context(), Mailbox: box, Viewer: feed.NewViewer(newFakeCity(epoch), box, terminal.NewScreen)}}
 	x, y := s.where("builder")
 	waits := 0
 	s.press("g")

@@ -30,12 +30,12 @@ func (r *room) Init() tea.Cmd { return nil }
 func (r *room) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	defer func() {
 		if p := recover(); p != nil {
-			r.r.Crashed("update", p)
+			r.r.RecordPanic("update", p)
 			cmd = tea.Quit
 		}
 	}()
 	if _, ours := msg.(tea.KeyPressMsg); ours {
-		r.r.Top().Handed.Store(false)
+		r.r.Root().TerminalLent.Store(false)
 	}
 	if d, ok := msg.(*feed.Delivery); ok {
 		d.Processed.Store(true)
@@ -99,7 +99,7 @@ func (r *room) carryOut(todo []feed.Effect) tea.Cmd {
 			r.r.UnregisterCity(e)
 		case feed.Attach, feed.ShowText, feed.Edit, feed.Quit:
 			_, over := e.(feed.Quit)
-			r.r.Top().Handed.Store(!over)
+			r.r.Root().TerminalLent.Store(!over)
 			r.next = e
 			cmd = tea.Quit
 		}
@@ -111,7 +111,7 @@ func (r *room) carryOut(todo []feed.Effect) tea.Cmd {
 func (r *room) View() (v tea.View) {
 	defer func() {
 		if p := recover(); p != nil {
-			r.r.Crashed("view", p)
+			r.r.RecordPanic("view", p)
 			v = tea.NewView("the control room has failed")
 		}
 	}()

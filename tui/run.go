@@ -37,7 +37,7 @@ func run(ctx context.Context, o Options, fresh terminal.ScreenMaker) (feed.Exit,
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	box := feed.NewMailbox()
-	r := &feed.Runner{Ctx: ctx, City: o.City, Box: box, Log: o.Logger, Config: o.Config,
+	r := &feed.Runner{Ctx: ctx, City: o.City, Mailbox: box, Log: o.Logger, Config: o.Config,
 		Fail:  cancel,
 		Clock: o.Clock, Getenv: feed.Environment(o.Environ)}
 	r.Tmux = r.Getenv("TMUX") != ""
@@ -65,7 +65,7 @@ func run(ctx context.Context, o Options, fresh terminal.ScreenMaker) (feed.Exit,
 		var end outcome
 		defer func() {
 			if p := recover(); p != nil {
-				r.Crashed("program", p)
+				r.RecordPanic("program", p)
 				end.exit, end.err = r.WhatEnded()
 			}
 			left <- end
@@ -175,7 +175,7 @@ func endWith(ctx context.Context, p *tea.Program, over <-chan struct{}) {
 
 // visitAgent attaches, and shows the result in the control room.
 func visitAgent(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.Room, agent string) {
-	defer r.Guard("attach")
+	defer r.RecoverPanic("attach")
 	begun := state.Staying(m, agent)
 	said, err := r.AttachTo(ctx, o, agent)
 	state.Left(m, r.Now(), begun)
@@ -190,7 +190,7 @@ func visitAgent(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.R
 
 // readText runs a pager in the terminal. The control room reports a failure of the pager.
 func readText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.Room, text string) {
-	defer r.Guard("pager")
+	defer r.RecoverPanic("pager")
 	err := feed.ShowInPager(ctx, o, text)
 	m.Now = r.Now()
 	m.UI++
@@ -202,7 +202,7 @@ func readText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.Roo
 
 // editText runs an editor in the terminal. The result is checked in the background, because that may take long.
 func editText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.Room, what feed.Edit) {
-	defer r.Guard("editor")
+	defer r.RecoverPanic("editor")
 	d, err := r.EditDraft(ctx, o, what)
 	m.Now = r.Now()
 	m.UI++
@@ -216,6 +216,6 @@ func editText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.Roo
 		if e.Err != nil {
 			r.Log.Warn("editing the configuration", "error", e.Err)
 		}
-		r.Box.Put(func(n *feed.News) { n.Edited = &e })
+		r.Mailbox.Put(func(n *feed.News) { n.Edited = &e })
 	})
 }

@@ -284,7 +284,7 @@ func TestViewerGetsRuns(t *testing.T) {
 		}}
 		ctx, cancel := context.WithCancel(t.Context())
 		b := feed.NewMailbox()
-		r := &feed.Runner{Ctx: ctx, City: c, Box: b, Log: slog.New(slog.DiscardHandler), Viewer: feed.NewViewer(c, b, terminal.NewScreen), Fail: cancel}
+		r := &feed.Runner{Ctx: ctx, City: c, Mailbox: b, Log: slog.New(slog.DiscardHandler), Viewer: feed.NewViewer(c, b, terminal.NewScreen), Fail: cancel}
 		r.Spawn("pane", r.Viewer.Run)
 		r.Viewer.Show(feed.Watch{Run: "a", Running: true})
 		time.Sleep(feed.Settle + time.Millisecond) // fake time

@@ -207,7 +207,7 @@ func TestSendNowDoesNotDouble(t *testing.T) {
 func TestSendNowStopsWhereItCannotBeTakenBack(t *testing.T) {
 	c := newFakeCity(epoch)
 	box := feed.NewMailbox()
-	r := &feed.Runner{Ctx: t.Context(), City: c, Box: box, Log: slog.New(slog.DiscardHandler)}
+	r := &feed.Runner{Ctx: t.Context(), City: c, Mailbox: box, Log: slog.New(slog.DiscardHandler)}
 	p := feed.SendCommands{Commands: []city.Command{city.Nudge{Agent: "idle", Text: "x", Now: true}}, Prerequisites: []city.Command{city.Unsend{Agent: "builder", ID: 1}}}
 	c.fail = map[string]string{"builder": "nothing waits to be sent"}
 	r.SendCommands(p)

@@ -33,7 +33,7 @@ func viewing(t *testing.T, script func(ctx context.Context, agent string, yield 
 		ctx, cancel := context.WithCancel(t.Context())
 		b := feed.NewMailbox()
 		c := &scripted{newFakeCity(epoch), script}
-		r := &feed.Runner{Ctx: ctx, City: c, Box: b, Log: slog.New(slog.DiscardHandler), Viewer: feed.NewViewer(c, b, terminal.NewScreen), Fail: cancel}
+		r := &feed.Runner{Ctx: ctx, City: c, Mailbox: b, Log: slog.New(slog.DiscardHandler), Viewer: feed.NewViewer(c, b, terminal.NewScreen), Fail: cancel}
 		r.Spawn("pane", r.Viewer.Run)
 		body(r.Viewer, b)
 		cancel()
@@ -208,7 +208,7 @@ func TestMailboxPacesThePane(t *testing.T) {
 func TestPump(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		r := &feed.Runner{Ctx: ctx, Box: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: cancel}
+		r := &feed.Runner{Ctx: ctx, Mailbox: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: cancel}
 		var sent, full atomic.Int64
 		r.Spawn("pump", func(ctx context.Context) {
 			r.Pump(ctx, 100*time.Millisecond, func(_ time.Time, n feed.News) {
@@ -217,7 +217,7 @@ func TestPump(t *testing.T) {
 			})
 		})
 		for i := range 1000 { // ten seconds of an event every 10 ms
-			r.Box.PutEvent(events.Event{Seq: uint64(i + 1)})
+			r.Mailbox.PutEvent(events.Event{Seq: uint64(i + 1)})
 			time.Sleep(10 * time.Millisecond)
 		}
 		if n := sent.Swap(0); n < 90 || n > 101 || full.Load() < 980 {
@@ -237,16 +237,16 @@ func TestBridgeReconnects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		c := &flickering{fakeCity: newFakeCity(epoch)}
-		r := &feed.Runner{Ctx: ctx, City: c, Box: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: cancel}
+		r := &feed.Runner{Ctx: ctx, City: c, Mailbox: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: cancel}
 		r.Spawn("snapshots", r.StreamSnapshots)
 		r.Spawn("events", r.StreamEvents)
 		time.Sleep(50 * time.Millisecond)
-		n, _ := r.Box.Take(time.Now())
+		n, _ := r.Mailbox.Take(time.Now())
 		if n.Unreachable == nil || *n.Unreachable != "the controller has exited" {
 			t.Errorf("gone: %v", n.Unreachable)
 		}
 		time.Sleep(time.Minute)
-		m, _ := r.Box.Take(time.Now())
+		m, _ := r.Mailbox.Take(time.Now())
 		var seqs []uint64
 		for _, e := range append(n.Events, m.Events...) {
 			seqs = append(seqs, e.Seq)

@@ -144,10 +144,10 @@ func TestClipByProgram(t *testing.T) {
 	defer cancel()
 	run := func() feed.Result {
 		t.Helper()
-		r := &feed.Runner{Ctx: ctx, Box: feed.NewMailbox(), Getenv: feed.Environment([]string{"WAYLAND_DISPLAY=wayland-0"}), Fail: cancel}
+		r := &feed.Runner{Ctx: ctx, Mailbox: feed.NewMailbox(), Getenv: feed.Environment([]string{"WAYLAND_DISPLAY=wayland-0"}), Fail: cancel}
 		r.CopyText(feed.Copy{ID: 7, What: "name", Text: "builder\nidle"})
 		r.Goroutines.Wait()
-		n, _ := r.Box.Take(time.Now())
+		n, _ := r.Mailbox.Take(time.Now())
 		if len(n.Results) != 1 || n.Results[0].ID != 7 {
 			t.Fatalf("results %+v", n.Results)
 		}

@@ -102,7 +102,7 @@ func (v *attachment) run(ctx context.Context, r *Runner) (string, error) {
 		wg.Go(func() {
 			defer func() {
 				if p := recover(); p != nil {
-					r.Crashed("attach", p)
+					r.RecordPanic("attach", p)
 				}
 			}()
 			f()

@@ -28,13 +28,13 @@ func (r *Runner) StreamSnapshots(ctx context.Context) {
 			}
 			tries = 0
 			if ctx.Err() == nil {
-				r.Box.PutSnapshot(s)
+				r.Mailbox.PutSnapshot(s)
 			}
 		}
 		if ctx.Err() != nil {
 			return
 		}
-		r.Box.putUnreachable(unreachableReason(cause))
+		r.Mailbox.putUnreachable(unreachableReason(cause))
 		r.Log.Warn("the stream of snapshots ended", "error", cause)
 		if !waitToRetry(ctx, tries) {
 			return
@@ -57,7 +57,7 @@ func unreachableReason(err error) string {
 // StreamEvents puts the city's events into the mailbox until ctx ends, starting with the backlog. Each event arrives
 // once.
 func (r *Runner) StreamEvents(ctx context.Context) {
-	after := r.Box.lastEvent()
+	after := r.Mailbox.lastEvent()
 	known := after > 0
 	for tries := 0; ; tries++ {
 		if !known {
@@ -76,7 +76,7 @@ func (r *Runner) StreamEvents(ctx context.Context) {
 				}
 				tries = 0
 				after = max(after, e.Seq)
-				r.Box.PutEvent(e)
+				r.Mailbox.PutEvent(e)
 			}
 		}
 		if ctx.Err() != nil || !waitToRetry(ctx, tries) {
@@ -116,7 +116,7 @@ func (r *Runner) pollSnapshots(ctx context.Context, interval time.Duration) {
 		s, err := r.City.Snapshot(request)
 		cancel()
 		if ctx.Err() == nil && err == nil {
-			r.Box.PutSnapshot(s)
+			r.Mailbox.PutSnapshot(s)
 		}
 	}
 }
@@ -136,7 +136,7 @@ func (r *Runner) Pump(ctx context.Context, gap time.Duration, send func(at time.
 			return
 		case <-second.C:
 			tick = true
-		case <-r.Box.wake:
+		case <-r.Mailbox.wake:
 		case <-gapTimer.C:
 		}
 		now := time.Now()
@@ -144,7 +144,7 @@ func (r *Runner) Pump(ctx context.Context, gap time.Duration, send func(at time.
 			gapTimer.Reset(due.Sub(now))
 			continue
 		}
-		n, next := r.Box.Take(now)
+		n, next := r.Mailbox.Take(now)
 		if !next.IsZero() {
 			gapTimer.Reset(next.Sub(now))
 		}

@@ -171,7 +171,7 @@ func (r *Runner) ApplyDraft(e ApplyDraft) {
 		if err := r.Config.Replace(e.Draft.File, e.Draft.original, e.Data); err != nil {
 			res.Failures = []string{fmt.Sprintf("the configuration is unchanged: %v; the edit "+
 				"is kept in %s", err, e.Draft.Path)}
-			r.Box.putResult(res)
+			r.Mailbox.putResult(res)
 			return
 		}
 		if err := disk.Remove(e.Draft.Path); err != nil {
@@ -184,6 +184,6 @@ func (r *Runner) ApplyDraft(e ApplyDraft) {
 		} else {
 			res.Receipts = []string{"the configuration was edited: " + said.Message}
 		}
-		r.Box.putResult(res)
+		r.Mailbox.putResult(res)
 	})
 }

@@ -31,7 +31,7 @@ func (r *Runner) CopyText(e Copy) {
 		default:
 			res.Receipts = []string{"copied the " + e.What + " by " + said}
 		}
-		r.Box.putResult(res)
+		r.Mailbox.putResult(res)
 	})
 }
 
@@ -60,13 +60,13 @@ func (r *Runner) copyWithProgram(ctx context.Context, text string) (string, erro
 // LoadHistory requests a page of older events from the city.
 func (r *Runner) LoadHistory(q LoadHistory) {
 	r.Spawn("history", func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, digDeadline)
+		ctx, cancel := context.WithTimeout(ctx, historyDeadline)
 		defer cancel()
 		d := LoadedHistory{ID: q.ID}
-		found, err := r.City.History(ctx, events.Query{Before: q.Before, Limit: DigPage})
+		found, err := r.City.History(ctx, events.Query{Before: q.Before, Limit: HistoryPageSize})
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
-			d.Problem = fmt.Sprintf("no answer from the city within %s", digDeadline)
+			d.Problem = fmt.Sprintf("no answer from the city within %s", historyDeadline)
 		case err != nil:
 			d.Problem = err.Error()
 		}
@@ -76,8 +76,8 @@ func (r *Runner) LoadHistory(q LoadHistory) {
 		for i := len(found) - 1; i >= 0; i-- { // found has the newest event first
 			d.Events = append(d.Events, found[i])
 		}
-		d.Complete = err == nil && len(found) < DigPage
-		r.Box.Put(func(n *News) { n.HistoryPages = append(n.HistoryPages, d) })
+		d.Complete = err == nil && len(found) < HistoryPageSize
+		r.Mailbox.Put(func(n *News) { n.HistoryPages = append(n.HistoryPages, d) })
 	})
 }
 
@@ -97,7 +97,7 @@ func (r *Runner) Inspect(q Inspect) {
 		if err != nil {
 			r.Log.Warn("inspecting an agent", "agent", q.Agent, "error", err)
 		}
-		r.Box.Put(func(n *News) { n.Inspected = append(n.Inspected, in) })
+		r.Mailbox.Put(func(n *News) { n.Inspected = append(n.Inspected, in) })
 	})
 }
 
@@ -113,7 +113,7 @@ func (r *Runner) Save(s Save) {
 			res.Receipts = []string{fmt.Sprintf("saved %s to %s", widget.Count(s.Lines, "line"),
 				path)}
 		}
-		r.Box.putResult(res)
+		r.Mailbox.putResult(res)
 	})
 }
 
@@ -123,7 +123,7 @@ func (r *Runner) SendCityCommand(e SendCityCommand) {
 		if err := r.checkCityFolder(ctx, d, e.Target.Name, e.Target.Path); err != nil {
 			return "", err
 		}
-		c, err := r.Top().Cities.city(e.Target.Name, e.Target.Path)
+		c, err := r.Root().Cities.city(e.Target.Name, e.Target.Path)
 		if err != nil {
 			return "", err
 		}
@@ -178,7 +178,7 @@ func (r *Runner) changeCityList(id int, title string,
 		ctx, cancel := context.WithTimeout(ctx, commandDeadline)
 		defer cancel()
 		res := Result{ID: id, Title: title, Total: 1}
-		said, err := do(ctx, r.Top().Cities.Dir)
+		said, err := do(ctx, r.Root().Cities.Dir)
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
 			res.Failures = []string{fmt.Sprintf("%s: no answer within %s; the command may still "+
@@ -190,7 +190,7 @@ func (r *Runner) changeCityList(id int, title string,
 		default:
 			res.Receipts = []string{said}
 		}
-		r.Box.putResult(res)
+		r.Mailbox.putResult(res)
 	})
 }
 
@@ -206,7 +206,7 @@ func (r *Runner) RunTasks(d RunTasks) {
 			}
 			res.Receipts = append(res.Receipts, message)
 		}
-		r.Box.putResult(res)
+		r.Mailbox.putResult(res)
 	})
 }
 
@@ -230,8 +230,8 @@ func (r *Runner) runTask(ctx context.Context, e Task) (message, failed string) {
 }
 
 const (
-	DigPage     = 500
-	digDeadline = 20 * time.Second
+	HistoryPageSize = 500
+	historyDeadline = 20 * time.Second
 )
 
 // inspectDeadline is the time limit for the inspection of an agent.

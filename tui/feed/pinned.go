@@ -11,8 +11,8 @@ import (
 	"gcity/events"
 )
 
-// listAnswers is the time limit for the answer of the directory before a switch to a city.
-const listAnswers = 5 * time.Second
+// listDeadline is the time limit for the answer of the directory before a switch to a city.
+const listDeadline = 5 * time.Second
 
 // pinned is a city of the list that is tied to its folder. Its methods return errors as soon as the name refers to
 // another city.
@@ -26,11 +26,11 @@ type pinned struct {
 // pin returns the city with a name if it is in the given folder.
 func (r *Runner) pin(ctx context.Context, d city.Directory, name, path string) (city.Control,
 	error) {
-	ctx, cancel := context.WithTimeout(ctx, listAnswers)
+	ctx, cancel := context.WithTimeout(ctx, listDeadline)
 	defer cancel()
 	err := r.checkCityFolder(ctx, d, name, path)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, fmt.Errorf("the list of cities did not arrive within %s", listAnswers)
+		return nil, fmt.Errorf("the list of cities did not arrive within %s", listDeadline)
 	}
 	if err != nil {
 		return nil, err
@@ -42,23 +42,23 @@ func (r *Runner) pin(ctx context.Context, d city.Directory, name, path string) (
 	return pinned{c, r, d, name, path}, nil
 }
 
-func (p pinned) same(ctx context.Context) error {
+func (p pinned) checkFolder(ctx context.Context) error {
 	return p.r.checkCityFolder(ctx, p.dir, p.name, p.path)
 }
 
-// seen returns an error if a snapshot is from another city.
-func (p pinned) seen(ctx context.Context, s *city.Snapshot) error {
+// checkSnapshot returns an error if a snapshot is from another city.
+func (p pinned) checkSnapshot(ctx context.Context, s *city.Snapshot) error {
 	if s.Path == p.path {
 		return nil
 	}
-	return p.same(ctx)
+	return p.checkFolder(ctx)
 }
 
 // Snapshot implements city.Control.
 func (p pinned) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	s, err := p.Control.Snapshot(ctx)
 	if err == nil {
-		err = p.seen(ctx, s)
+		err = p.checkSnapshot(ctx, s)
 	}
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (p pinned) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] 
 	return func(yield func(*city.Snapshot, error) bool) {
 		for s, err := range p.Control.Snapshots(ctx) {
 			if err == nil {
-				err = p.seen(ctx, s)
+				err = p.checkSnapshot(ctx, s)
 			}
 			if err != nil {
 				s = nil
@@ -86,7 +86,7 @@ func (p pinned) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] 
 // Events implements city.Control.
 func (p pinned) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
 	return func(yield func(events.Event, error) bool) {
-		if err := p.same(ctx); err != nil {
+		if err := p.checkFolder(ctx); err != nil {
 			yield(events.Event{}, err)
 			return
 		}
@@ -97,7 +97,7 @@ func (p pinned) Events(ctx context.Context, after uint64) iter.Seq2[events.Event
 // Watch implements city.Control.
 func (p pinned) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, error] {
 	return func(yield func(city.Frame, error) bool) {
-		if err := p.same(ctx); err != nil {
+		if err := p.checkFolder(ctx); err != nil {
 			yield(city.Frame{}, err)
 			return
 		}
@@ -107,7 +107,7 @@ func (p pinned) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, e
 
 // Attach implements city.Control.
 func (p pinned) Attach(ctx context.Context, agent string, v city.Viewer) (city.Terminal, error) {
-	if err := p.same(ctx); err != nil {
+	if err := p.checkFolder(ctx); err != nil {
 		return nil, err
 	}
 	return p.Control.Attach(ctx, agent, v)
@@ -115,7 +115,7 @@ func (p pinned) Attach(ctx context.Context, agent string, v city.Viewer) (city.T
 
 // Do implements city.Control.
 func (p pinned) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
-	if err := p.same(ctx); err != nil {
+	if err := p.checkFolder(ctx); err != nil {
 		return city.Receipt{}, err
 	}
 	return p.Control.Do(ctx, c)

@@ -13,7 +13,7 @@ import (
 // changeOrder orders changes by severity: agents that stop come first.
 var changeOrder = [...]string{"stop", "fail", "drain", "restart", "start", "wait", "none"}
 
-func idle(c *Change) bool { return c.Kind == "none" }
+func unchanged(c *Change) bool { return c.Kind == "none" }
 
 func changeToken(what string) themes.Token {
 	switch what {
@@ -81,7 +81,7 @@ func (p *Plan) Lines(look *widget.Styles, all bool) []string {
 		}
 	}
 	for i := range p.Changes {
-		if idle(&p.Changes[i]) {
+		if unchanged(&p.Changes[i]) {
 			still++
 		}
 	}
@@ -91,7 +91,7 @@ func (p *Plan) Lines(look *widget.Styles, all bool) []string {
 	}
 	var lines []string
 	for i := range rows {
-		if all || !idle(&rows[i].Change) {
+		if all || !unchanged(&rows[i].Change) {
 			lines = append(lines, planLine(look, &rows[i], room))
 		}
 	}

@@ -24,8 +24,8 @@ type Preferences struct {
 	Problems      []string         // errors in the file, with positions
 }
 
-// ClosingText describes what happens to the city of this program if its terminal closes.
-func (p *Preferences) ClosingText() string {
+// HangupText describes what happens to the city of this program if its terminal closes.
+func (p *Preferences) HangupText() string {
 	switch p.OnHangup {
 	case "stop":
 		return "Closing the terminal stops the city and its agents, like s (on_hangup)."

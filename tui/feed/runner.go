@@ -18,14 +18,14 @@ import (
 // commandDeadline is the time limit for one command. It is longer than a stop with its grace period.
 const commandDeadline = 60 * time.Second
 
-// atOnce is the maximum number of commands that one action sends at the same time.
-const atOnce = 8
+// maxConcurrent is the maximum number of commands that one action sends at the same time.
+const maxConcurrent = 8
 
 // Runner owns all goroutines of the control room except Bubble Tea's.
 type Runner struct {
 	Ctx        context.Context
 	City       city.Control
-	Box        *Mailbox
+	Mailbox    *Mailbox
 	Log        *slog.Logger
 	Viewer     *Viewer
 	Getenv     func(string) string
@@ -37,10 +37,10 @@ type Runner struct {
 	Cities     Directory   // set in the root runner
 	Missed     []*Delivery // deliveries that the room has not processed yet
 
-	dropped atomic.Bool // the terminal is gone
-	Handed  atomic.Bool // another program has the terminal, or is about to get it
-	asked   atomic.Bool // SIGTERM was received
-	broken  atomic.Bool // SIGINT was received for this process
+	hungUp       atomic.Bool // the terminal is gone
+	TerminalLent atomic.Bool // another program has the terminal, or is about to get it
+	terminated   atomic.Bool // SIGTERM was received
+	interrupted  atomic.Bool // SIGINT was received for this process
 
 	mu    sync.Mutex
 	panic error
@@ -61,34 +61,34 @@ func (r *Runner) Spawn(name string, f func(ctx context.Context)) { r.spawnIn(r.C
 
 // spawnIn is Spawn with another context.
 func (r *Runner) spawnIn(ctx context.Context, name string, f func(ctx context.Context)) {
-	r.Top().Goroutines.Go(func() {
+	r.Root().Goroutines.Go(func() {
 		defer func() {
 			if p := recover(); p != nil {
-				r.Crashed(name, p)
+				r.RecordPanic(name, p)
 			}
 		}()
 		f(ctx)
 	})
 }
 
-// Top returns the runner that owns the goroutines and the terminal.
-func (r *Runner) Top() *Runner {
+// Root returns the runner that owns the goroutines and the terminal.
+func (r *Runner) Root() *Runner {
 	if r.root != nil {
 		return r.root
 	}
 	return r
 }
 
-// Guard must be deferred by code that Run executes between two runs of the program. It handles a panic like one in
+// RecoverPanic must be deferred by code that Run executes between two runs of the program. It handles a panic like one in
 // a goroutine of the room.
-func (r *Runner) Guard(where string) {
+func (r *Runner) RecoverPanic(where string) {
 	if p := recover(); p != nil {
-		r.Crashed(where, p)
+		r.RecordPanic(where, p)
 	}
 }
 
-func (r *Runner) Crashed(where string, p any) {
-	r = r.Top()
+func (r *Runner) RecordPanic(where string, p any) {
+	r = r.Root()
 	r.Log.Error("the control room panicked", "where", where, "panic", fmt.Sprint(p), "stack",
 		string(debug.Stack()))
 	r.mu.Lock()
@@ -112,12 +112,12 @@ func (r *Runner) SendCommands(p SendCommands) {
 		receipts := make([]city.Receipt, len(p.Commands))
 		failed := make([]string, len(p.Commands))
 		var g errgroup.Group
-		g.SetLimit(atOnce)
+		g.SetLimit(maxConcurrent)
 		for i, c := range p.Commands {
 			g.Go(func() error {
 				defer func() {
 					if v := recover(); v != nil {
-						r.Crashed("command", v)
+						r.RecordPanic("command", v)
 					}
 				}()
 				if p.Prerequisites != nil {
@@ -143,7 +143,7 @@ func (r *Runner) SendCommands(p SendCommands) {
 					SentText{Agent: n.Agent, Text: n.Text, Send: *receipts[i].Send})
 			}
 		}
-		r.Box.putResult(res)
+		r.Mailbox.putResult(res)
 	})
 }
 
@@ -188,7 +188,7 @@ func (r *Runner) Seek(q QueryBeads) {
 		if err != nil {
 			r.Log.Warn("querying beads", "error", err)
 		}
-		r.Box.putFound(f)
+		r.Mailbox.putFound(f)
 	})
 }
 

@@ -13,13 +13,13 @@ import (
 // WhatEnded returns the exit of a room that did not end by the user's choice.
 func (r *Runner) WhatEnded() (Exit, error) {
 	switch err := r.Failure(); {
-	case r.dropped.Load():
+	case r.hungUp.Load():
 		return Hangup, nil
 	case err != nil:
 		return Ended, err
-	case r.broken.Load():
+	case r.interrupted.Load():
 		return Interrupted, nil
-	case r.asked.Load():
+	case r.terminated.Load():
 		return Terminated, nil
 	}
 	return Ended, nil
@@ -58,27 +58,27 @@ func (r *Runner) Signals(ctx context.Context, interrupts <-chan os.Signal) {
 			r.LineDropped()
 		case <-end:
 			r.Log.Info("received SIGTERM")
-			r.asked.Store(true)
+			r.terminated.Store(true)
 			r.Fail()
 		case <-interrupts:
-			if r.Handed.Load() {
+			if r.TerminalLent.Load() {
 				// ctrl+c was pressed while another program was about to get the terminal, so it is not meant for
 				// the city
 				continue
 			}
 			r.Log.Info("interrupted")
-			r.broken.Store(true)
+			r.interrupted.Store(true)
 			r.Fail()
 		}
 	}
-	if !r.dropped.Load() {
+	if !r.hungUp.Load() {
 		signal.Stop(hangup)
 	}
 }
 
 // LineDropped ends the control room because its terminal is gone.
 func (r *Runner) LineDropped() {
-	r.Top().dropped.Store(true)
+	r.Root().hungUp.Store(true)
 	r.Fail()
 }
 
@@ -88,7 +88,7 @@ func (r *Runner) Watch(w Watch) {
 	if w.Focused {
 		gap = 0
 	}
-	r.Box.SetPaneGap(gap)
+	r.Mailbox.SetPaneGap(gap)
 	if r.Viewer != nil { // the room of all cities has no viewer
 		r.Viewer.Show(w)
 	}

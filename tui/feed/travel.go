@@ -41,15 +41,15 @@ const NotYet = "no answer yet"
 
 // ForCity returns a runner for another city in the same program.
 func (r *Runner) ForCity(c city.Control, config ConfigFile) *Runner {
-	root := r.Top()
-	return &Runner{Ctx: root.Ctx, root: root, City: c, Box: NewMailbox(), Log: root.Log,
+	root := r.Root()
+	return &Runner{Ctx: root.Ctx, root: root, City: c, Mailbox: NewMailbox(), Log: root.Log,
 		Getenv: root.Getenv, Clock: root.Clock, Tmux: root.Tmux,
 		Config: config, Fail: root.Fail}
 }
 
 // Listen starts reading the city until ctx ends.
 func (r *Runner) Listen(ctx context.Context, fresh terminal.ScreenMaker, pulse time.Duration) {
-	r.Viewer = NewViewer(r.City, r.Box, fresh)
+	r.Viewer = NewViewer(r.City, r.Mailbox, fresh)
 	viewer := r.Viewer
 	r.spawnIn(ctx, "snapshots", r.StreamSnapshots)
 	r.spawnIn(ctx, "events", r.StreamEvents)
@@ -61,9 +61,9 @@ func (r *Runner) Listen(ctx context.Context, fresh terminal.ScreenMaker, pulse t
 // the city if its room exists. keep is the file with the state of its room; "" = none.
 func (r *Runner) Travel(e SwitchCity, known city.Control, keep string) {
 	a := &Arrival{SwitchCity: e}
-	dir := r.Top().Cities.Dir
+	dir := r.Root().Cities.Dir
 	r.Spawn("travel", func(ctx context.Context) {
-		defer func() { r.Box.PutOpenedCity(a) }()
+		defer func() { r.Mailbox.PutOpenedCity(a) }()
 		var c city.Control
 		switch {
 		case e.Name == "": // all cities
