@@ -83,7 +83,7 @@ func (s *inCity) answer() {
 			case feed.RunTasks:
 				s.run.RunTasks(e)
 			case feed.QueryBeads:
-				s.run.Seek(e)
+				s.run.QueryBeads(e)
 			}
 		}
 		s.run.Goroutines.Wait()

@@ -48,9 +48,9 @@ const maxRooms = 16
 // newRoomSwitcher opens the first room: the room of the city, or the room of all cities.
 func newRoomSwitcher(r *feed.Runner, o Options, fresh terminal.ScreenMaker) *roomSwitcher {
 	t := &roomSwitcher{o: o, root: r, fresh: fresh, rooms: map[string]*cityRoom{}}
-	r.Cities = feed.Directory{Dir: o.Cities}
+	r.Cities = feed.Cities{Directory: o.Cities}
 	if o.Mode == state.Hosting {
-		r.Cities.Own, r.Cities.OwnAt = o.City, o.Folder
+		r.Cities.Own, r.Cities.OwnPath = o.City, o.Folder
 	}
 	if o.Cities != nil {
 		t.watcher = feed.NewFleetWatcher(r)

@@ -79,7 +79,7 @@ func TestSwitchToACityHasADeadline(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		d := silentList{citytest.NewMachine(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}))}
 		r := &feed.Runner{Ctx: ctx, Mailbox: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: cancel}
-		r.Cities = feed.Directory{Dir: d}
+		r.Cities = feed.Cities{Directory: d}
 		r.Travel(feed.SwitchCity{ID: 1, Name: "alpha", Path: "/alpha"}, nil, "")
 		time.Sleep(time.Hour)
 		synctest.Wait()

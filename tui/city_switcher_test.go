@@ -177,7 +177,7 @@ func TestLookout(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		r := &feed.Runner{Ctx: ctx, Mailbox: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: cancel}
-		r.Cities.Dir = d
+		r.Cities.Directory = d
 		l := feed.NewFleetWatcher(r)
 		l.SetMailbox(r.Mailbox)
 		r.Spawn("cities", l.Run)
@@ -286,7 +286,7 @@ func fifty() (*citytest.Machine, []*citytest.Fake) {
 func BenchmarkLookout(b *testing.B) {
 	d, all := fifty()
 	r := &feed.Runner{Ctx: b.Context(), Mailbox: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: func() {}}
-	r.Cities.Dir = d
+	r.Cities.Directory = d
 	l := feed.NewFleetWatcher(r)
 	l.Mailbox, l.Answered = r.Mailbox, true
 	infos, _ := d.Cities(b.Context())

@@ -39,7 +39,7 @@ func TestWhyTheListCannotBeReadIsLoggedOnce(t *testing.T) {
 			time.Sleep(10 * time.Minute)
 			synctest.Wait()
 		}
-		r.Cities.Dir = d
+		r.Cities.Directory = d
 		l := feed.NewFleetWatcher(r)
 		err := errors.New("the socket is gone")
 		d.why.Store(&err)

@@ -396,7 +396,7 @@ func TestReadyWorkIsLoose(t *testing.T) {
 	}
 	box := feed.NewMailbox()
 	r := &feed.Runner{Ctx: t.Context(), City: f, Mailbox: box, Log: slog.New(slog.DiscardHandler)}
-	r.Seek(feed.QueryBeads{ID: 7, Unassigned: true, Query: beads.Query{Ready: true, Limit: -1}})
+	r.QueryBeads(feed.QueryBeads{ID: 7, Unassigned: true, Query: beads.Query{Ready: true, Limit: -1}})
 	r.Goroutines.Wait()
 	n, _ := box.Take(epoch)
 	if len(n.Found) != 1 || n.Found[0].Problem != "" {

@@ -68,7 +68,7 @@ func (r *room) carryOut(todo []feed.Effect) tea.Cmd {
 		case feed.RunTasks:
 			r.r.RunTasks(e)
 		case feed.QueryBeads:
-			r.r.Seek(e)
+			r.r.QueryBeads(e)
 		case feed.Inspect:
 			r.r.Inspect(e)
 		case feed.LoadHistory:

@@ -39,11 +39,11 @@ func run(ctx context.Context, o Options, fresh terminal.ScreenMaker) (feed.Exit,
 	box := feed.NewMailbox()
 	r := &feed.Runner{Ctx: ctx, City: o.City, Mailbox: box, Log: o.Logger, Config: o.Config,
 		Fail:  cancel,
-		Clock: o.Clock, Getenv: feed.Environment(o.Environ)}
+		Clock: o.Clock, Getenv: feed.EnvLookup(o.Environ)}
 	r.Tmux = r.Getenv("TMUX") != ""
 	defer r.Wait()
 	defer cancel()
-	r.Spawn("signals", func(ctx context.Context) { r.Signals(ctx, o.Interrupts) })
+	r.Spawn("signals", func(ctx context.Context) { r.HandleSignals(ctx, o.Interrupts) })
 	t := newRoomSwitcher(r, o, fresh)
 	if t.watcher != nil {
 		r.Spawn("cities", t.watcher.Run)
@@ -66,7 +66,7 @@ func run(ctx context.Context, o Options, fresh terminal.ScreenMaker) (feed.Exit,
 		defer func() {
 			if p := recover(); p != nil {
 				r.RecordPanic("program", p)
-				end.exit, end.err = r.WhatEnded()
+				end.exit, end.err = r.ExitReason()
 			}
 			left <- end
 		}()
@@ -86,7 +86,7 @@ func run(ctx context.Context, o Options, fresh terminal.ScreenMaker) (feed.Exit,
 	if err := term.Restore(o.In.Fd(), before); err != nil {
 		r.Log.Error("the terminal's modes could not be restored", "error", err)
 	}
-	return r.WhatEnded()
+	return r.ExitReason()
 }
 
 // frozenGrace is how long a terminal may take to accept the last output of a room. It is longer than QuitGrace,
@@ -104,7 +104,7 @@ func runPrograms(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Exi
 	for ctx.Err() == nil {
 		next, err := runProgram(ctx, r, t)
 		if err != nil && ctx.Err() == nil {
-			return feed.Ended, errors.Join(err, r.Failure())
+			return feed.Ended, errors.Join(err, r.PanicError())
 		}
 		if ctx.Err() != nil {
 			break
@@ -124,7 +124,7 @@ func runPrograms(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Exi
 			return feed.Ended, nil
 		}
 	}
-	return r.WhatEnded()
+	return r.ExitReason()
 }
 
 // runProgram runs one Bubble Tea program, until the next attach or the end. Each call makes a new program, so that the
@@ -133,7 +133,7 @@ func runProgram(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Effe
 	o := t.o
 	screen := &room{m: t.here.m, r: t.here.r, keep: t.here.keep, switcher: t}
 	opts := []tea.ProgramOption{
-		tea.WithInput(&feed.WatchedInput{File: o.In, Gone: r.LineDropped}), tea.WithOutput(o.Out),
+		tea.WithInput(&feed.WatchedInput{File: o.In, Gone: r.HangUp}), tea.WithOutput(o.Out),
 		tea.WithEnvironment(o.Environ),
 		tea.WithoutSignalHandler(), tea.WithFPS(o.FPS),
 	}

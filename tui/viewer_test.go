@@ -38,7 +38,7 @@ func viewing(t *testing.T, script func(ctx context.Context, agent string, yield 
 		body(r.Viewer, b)
 		cancel()
 		r.Wait()
-		if err := r.Failure(); err != nil {
+		if err := r.PanicError(); err != nil {
 			t.Error(err)
 		}
 	})

@@ -144,7 +144,7 @@ func TestClipByProgram(t *testing.T) {
 	defer cancel()
 	run := func() feed.Result {
 		t.Helper()
-		r := &feed.Runner{Ctx: ctx, Mailbox: feed.NewMailbox(), Getenv: feed.Environment([]string{"WAYLAND_DISPLAY=wayland-0"}), Fail: cancel}
+		r := &feed.Runner{Ctx: ctx, Mailbox: feed.NewMailbox(), Getenv: feed.EnvLookup([]string{"WAYLAND_DISPLAY=wayland-0"}), Fail: cancel}
 		r.CopyText(feed.Copy{ID: 7, What: "name", Text: "builder\nidle"})
 		r.Goroutines.Wait()
 		n, _ := r.Mailbox.Take(time.Now())

@@ -169,7 +169,7 @@ func (v *attachment) dial(ctx context.Context, r *Runner) (string, error) {
 			return "", a.err
 		case p, ok := <-v.typed:
 			if !ok {
-				r.LineDropped()
+				r.HangUp()
 				return "", nil
 			}
 			out, leave := v.scan.Feed(p)
@@ -201,7 +201,7 @@ func (v *attachment) forward(ctx context.Context, r *Runner, shown <-chan error)
 			return describe.Ended(v.agent), nil
 		case p, ok := <-v.typed:
 			if !ok {
-				r.LineDropped()
+				r.HangUp()
 				return "", nil
 			}
 			out, leave := v.scan.Feed(p)

@@ -177,7 +177,7 @@ func (r *Runner) ApplyDraft(e ApplyDraft) {
 		if err := disk.Remove(e.Draft.Path); err != nil {
 			r.Log.Warn("cannot remove a draft of the configuration", "error", err)
 		}
-		said, failed := r.do(ctx, city.Reload{})
+		said, failed := r.sendCommand(ctx, city.Reload{})
 		if failed != "" {
 			res.Failures = []string{"the configuration is written, but the " +
 				"reload failed: " + failed}

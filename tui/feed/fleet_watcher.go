@@ -26,7 +26,7 @@ const (
 // so a city that hangs does not delay other cities.
 type FleetWatcher struct {
 	r      *Runner
-	cities Directory
+	cities Cities
 
 	Mu           sync.Mutex
 	Watched      map[string]*CityWatch // by name
@@ -71,7 +71,7 @@ func (l *FleetWatcher) Run(ctx context.Context) {
 	logged := "" // the last logged reason, so that a lasting reason is logged once
 	for tries := 0; ; tries++ {
 		var cause error
-		for infos, err := range l.cities.Dir.Watch(ctx) {
+		for infos, err := range l.cities.Directory.Watch(ctx) {
 			if err != nil {
 				cause = err
 				break
@@ -109,7 +109,7 @@ func (l *FleetWatcher) setCities(ctx context.Context, infos []city.Info) {
 	infos = slices.Clone(infos)
 	for i := range infos {
 		// this process runs this city; the supervisor's entry says that it cannot run
-		if in := &infos[i]; l.cities.Own != nil && in.Path == l.cities.OwnAt {
+		if in := &infos[i]; l.cities.Own != nil && in.Path == l.cities.OwnPath {
 			in.Running, in.Status, in.Error, in.Until = true, city.CityRunning, "", nil
 		}
 	}
@@ -157,7 +157,7 @@ func (b *CityWatch) End() {
 
 // ownCity returns the city if this program runs it, or nil.
 func (l *FleetWatcher) ownCity(b *CityWatch) city.Control {
-	if l.cities.Own != nil && b.path == l.cities.OwnAt {
+	if l.cities.Own != nil && b.path == l.cities.OwnPath {
 		return l.cities.Own
 	}
 	return nil
@@ -169,7 +169,7 @@ func (l *FleetWatcher) follow(ctx context.Context, name string, b *CityWatch) {
 	for tries := 0; ; tries++ {
 		var err error
 		if c == nil {
-			c, err = l.cities.Dir.City(name)
+			c, err = l.cities.Directory.City(name)
 		}
 		if err == nil {
 			for s, broken := range c.Snapshots(ctx) {
@@ -200,7 +200,7 @@ func (l *FleetWatcher) poll(ctx context.Context, name string, b *CityWatch) {
 		var s *city.Snapshot
 		var err error
 		if c == nil {
-			c, err = l.cities.Dir.City(name)
+			c, err = l.cities.Directory.City(name)
 		}
 		if err == nil {
 			ask, cancel := context.WithTimeout(ctx, FleetPollTimeout)

@@ -178,7 +178,7 @@ func (r *Runner) changeCityList(id int, title string,
 		ctx, cancel := context.WithTimeout(ctx, commandDeadline)
 		defer cancel()
 		res := Result{ID: id, Title: title, Total: 1}
-		said, err := do(ctx, r.Root().Cities.Dir)
+		said, err := do(ctx, r.Root().Cities.Directory)
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
 			res.Failures = []string{fmt.Sprintf("%s: no answer within %s; the command may still "+
@@ -219,12 +219,12 @@ func (r *Runner) runTask(ctx context.Context, e Task) (message, failed string) {
 	case errors.Is(err, context.DeadlineExceeded):
 		return "", fmt.Sprintf("%s: no answer within %s; the command may still take effect, "+
 			"see the events",
-			e.what(), commandDeadline)
+			e.describe(), commandDeadline)
 	case err != nil:
-		r.Log.Warn("a task failed", "what", e.what(), "error", err)
+		r.Log.Warn("a task failed", "what", e.describe(), "error", err)
 		return "", err.Error()
 	case receipt.Message == "":
-		return e.what() + ": done", ""
+		return e.describe() + ": done", ""
 	}
 	return receipt.Message, ""
 }

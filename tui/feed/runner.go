@@ -34,7 +34,7 @@ type Runner struct {
 	Config     ConfigFile       // nil = it cannot be edited
 	Goroutines sync.WaitGroup
 	root       *Runner     // runner that owns the goroutines and the terminal; nil = this one
-	Cities     Directory   // set in the root runner
+	Cities     Cities      // set in the root runner
 	Missed     []*Delivery // deliveries that the room has not processed yet
 
 	hungUp       atomic.Bool // the terminal is gone
@@ -100,7 +100,7 @@ func (r *Runner) RecordPanic(where string, p any) {
 	r.Fail()
 }
 
-func (r *Runner) Failure() error {
+func (r *Runner) PanicError() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.panic
@@ -121,11 +121,11 @@ func (r *Runner) SendCommands(p SendCommands) {
 					}
 				}()
 				if p.Prerequisites != nil {
-					if _, failed[i] = r.do(ctx, p.Prerequisites[i]); failed[i] != "" {
+					if _, failed[i] = r.sendCommand(ctx, p.Prerequisites[i]); failed[i] != "" {
 						return nil
 					}
 				}
-				receipts[i], failed[i] = r.do(ctx, c)
+				receipts[i], failed[i] = r.sendCommand(ctx, c)
 				return nil
 			})
 		}
@@ -147,8 +147,8 @@ func (r *Runner) SendCommands(p SendCommands) {
 	})
 }
 
-// do sends one command, and returns why it failed, or "". A receipt always has a message.
-func (r *Runner) do(ctx context.Context, c city.Command) (receipt city.Receipt, failed string) {
+// sendCommand sends one command, and returns why it failed, or "". A receipt always has a message.
+func (r *Runner) sendCommand(ctx context.Context, c city.Command) (receipt city.Receipt, failed string) {
 	ctx, cancel := context.WithTimeout(ctx, commandDeadline)
 	defer cancel()
 	receipt, err := r.City.Do(ctx, c)
@@ -165,13 +165,13 @@ func (r *Runner) do(ctx context.Context, c city.Command) (receipt city.Receipt, 
 	return receipt, ""
 }
 
-// seekDeadline is the time limit for a query of beads.
-const seekDeadline = 10 * time.Second
+// queryDeadline is the time limit for a query of beads.
+const queryDeadline = 10 * time.Second
 
-// Seek requests beads and puts the answer into the mailbox.
-func (r *Runner) Seek(q QueryBeads) {
+// QueryBeads requests beads and puts the answer into the mailbox.
+func (r *Runner) QueryBeads(q QueryBeads) {
 	r.Spawn("work", func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, seekDeadline)
+		ctx, cancel := context.WithTimeout(ctx, queryDeadline)
 		defer cancel()
 		f := FoundBeads{ID: q.ID}
 		var err error
@@ -181,7 +181,7 @@ func (r *Runner) Seek(q QueryBeads) {
 		}
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
-			f.Problem = fmt.Sprintf("no answer from the city within %s", seekDeadline)
+			f.Problem = fmt.Sprintf("no answer from the city within %s", queryDeadline)
 		case err != nil:
 			f.Problem = err.Error()
 		}

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// WhatEnded returns the exit of a room that did not end by the user's choice.
-func (r *Runner) WhatEnded() (Exit, error) {
-	switch err := r.Failure(); {
+// ExitReason returns the exit of a room that did not end by the user's choice.
+func (r *Runner) ExitReason() (Exit, error) {
+	switch err := r.PanicError(); {
 	case r.hungUp.Load():
 		return Hangup, nil
 	case err != nil:
@@ -25,8 +25,8 @@ func (r *Runner) WhatEnded() (Exit, error) {
 	return Ended, nil
 }
 
-// Environment returns a lookup function for a list of name=value.
-func Environment(list []string) func(string) string {
+// EnvLookup returns a lookup function for a list of name=value.
+func EnvLookup(list []string) func(string) string {
 	return func(name string) string {
 		for i := len(list) - 1; i >= 0; i-- {
 			if value, ok := strings.CutPrefix(list[i], name+"="); ok {
@@ -37,9 +37,9 @@ func Environment(list []string) func(string) string {
 	}
 }
 
-// Signals ends the control room when the terminal is gone or a signal arrives. After a hangup it keeps ignoring
+// HandleSignals ends the control room when the terminal is gone or a signal arrives. After a hangup it keeps ignoring
 // SIGHUP: the kernel and the shell each send one, and the second must not end a city that continues headless.
-func (r *Runner) Signals(ctx context.Context, interrupts <-chan os.Signal) {
+func (r *Runner) HandleSignals(ctx context.Context, interrupts <-chan os.Signal) {
 	hangup, end := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	signal.Notify(end, syscall.SIGTERM)
@@ -55,7 +55,7 @@ func (r *Runner) Signals(ctx context.Context, interrupts <-chan os.Signal) {
 		case <-ctx.Done():
 		case <-hangup:
 			r.Log.Info("the terminal hung up")
-			r.LineDropped()
+			r.HangUp()
 		case <-end:
 			r.Log.Info("received SIGTERM")
 			r.terminated.Store(true)
@@ -76,8 +76,8 @@ func (r *Runner) Signals(ctx context.Context, interrupts <-chan os.Signal) {
 	}
 }
 
-// LineDropped ends the control room because its terminal is gone.
-func (r *Runner) LineDropped() {
+// HangUp ends the control room because its terminal is gone.
+func (r *Runner) HangUp() {
 	r.Root().hungUp.Store(true)
 	r.Fail()
 }

@@ -10,7 +10,7 @@ import (
 // Task is an operation on the city that may need several commands.
 type Task interface {
 	Run(ctx context.Context, c city.Control) (city.Receipt, error)
-	what() string // "mail to builder"
+	describe() string // "mail to builder"
 }
 
 type (
@@ -24,10 +24,10 @@ type (
 	Sling struct{ Request city.SlingRequest }
 )
 
-func (e SendMail) what() string    { return "mail to " + e.Message.To }
-func (e ArchiveMail) what() string { return "archiving " + e.ID }
-func (e ReadMail) what() string    { return "reading " + e.ID }
-func (e Sling) what() string {
+func (e SendMail) describe() string    { return "mail to " + e.Message.To }
+func (e ArchiveMail) describe() string { return "archiving " + e.ID }
+func (e ReadMail) describe() string    { return "reading " + e.ID }
+func (e Sling) describe() string {
 	return "handing " + e.Request.Bead + " to " + e.Request.Target
 }
 

@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// Directory is the list of cities and the city that this program runs.
-type Directory struct {
-	Dir   city.Directory // nil = no list of cities
-	Own   city.Control   // city that this program runs; nil = none
-	OwnAt string         // folder of that city
+// Cities is the list of cities and the city that this program runs.
+type Cities struct {
+	Directory city.Directory // nil = no list of cities
+	Own       city.Control   // city that this program runs; nil = none
+	OwnPath   string         // folder of that city
 }
 
 // city returns a city of the list. The city that this program runs is accessed directly, because the supervisor
 // cannot run it too.
-func (d *Directory) city(name, path string) (city.Control, error) {
-	if d.Own != nil && path == d.OwnAt {
+func (d *Cities) city(name, path string) (city.Control, error) {
+	if d.Own != nil && path == d.OwnPath {
 		return d.Own, nil
 	}
-	return d.Dir.City(name)
+	return d.Directory.City(name)
 }
 
 // Arrival is the result of a switch to another city.
@@ -61,7 +61,7 @@ func (r *Runner) Listen(ctx context.Context, fresh terminal.ScreenMaker, pulse t
 // the city if its room exists. keep is the file with the state of its room; "" = none.
 func (r *Runner) Travel(e SwitchCity, known city.Control, keep string) {
 	a := &Arrival{SwitchCity: e}
-	dir := r.Root().Cities.Dir
+	dir := r.Root().Cities.Directory
 	r.Spawn("travel", func(ctx context.Context) {
 		defer func() { r.Mailbox.PutOpenedCity(a) }()
 		var c city.Control
