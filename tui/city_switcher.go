@@ -96,7 +96,7 @@ func (t *roomSwitcher) move(s *cityRoom) {
 		if s.m.Mode != state.Hosting {
 			pulse = 2 * time.Second
 		}
-		s.r.Listen(ctx, t.fresh, pulse)
+		s.r.ReadCity(ctx, t.fresh, pulse)
 	}
 	if t.watcher != nil {
 		t.watcher.SetMailbox(s.r.Mailbox)
@@ -121,7 +121,7 @@ func (t *roomSwitcher) travel(r *feed.Runner, e feed.SwitchCity) {
 	if t.o.MemoryOf != nil {
 		keep = t.o.MemoryOf(e.Path)
 	}
-	r.Travel(e, known, keep)
+	r.OpenCity(e, known, keep)
 }
 
 // destination returns the existing room that a switch leads to, or nil.
@@ -137,7 +137,7 @@ func (t *roomSwitcher) destination(e feed.SwitchCity) *cityRoom {
 }
 
 // arrive shows the room that a switch leads to.
-func (r *room) arrive(a *feed.Arrival) tea.Cmd {
+func (r *room) arrive(a *feed.OpenedCity) tea.Cmd {
 	t := r.switcher
 	old := t.here
 	if a.Problem != "" {
@@ -178,8 +178,8 @@ func (r *room) arrive(a *feed.Arrival) tea.Cmd {
 	r.m, r.r, r.keep = s.m, s.r, s.keep
 	r.post(s.r)
 	n := feed.News{Snap: a.Snap}
-	if a.Silent != "" {
-		n.Unreachable = &a.Silent
+	if a.Unresponsive != "" {
+		n.Unreachable = &a.Unresponsive
 	} else if a.Snap != nil {
 		heard := ""
 		n.Unreachable = &heard
@@ -190,7 +190,7 @@ func (r *room) arrive(a *feed.Arrival) tea.Cmd {
 }
 
 // welcome selects the agent that the switch was for, and shows which city this is.
-func welcome(m *state.Room, a *feed.Arrival, from *state.Room) []feed.Effect {
+func welcome(m *state.Room, a *feed.OpenedCity, from *state.Room) []feed.Effect {
 	switch {
 	case m.FleetRoom:
 		if c := m.Fleet.Find(from.At); c != nil {
@@ -198,7 +198,7 @@ func welcome(m *state.Room, a *feed.Arrival, from *state.Room) []feed.Effect {
 			m.Cities.Choose()
 		}
 		return nil
-	case a.Leaving:
+	case a.AskLeave:
 		todo := actions.AskQuit(m)
 		if c := m.Dialogs.Choice(); c != nil && m.Mode == state.Hosting {
 			where := state.CityName(from) + ", which was shown before,"
@@ -221,7 +221,7 @@ func welcome(m *state.Room, a *feed.Arrival, from *state.Room) []feed.Effect {
 }
 
 // build creates the room of a city that was not visited before, or the room of all cities.
-func (t *roomSwitcher) build(a *feed.Arrival, now time.Time) *cityRoom {
+func (t *roomSwitcher) build(a *feed.OpenedCity, now time.Time) *cityRoom {
 	o := t.o
 	if o.Mode == state.Hosting {
 		o.Mode = state.Joined
@@ -238,7 +238,7 @@ func (t *roomSwitcher) build(a *feed.Arrival, now time.Time) *cityRoom {
 		s.m.At, s.m.Under, s.m.Folder = a.Name, a.Name, a.Path
 		if t.o.MemoryOf != nil {
 			s.keep = t.o.MemoryOf(a.Path)
-			state.Recall(s.m, a.Memory)
+			state.Recall(s.m, a.Saved)
 		}
 	}
 	t.rooms[a.Path] = s

@@ -80,7 +80,7 @@ func TestSwitchToACityHasADeadline(t *testing.T) {
 		d := silentList{citytest.NewMachine(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}))}
 		r := &feed.Runner{Ctx: ctx, Mailbox: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: cancel}
 		r.Cities = feed.Cities{Directory: d}
-		r.Travel(feed.SwitchCity{ID: 1, Name: "alpha", Path: "/alpha"}, nil, "")
+		r.OpenCity(feed.SwitchCity{ID: 1, Name: "alpha", Path: "/alpha"}, nil, "")
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		n, _ := r.Mailbox.Take(time.Now())
@@ -95,8 +95,8 @@ func TestSwitchToACityHasADeadline(t *testing.T) {
 // A late result of a canceled switch does not replace the result of the next switch.
 func TestTheNewerSwitchCounts(t *testing.T) {
 	b := feed.NewMailbox()
-	b.PutOpenedCity(&feed.Arrival{SwitchCity: feed.SwitchCity{ID: 2, Name: "beta"}})
-	b.PutOpenedCity(&feed.Arrival{SwitchCity: feed.SwitchCity{ID: 1, Name: "alpha"}, Problem: "no answer"})
+	b.PutOpenedCity(&feed.OpenedCity{SwitchCity: feed.SwitchCity{ID: 2, Name: "beta"}})
+	b.PutOpenedCity(&feed.OpenedCity{SwitchCity: feed.SwitchCity{ID: 1, Name: "alpha"}, Problem: "no answer"})
 	if n, _ := b.Take(time.Now()); n.OpenedCity == nil || n.OpenedCity.ID != 2 {
 		t.Errorf("arrived: %+v", n.OpenedCity)
 	}
@@ -131,7 +131,7 @@ func TestBackFromAllCities(t *testing.T) {
 func TestHowACityOfTheListComesBack(t *testing.T) {
 	s := among(t, 200, 20)
 	s.m.Under = "bright-lights"
-	for why, want := range map[string]string{"no supervisor is running here": "; run `gcity start` there to start it again", feed.NotYet: feed.NotYet + "; the data shown"} {
+	for why, want := range map[string]string{"no supervisor is running here": "; run `gcity start` there to start it again", feed.NoAnswerYet: feed.NoAnswerYet + "; the data shown"} {
 		s.hear(feed.News{Unreachable: &why})
 		s.shows(want)
 		s.hides("run `gcity` there")

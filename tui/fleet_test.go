@@ -307,7 +307,7 @@ func TestQuitElsewhereWhileHosting(t *testing.T) {
 	s := among(t, 120, 40)
 	s.m.Home, s.m.Hosts, s.m.At = "harbour", true, "bright-lights"
 	s.press("q")
-	if e, _ := effectOf[feed.SwitchCity](s); !e.Home || !e.Leaving {
+	if e, _ := effectOf[feed.SwitchCity](s); !e.Home || !e.AskLeave {
 		t.Fatalf("%+v", s.out)
 	}
 	s = among(t, 120, 40)

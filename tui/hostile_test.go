@@ -60,7 +60,7 @@ func TestHostileOutputThroughTheViewer(t *testing.T) {
 				s := demo(t, 80, 24)
 				s.choose("builder")
 				v.Show(feed.Watch{Agent: "builder", Session: "builder-1", Running: true})
-				time.Sleep(feed.Settle + time.Minute) // fake time; the viewer pauses in a flood
+				time.Sleep(feed.SettleDelay + time.Minute) // fake time; the viewer pauses in a flood
 				p := seen(t, b)
 				s.hear(feed.News{Pane: &p})
 				s.frame(name)

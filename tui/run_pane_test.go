@@ -287,7 +287,7 @@ func TestViewerGetsRuns(t *testing.T) {
 		r := &feed.Runner{Ctx: ctx, City: c, Mailbox: b, Log: slog.New(slog.DiscardHandler), Viewer: feed.NewViewer(c, b, terminal.NewScreen), Fail: cancel}
 		r.Spawn("pane", r.Viewer.Run)
 		r.Viewer.Show(feed.Watch{Run: "a", Running: true})
-		time.Sleep(feed.Settle + time.Millisecond) // fake time
+		time.Sleep(feed.SettleDelay + time.Millisecond) // fake time
 		if p := seen(t, b); p.Run != "a" || p.Problem != "cut" || strings.Join(p.Text, "|") != "I am a" || p.Ended {
 			t.Errorf("seen %+v", p)
 		}

@@ -72,14 +72,14 @@ func TestViewerShowsTheLastTargetOnly(t *testing.T) {
 		for _, name := range []string{"a", "b", "c"} {
 			v.Show(feed.Watch{Agent: name, Session: "1", Running: true})
 		}
-		time.Sleep(feed.Settle + time.Millisecond) // fake time
+		time.Sleep(feed.SettleDelay + time.Millisecond) // fake time
 		if p := seen(t, b); p.Agent != "c" || screenText(p) != "I am c" {
 			t.Errorf("seen %+v", p)
 		}
 		// the same session, which is not opened again
 		v.Show(feed.Watch{Agent: "c", Session: "1", Running: true, Focused: true})
 		v.Show(feed.Watch{Agent: "d", Session: "1", Running: true})
-		time.Sleep(feed.Settle + time.Millisecond)
+		time.Sleep(feed.SettleDelay + time.Millisecond)
 		if p := seen(t, b); screenText(p) != "I am d" {
 			t.Errorf("seen %q", screenText(p))
 		}
@@ -99,7 +99,7 @@ func TestViewerFollowsResetsAndSizes(t *testing.T) {
 		<-ctx.Done()
 	}, func(v *feed.Viewer, b *feed.Mailbox) {
 		v.Show(feed.Watch{Agent: "a", Session: "1", Running: true})
-		time.Sleep(feed.Settle + time.Millisecond)
+		time.Sleep(feed.SettleDelay + time.Millisecond)
 		p := seen(t, b)
 		if cols, rows := p.Screen.Size(); cols != 70 || rows != 21 || screenText(p) != "anew" || p.Fed != 3 {
 			t.Errorf("%dx%d %q, fed %d", cols, rows, screenText(p), p.Fed)
@@ -114,7 +114,7 @@ func TestViewerKeepsTheLastOutput(t *testing.T) {
 		yield(city.Frame{Reset: true, Data: []byte("good bye")}, nil)
 	}, func(v *feed.Viewer, b *feed.Mailbox) {
 		v.Show(feed.Watch{Agent: "a", Session: "1", Running: true})
-		time.Sleep(feed.Settle + time.Millisecond)
+		time.Sleep(feed.SettleDelay + time.Millisecond)
 		v.Show(feed.Watch{Agent: "a", Session: "1"}) // the city reports that the agent has ended
 		time.Sleep(time.Hour)
 		if p := seen(t, b); screenText(p) != "good bye" || !p.Ended {

@@ -116,7 +116,7 @@ func explainSuspend(m *state.Room) []feed.Effect {
 
 // askHosted switches to the city that this program runs, and asks there how to leave.
 func askHosted(m *state.Room) []feed.Effect {
-	return leaveFor(m, feed.SwitchCity{Home: true, Name: m.Home, Leaving: true})
+	return leaveFor(m, feed.SwitchCity{Home: true, Name: m.Home, AskLeave: true})
 }
 
 // askDrainAll asks whether to drain all agents before the city stops.

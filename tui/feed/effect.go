@@ -96,7 +96,7 @@ type SwitchCity struct {
 	Name, Path string // name and folder of the city; "" = all cities
 	Home       bool   // switch to the city that the program was started for
 	Agent      string // agent to select there; "" = keep the selection
-	Leaving    bool   // ask how to leave after the switch
+	AskLeave   bool   // ask how to leave after the switch
 }
 
 func (SwitchCity) effect() {}

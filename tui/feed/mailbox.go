@@ -26,7 +26,7 @@ type News struct {
 	HistoryPages []LoadedHistory
 	Edited       *Edited     // the result of an edit; nil = nothing new
 	Fleet        *fleet.List // the cities; nil = nothing new
-	OpenedCity   *Arrival
+	OpenedCity   *OpenedCity
 }
 
 func (n *News) Empty() bool {
@@ -127,7 +127,7 @@ func (b *Mailbox) Take(now time.Time) (n News, next time.Time) {
 	return n, time.Time{}
 }
 
-func (b *Mailbox) PutOpenedCity(a *Arrival) {
+func (b *Mailbox) PutOpenedCity(a *OpenedCity) {
 	b.Put(func(n *News) {
 		// the answer of a canceled switch may arrive late
 		if n.OpenedCity == nil || n.OpenedCity.ID < a.ID {

@@ -18,7 +18,7 @@ func (v *Viewer) viewRun(ctx context.Context, t Watch) {
 		if err != nil {
 			n.Problem = unreachableReason(err)
 		}
-		v.box.PutPane(n)
+		v.mailbox.PutPane(n)
 		if n.Ended || !waitToRetry(ctx, tries+2) {
 			<-ctx.Done()
 			return
@@ -37,7 +37,7 @@ func (v *Viewer) readRun(ctx context.Context, n *terminal.News, tries *int) erro
 		text.Add(piece)
 		n.Urgent = n.Fed == 0
 		n.Text, n.Fed, n.Ended, n.Problem = text.Plain(), text.Fed, false, ""
-		v.box.PutPane(*n)
+		v.mailbox.PutPane(*n)
 	}
 	return nil
 }

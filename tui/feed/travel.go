@@ -23,21 +23,21 @@ func (d *Cities) city(name, path string) (city.Control, error) {
 	return d.Directory.City(name)
 }
 
-// Arrival is the result of a switch to another city.
-type Arrival struct {
+// OpenedCity is the result of a switch to another city.
+type OpenedCity struct {
 	SwitchCity
-	City    city.Control // nil = the city has a room already
-	Memory  SavedRoom
-	Snap    *city.Snapshot // nil = no answer yet
-	Silent  string         // why it has not answered; "" = it has
-	Problem string         // why the switch is not possible; "" = it is possible
+	City         city.Control // nil = the city has a room already
+	Saved        SavedRoom
+	Snap         *city.Snapshot // nil = no answer yet
+	Unresponsive string         // why it has not answered; "" = it has
+	Problem      string         // why the switch is not possible; "" = it is possible
 }
 
 // snapshotWait is how long a switch waits for the city's snapshot before the room is shown without it.
 const snapshotWait = 300 * time.Millisecond
 
-// NotYet is the reason why a new room shows no data yet.
-const NotYet = "no answer yet"
+// NoAnswerYet is the reason why a new room shows no data yet.
+const NoAnswerYet = "no answer yet"
 
 // ForCity returns a runner for another city in the same program.
 func (r *Runner) ForCity(c city.Control, config ConfigFile) *Runner {
@@ -47,20 +47,20 @@ func (r *Runner) ForCity(c city.Control, config ConfigFile) *Runner {
 		Config: config, Fail: root.Fail}
 }
 
-// Listen starts reading the city until ctx ends.
-func (r *Runner) Listen(ctx context.Context, fresh terminal.ScreenMaker, pulse time.Duration) {
-	r.Viewer = NewViewer(r.City, r.Mailbox, fresh)
+// ReadCity starts reading the city until ctx ends.
+func (r *Runner) ReadCity(ctx context.Context, newScreen terminal.ScreenMaker, pollInterval time.Duration) {
+	r.Viewer = NewViewer(r.City, r.Mailbox, newScreen)
 	viewer := r.Viewer
 	r.spawnIn(ctx, "snapshots", r.StreamSnapshots)
 	r.spawnIn(ctx, "events", r.StreamEvents)
 	r.spawnIn(ctx, "pane", viewer.Run)
-	r.spawnIn(ctx, "pulse", func(ctx context.Context) { r.pollSnapshots(ctx, pulse) })
+	r.spawnIn(ctx, "pulse", func(ctx context.Context) { r.pollSnapshots(ctx, pollInterval) })
 }
 
-// Travel opens another city in the background and puts the Arrival into the mailbox of the current room. known is
+// OpenCity opens another city in the background and puts the Arrival into the mailbox of the current room. known is
 // the city if its room exists. keep is the file with the state of its room; "" = none.
-func (r *Runner) Travel(e SwitchCity, known city.Control, keep string) {
-	a := &Arrival{SwitchCity: e}
+func (r *Runner) OpenCity(e SwitchCity, known city.Control, keep string) {
+	a := &OpenedCity{SwitchCity: e}
 	dir := r.Root().Cities.Directory
 	r.Spawn("travel", func(ctx context.Context) {
 		defer func() { r.Mailbox.PutOpenedCity(a) }()
@@ -78,7 +78,7 @@ func (r *Runner) Travel(e SwitchCity, known city.Control, keep string) {
 			}
 			a.City = c
 			if keep != "" {
-				if a.Memory, err = ReadSavedRoom(keep); err != nil {
+				if a.Saved, err = ReadSavedRoom(keep); err != nil {
 					r.Log.Warn("the stored state of the control room cannot be read", "error", err)
 				}
 			}
@@ -88,9 +88,9 @@ func (r *Runner) Travel(e SwitchCity, known city.Control, keep string) {
 		var err error
 		switch a.Snap, err = c.Snapshot(ctx); {
 		case ctx.Err() != nil:
-			a.Snap, a.Silent = nil, NotYet
+			a.Snap, a.Unresponsive = nil, NoAnswerYet
 		case err != nil:
-			a.Snap, a.Silent = nil, unreachableReason(err)
+			a.Snap, a.Unresponsive = nil, unreachableReason(err)
 		}
 	})
 }

@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	// Settle is the delay before the pane opens a stream, so that it does not open one for every row that the
+	// SettleDelay is the delay before the pane opens a stream, so that it does not open one for every row that the
 	// cursor passes.
-	Settle = 80 * time.Millisecond
-	// piece is the maximum number of bytes interpreted at a time, so that readers of the screen do not wait long.
-	piece = 8 << 10
+	SettleDelay = 80 * time.Millisecond
+	// maxWrite is the maximum number of bytes interpreted at a time, so that readers of the screen do not wait long.
+	maxWrite = 8 << 10
 )
 
 // Viewer watches one terminal, or the output of one run, at a time.
 type Viewer struct {
 	city      city.Control
-	box       *Mailbox
+	mailbox   *Mailbox
 	newScreen func(cols, rows, scrollback int) terminal.Screen
 
 	mu     sync.Mutex
@@ -34,7 +34,7 @@ type Viewer struct {
 
 func NewViewer(c city.Control, b *Mailbox, fresh func(cols, rows,
 	scrollback int) terminal.Screen) *Viewer {
-	return &Viewer{city: c, box: b, newScreen: fresh, wake: make(chan struct{}, 1)}
+	return &Viewer{city: c, mailbox: b, newScreen: fresh, wake: make(chan struct{}, 1)}
 }
 
 // Show makes the viewer show another session. For the same session, it only updates whether the session is running. The
@@ -65,7 +65,7 @@ func (v *Viewer) Run(ctx context.Context) {
 			return
 		case <-v.wake:
 		}
-		for v.settled(ctx) {
+		for v.waitUntilSettled(ctx) {
 		}
 		if ctx.Err() != nil {
 			return
@@ -85,9 +85,9 @@ func (v *Viewer) Run(ctx context.Context) {
 	}
 }
 
-// settled waits a moment and reports whether the target changed meanwhile.
-func (v *Viewer) settled(ctx context.Context) bool {
-	t := time.NewTimer(Settle)
+// waitUntilSettled waits a moment and reports whether the target changed meanwhile.
+func (v *Viewer) waitUntilSettled(ctx context.Context) bool {
+	t := time.NewTimer(SettleDelay)
 	defer t.Stop()
 	select {
 	case <-ctx.Done():
@@ -116,9 +116,9 @@ func (v *Viewer) view(ctx context.Context, t Watch) {
 			p.Problem = unreachableReason(err)
 		}
 		if p.Screen == nil {
-			v.lastWords(ctx, &p)
+			v.readLastOutput(ctx, &p)
 		}
-		v.box.PutPane(p)
+		v.mailbox.PutPane(p)
 		if running {
 			running = waitToRetry(ctx, tries+2) && v.running()
 		}
@@ -143,11 +143,11 @@ func (v *Viewer) stream(ctx context.Context, p *terminal.News, tries *int) error
 		*tries = 0
 		p.Urgent = p.Screen == nil
 		began := time.Now()
-		v.feed(p, f)
+		v.writeFrame(p, f)
 		spent := time.Since(began)
 		p.Ended, p.Problem, p.Text = false, "", nil
-		v.box.PutPane(*p)
-		if spent > costly && !pause(ctx, min(2*spent, longest)) {
+		v.mailbox.PutPane(*p)
+		if spent > slowFrame && !pause(ctx, min(2*spent, longest)) {
 			return nil
 		}
 	}
@@ -157,8 +157,8 @@ func (v *Viewer) stream(ctx context.Context, p *terminal.News, tries *int) error
 // At most a third of the time is spent on interpreting a flood of output, so that the rest of the room stays
 // responsive.
 const (
-	costly  = 5 * time.Millisecond
-	longest = 250 * time.Millisecond
+	slowFrame = 5 * time.Millisecond
+	longest   = 250 * time.Millisecond
 )
 
 // pause waits. It returns false if ctx ended meanwhile.
@@ -173,7 +173,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-func (v *Viewer) feed(p *terminal.News, f city.Frame) {
+func (v *Viewer) writeFrame(p *terminal.News, f city.Frame) {
 	if p.Screen == nil || f.Reset {
 		cols, rows := terminal.UsualCols, terminal.UsualRows
 		if p.Screen != nil {
@@ -188,14 +188,14 @@ func (v *Viewer) feed(p *terminal.News, f city.Frame) {
 	}
 	p.Fed += uint64(bytes.Count(f.Data, []byte{'\n'}))
 	for data := f.Data; len(data) > 0; {
-		n := min(len(data), piece)
+		n := min(len(data), maxWrite)
 		_, _ = p.Screen.Write(data[:n]) // a screen's Write never fails
 		data = data[n:]
 	}
 }
 
-// lastWords requests the last output of an ended agent.
-func (v *Viewer) lastWords(ctx context.Context, p *terminal.News) {
+// readLastOutput requests the last output of an ended agent.
+func (v *Viewer) readLastOutput(ctx context.Context, p *terminal.News) {
 	ask, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	text, err := v.city.Output(ask, p.Agent, p.Keeps)

@@ -66,7 +66,7 @@ func Alerts(m *Room) []panel.Alert {
 // startAgain returns a hint that says how to start a city that does not answer, or "".
 func startAgain(m *Room) string {
 	switch {
-	case !Lost(m) || m.Gone == feed.NotYet:
+	case !Lost(m) || m.Gone == feed.NoAnswerYet:
 		return ""
 	case m.Under != "":
 		return "; run `gcity start` there to start it again"
