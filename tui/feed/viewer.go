@@ -32,9 +32,9 @@ type Viewer struct {
 	wake   chan struct{}
 }
 
-func NewViewer(c city.Control, b *Mailbox, fresh func(cols, rows,
+func NewViewer(c city.Control, b *Mailbox, newScreen func(cols, rows,
 	scrollback int) terminal.Screen) *Viewer {
-	return &Viewer{city: c, mailbox: b, newScreen: fresh, wake: make(chan struct{}, 1)}
+	return &Viewer{city: c, mailbox: b, newScreen: newScreen, wake: make(chan struct{}, 1)}
 }
 
 // Show makes the viewer show another session. For the same session, it only updates whether the session is running. The
@@ -147,7 +147,7 @@ func (v *Viewer) stream(ctx context.Context, p *terminal.News, tries *int) error
 		spent := time.Since(began)
 		p.Ended, p.Problem, p.Text = false, "", nil
 		v.mailbox.PutPane(*p)
-		if spent > slowFrame && !pause(ctx, min(2*spent, longest)) {
+		if spent > slowFrame && !pause(ctx, min(2*spent, maxFramePause)) {
 			return nil
 		}
 	}
@@ -157,8 +157,8 @@ func (v *Viewer) stream(ctx context.Context, p *terminal.News, tries *int) error
 // At most a third of the time is spent on interpreting a flood of output, so that the rest of the room stays
 // responsive.
 const (
-	slowFrame = 5 * time.Millisecond
-	longest   = 250 * time.Millisecond
+	slowFrame     = 5 * time.Millisecond
+	maxFramePause = 250 * time.Millisecond
 )
 
 // pause waits. It returns false if ctx ended meanwhile.
