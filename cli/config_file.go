@@ -39,10 +39,10 @@ func (f *configFile) Path(file string) string {
 	return filepath.Join(f.dir, file)
 }
 
-// Fixed implements tui.ConfigFile. It returns why the control room does not edit a file, or "" for a file that it
-// may edit. Files outside of the city's folder are read-only, as in config.Source.SetSuspended, because other
-// cities may use them.
-func (f *configFile) Fixed(file string) string {
+// ReadOnlyReason implements tui.ConfigFile. It returns why the control room does not edit a file, or "" for a file that
+// it may edit. Files outside of the city's folder are read-only, as in config.Source.SetSuspended, because other cities
+// may use them.
+func (f *configFile) ReadOnlyReason(file string) string {
 	const here = "To change an agent only for this city, use " +
 		"[[patches.agents]] in " + config.FileName +
 		"."

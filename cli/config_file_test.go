@@ -99,7 +99,7 @@ func TestConfigFileOfAnother(t *testing.T) {
 	for file, why := range map[string]string{"": "", "team.toml": "", "crew/topology.toml": "", "/etc/team.toml": "outside the city's folder",
 		"../team.toml": "outside the city's folder", "environment GC_SESSION": "not a TOML file",
 		".gc/topologies/hall/parts/topology.toml": "change parts/topology.toml there, then run `gcity topology fetch hall`"} {
-		if got := f.Fixed(file); !strings.Contains(got, why) || (got == "") != (why == "") {
+		if got := f.ReadOnlyReason(file); !strings.Contains(got, why) || (got == "") != (why == "") {
 			t.Errorf("%q: %q", file, got)
 		}
 	}

@@ -72,8 +72,8 @@ func openRoom(ctx context.Context, e *env.Env, o roomOptions) (roomExit, error) 
 			return &configFile{e, folder,
 				c}
 		},
-		MemoryOf: func(folder string) string { return env.MemoryFile(e.Getenv, folder) },
-		Person:   env.Person(e, own, files.Config),
+		StateFileOf: func(folder string) string { return env.MemoryFile(e.Getenv, folder) },
+		Preferences: env.Person(e, own, files.Config),
 		Changes: env.WatchPrefs(watching, e, &wg, env.OwnPrefs{Files: files, Last: own},
 			o.logger),
 		FPS:        own.FPS,
@@ -84,7 +84,7 @@ func openRoom(ctx context.Context, e *env.Env, o roomOptions) (roomExit, error) 
 	}
 	if o.city != nil {
 		options.City, options.Folder = o.city, fleet.Resolved(o.dir)
-		options.Config, options.Memory = options.ConfigOf(o.dir, o.city),
+		options.Config, options.StateFile = options.ConfigOf(o.dir, o.city),
 			env.MemoryFile(e.Getenv, o.dir)
 	}
 	return tui.Run(ctx, options)

@@ -65,12 +65,12 @@ func newRoomSwitcher(r *feed.Runner, o Options, fresh terminal.ScreenMaker) *roo
 		if m.HomeAt == "" {
 			m.HomeAt = "."
 		}
-		t.here = &cityRoom{m: m, r: r, keep: o.Memory}
+		t.here = &cityRoom{m: m, r: r, keep: o.StateFile}
 		t.home = t.here
 		t.rooms[m.HomeAt] = t.here
 	}
-	if o.Memory != "" && t.home != nil {
-		old, err := feed.ReadSavedRoom(o.Memory)
+	if o.StateFile != "" && t.home != nil {
+		old, err := feed.ReadSavedRoom(o.StateFile)
 		if err != nil {
 			r.Log.Warn("the stored state of the control room cannot be read", "error", err)
 		}
@@ -118,8 +118,8 @@ func (t *roomSwitcher) travel(r *feed.Runner, e feed.SwitchCity) {
 		known = s.r.City
 	}
 	keep := ""
-	if t.o.MemoryOf != nil {
-		keep = t.o.MemoryOf(e.Path)
+	if t.o.StateFileOf != nil {
+		keep = t.o.StateFileOf(e.Path)
 	}
 	r.OpenCity(e, known, keep)
 }
@@ -168,7 +168,7 @@ func (r *room) arrive(a *feed.OpenedCity) tea.Cmd {
 	person := t.person
 	t.mu.Unlock()
 	if person != nil {
-		takePerson(s.m, *person)
+		applyPreferences(s.m, *person)
 	}
 	s.r.Mailbox.DropOutdated(a.Snap)
 	if a.Snap != nil && s.r.Mailbox.Behind(a.Snap.Seq) {
@@ -236,8 +236,8 @@ func (t *roomSwitcher) build(a *feed.OpenedCity, now time.Time) *cityRoom {
 		s.m.FleetRoom = true
 	} else {
 		s.m.At, s.m.Under, s.m.Folder = a.Name, a.Name, a.Path
-		if t.o.MemoryOf != nil {
-			s.keep = t.o.MemoryOf(a.Path)
+		if t.o.StateFileOf != nil {
+			s.keep = t.o.StateFileOf(a.Path)
 			state.Recall(s.m, a.Saved)
 		}
 	}

@@ -253,7 +253,7 @@ func TestEachCityRemembersItself(t *testing.T) {
 	dir := t.TempDir()
 	d := citytest.NewMachine(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}), citytest.NewFake("beta", city.Agent{Name: "one", Running: true}))
 	memory := func(folder string) string { return filepath.Join(dir, strings.TrimPrefix(folder, "/")+".json") }
-	c := inHouse(t, Options{Cities: d, Mode: state.Joined, MemoryOf: memory})
+	c := inHouse(t, Options{Cities: d, Mode: state.Joined, StateFileOf: memory})
 	c.sees("beta")
 	c.keys("/beta\r")
 	c.sees("1 of 2")

@@ -27,7 +27,7 @@ func (f textFile) Path(file string) string {
 	return filepath.Join(filepath.Dir(f.path), file)
 }
 
-func (f textFile) Fixed(file string) string {
+func (f textFile) ReadOnlyReason(file string) string {
 	if strings.HasPrefix(file, "far") {
 		return "It is far away."
 	}

@@ -9,8 +9,8 @@ import (
 
 // Types of other packages that callers of Run use.
 type (
-	// Person holds the preferences of the user.
-	Person = feed.Preferences
+	// Preferences holds the preferences of the user.
+	Preferences = feed.Preferences
 	// ConfigFile is the configuration that the room edits.
 	ConfigFile = feed.ConfigFile
 	// Plan lists the changes that an edited configuration would cause.

@@ -39,7 +39,7 @@ func TestHelpIsReadToItsEnd(t *testing.T) {
 
 // The meaning of symbols and the preferences file are found by words that a user would search for.
 func TestHelpKnowsSignsAndPreferences(t *testing.T) {
-	s := newStage(t, Options{Person: feed.Preferences{File: "~/.config/gcity/config.toml"}})
+	s := newStage(t, Options{Preferences: feed.Preferences{File: "~/.config/gcity/config.toml"}})
 	s.size(120, 40)
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	for text, want := range map[string][]string{

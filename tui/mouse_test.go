@@ -195,7 +195,7 @@ func TestMouseIsUsedUntilItIsTurnedOff(t *testing.T) {
 	s.press("M")
 	s.shows("hold shift to select text, M releases it")
 	used(s, true)
-	off := newStage(t, Options{Person: feed.Preferences{MouseOff: true}})
+	off := newStage(t, Options{Preferences: feed.Preferences{MouseOff: true}})
 	used(off, false)
 	state.Recall(off.m, state.MemoryOf(s.m))
 	used(off, true)

@@ -138,7 +138,7 @@ func FuzzRebind(f *testing.F) {
 	f.Add("view.back", "", "agent.drain", "esc : ctrl+p ?")
 	f.Fuzz(func(t *testing.T, id1, keys1, id2, keys2 string) {
 		s := demo(t, 80, 24)
-		takePerson(s.m,
+		applyPreferences(s.m,
 			feed.Preferences{Keys: []keymap.Binding{{Action: id1, Keys: strings.Fields(keys1), Place: "a"},
 				{Action: id2, Keys: strings.Fields(keys2), Place: "b"}}})
 		r := s.m.Keys
@@ -163,7 +163,7 @@ func FuzzRebind(f *testing.F) {
 // Hints show the user's keys instead of the default ones.
 func TestHintsNameTheUsersKeys(t *testing.T) {
 	s := newStage(t,
-		Options{Person: feed.Preferences{Keys: []keymap.Binding{{Action: "prompt.done",
+		Options{Preferences: feed.Preferences{Keys: []keymap.Binding{{Action: "prompt.done",
 			Keys: []string{"ctrl+o"}, Place: ""}, {Action: "prompt.cancel", Keys: []string{"ctrl+g"}, Place: ""},
 			{Action: "composer.send", Keys: []string{"ctrl+o"}, Place: ""}, {Action: "composer.newline", Keys: []string{"ctrl+t"}, Place: ""}, {Action: "composer.leave", Keys: []string{"ctrl+g"}, Place: ""},
 			{Action: "finder.run", Keys: []string{"ctrl+o"}, Place: ""}, {Action: "finder.close", Keys: []string{"ctrl+g"}, Place: ""}, {Action: "work.create", Keys: []string{"W"}, Place: ""},

@@ -39,8 +39,10 @@ func (r *room) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	}
 	if d, ok := msg.(*feed.Delivery); ok {
 		d.Processed.Store(true)
-		if r.switcher != nil && d.Runner != r.switcher.here.r { // for a room that is no longer shown
-			d.Runner.Missed = append(d.Runner.Missed, &feed.Delivery{Runner: d.Runner, At: d.At, News: d.News})
+		// for a room that is no longer shown
+		if r.switcher != nil && d.Runner != r.switcher.here.r {
+			d.Runner.Missed = append(d.Runner.Missed,
+				&feed.Delivery{Runner: d.Runner, At: d.At, News: d.News})
 			return r, nil
 		}
 		cmd := r.carryOut(handle(r.m, d.At, d.News))

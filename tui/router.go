@@ -52,7 +52,7 @@ func newModel(o Options, now time.Time) *state.Room {
 	m.Cities = widget.NewTable[fleet.City]()
 	m.Directory = o.Cities != nil
 	_, m.Registrar = o.Cities.(city.Registrar)
-	takePerson(m, o.Person)
+	applyPreferences(m, o.Preferences)
 	m.Noted, m.NotedAt = state.MemoryOf(m).Text(), now
 	return m
 }
@@ -88,7 +88,7 @@ func handle(m *state.Room, now time.Time, msg any) []feed.Effect {
 		}
 		todo = hand(m, msg)
 	case tea.BackgroundColorMsg:
-		lit(m, msg)
+		receiveBackground(m, msg)
 	case failure:
 		m.UI++
 		state.Complain(m, string(msg))
@@ -130,7 +130,7 @@ type failure string
 // receive applies the content of the mailbox.
 func receive(m *state.Room, n feed.News) {
 	if n.Preferences != nil {
-		reread(m, *n.Preferences)
+		reloadPreferences(m, *n.Preferences)
 	}
 	if n.Unreachable != nil {
 		if m.Gone == "" {

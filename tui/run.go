@@ -48,7 +48,9 @@ func run(ctx context.Context, o Options, fresh terminal.ScreenMaker) (feed.Exit,
 	if t.watcher != nil {
 		r.Spawn("cities", t.watcher.Run)
 	}
-	r.Spawn("preferences", func(ctx context.Context) { r.FollowPreferences(ctx, o.Changes, t.putPerson) })
+	r.Spawn("preferences", func(ctx context.Context) {
+		r.FollowPreferences(ctx, o.Changes, t.putPerson)
+	})
 
 	before, err := term.GetState(o.In.Fd())
 	if err != nil {

@@ -60,7 +60,7 @@ func TestReasonsReadWell(t *testing.T) {
 
 // The message about a theme starts with the file that stores it, because narrow screens cut the end.
 func TestThemeMessageNamesItsFile(t *testing.T) {
-	s := newStage(t, Options{Person: feed.Preferences{File: "~/.config/gcity/config.toml"}})
+	s := newStage(t, Options{Preferences: feed.Preferences{File: "~/.config/gcity/config.toml"}})
 	s.size(80, 24)
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	actions.TryTheme(s.m, "high-contrast")

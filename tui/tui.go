@@ -24,19 +24,20 @@ type Options struct {
 	ASCII   bool // draw with ASCII characters only
 	// less motion: clocks change once a minute where possible
 	ReducedMotion bool
-	OverSSH       bool                    // fewer frames; the pane is below the lists, at full width
-	Person        feed.Preferences        // the user's preferences
-	Changes       <-chan feed.Preferences // delivers changed preferences; nil = they never change
+	// fewer frames; the pane is below the lists, at full width
+	OverSSH     bool
+	Preferences feed.Preferences        // the user's preferences
+	Changes     <-chan feed.Preferences // delivers changed preferences; nil = they never change
 	// file that stores the state of the room, "" = it is not stored; its folder is created
-	Memory string
+	StateFile string
 
 	// Cities lists the cities that can be opened here; nil = no list. With a list and no City the room of all
 	// cities is shown first, and Mode applies to each city.
 	Cities city.Directory
 	// ConfigOf returns Config for a city of the list, nil = it cannot be edited
 	ConfigOf func(folder string, c city.Control) feed.ConfigFile
-	// MemoryOf returns Memory for a city of the list; nil = it is not stored
-	MemoryOf func(folder string) string
+	// StateFileOf returns StateFile for a city of the list; nil = it is not stored
+	StateFileOf func(folder string) string
 
 	// maximum frames per second, which bounds the delay of a key; 0 = 60, over SSH 30. New data has a separate limit
 	FPS int
@@ -63,13 +64,13 @@ func (o Options) withDefaults() (Options, error) {
 		}
 		o.Theme = t
 	}
-	if o.Person.Themes == nil {
+	if o.Preferences.Themes == nil {
 		for _, name := range themes.Names() {
 			t, err := themes.Load(name)
 			if err != nil {
 				return o, err
 			}
-			o.Person.Themes = append(o.Person.Themes, t)
+			o.Preferences.Themes = append(o.Preferences.Themes, t)
 		}
 	}
 	if o.In == nil {

@@ -25,14 +25,14 @@ func Prefs(e *Env) prefs.Prefs { return prefs.Load(prefs.Find(e.Getenv), prefs.P
 
 // Person returns the preferences for the control room. Paths below the home folder are shortened, because space on
 // the screen is limited.
-func Person(e *Env, p prefs.Prefs, file string) tui.Person {
+func Person(e *Env, p prefs.Prefs, file string) tui.Preferences {
 	short := func(text string) string {
 		if home := e.Getenv("HOME"); filepath.IsAbs(home) && home != "/" {
 			return strings.ReplaceAll(text, filepath.Clean(home)+"/", "~/")
 		}
 		return text
 	}
-	out := tui.Person{Theme: p.Theme, Themes: p.Themes, ASCII: p.ASCII,
+	out := tui.Preferences{Theme: p.Theme, Themes: p.Themes, ASCII: p.ASCII,
 		ReducedMotion: p.ReducedMotion, MouseOff: p.MouseOff, Columns: p.Columns,
 		Confirm: p.Confirm, Detach: p.Detach,
 		OnHangup: p.OnHangup, File: short(file)}
@@ -55,12 +55,12 @@ type OwnPrefs struct {
 // WatchPrefs reports changed preferences until ctx ends. If it panics, the city's controller continues: the
 // preferences no longer change, and the log contains the error.
 func WatchPrefs(ctx context.Context, e *Env, wg *sync.WaitGroup, own OwnPrefs,
-	log *slog.Logger) <-chan tui.Person {
+	log *slog.Logger) <-chan tui.Preferences {
 	f, last := own.Files, own.Last
 	if f.Config == "" {
 		return nil
 	}
-	changes := make(chan tui.Person)
+	changes := make(chan tui.Preferences)
 	wg.Go(func() {
 		defer close(changes)
 		defer func() {
@@ -119,7 +119,7 @@ func PrefsFiles(e *Env) (prefs.Files, error) {
 // BadPrefs returns the errors in the preferences and in the user's keys.
 func BadPrefs(e *Env) []string {
 	p := Prefs(e)
-	mine := tui.Person{Themes: p.Themes}
+	mine := tui.Preferences{Themes: p.Themes}
 	for _, b := range p.Keys {
 		mine.Keys = append(mine.Keys, keymap.Binding(b))
 	}

@@ -68,7 +68,7 @@ var byPath = map[string]string{
 	"session/tmux/input.go":          "terminals",
 	"topology/lock.go":               "the lock of topologies beside city.toml",
 	"tui/feed/draft.go":              "the configuration",
-	"tui/feed/memory_file.go":        "the user's own state",
+	"tui/feed/saved_room.go":         "the user's own state",
 	"tui/feed/save.go":               "a file that the user names",
 }
 

@@ -103,7 +103,7 @@ func askWhere(m *state.Room, all []written) {
 	}
 	told := map[string]bool{}
 	for _, w := range all {
-		why := m.Files.Fixed(w.File)
+		why := m.Files.ReadOnlyReason(w.File)
 		if why == "" {
 			c.Answers = append(c.Answers, state.Answer{Key: strconv.Itoa(len(c.Answers) + 1),
 				Title: placeName(m, w.FileLine) + ": " + w.what, Safe: true,

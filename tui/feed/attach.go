@@ -45,12 +45,13 @@ type Terminal struct {
 
 // attachment is an attach to an agent. It copies raw bytes both ways, except the key that leaves.
 type attachment struct {
-	in, out     *os.File
-	agent       string
-	term        city.Terminal // nil until the city has answered
-	input       inputQueue
-	scan        detach.Scanner
-	escapeTimer *time.Timer // timer after which the beginning of an escape sequence is taken as a key
+	in, out *os.File
+	agent   string
+	term    city.Terminal // nil until the city has answered
+	input   inputQueue
+	scan    detach.Scanner
+	// after it fires, the beginning of an escape sequence is taken as a key
+	escapeTimer *time.Timer
 	typed       chan []byte // closed when the terminal is gone
 	cols        int
 	rows        int
@@ -59,7 +60,8 @@ type attachment struct {
 
 // AttachTo hands the terminal to an agent until the user leaves, the session ends or ctx ends. It returns the text for
 // the status line. The terminal's modes are restored in any case.
-func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (message string, err error) {
+func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (message string,
+	err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	v := &attachment{in: o.In, out: o.Out, agent: agent, scan: detach.Scanner{Key: o.Detach},
@@ -90,7 +92,7 @@ func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (messag
 	return v.run(ctx, r)
 }
 
-// run opens the agent's terminal and copies until the visit ends.
+// run opens the agent's terminal and copies until the attachment ends.
 func (v *attachment) run(ctx context.Context, r *Runner) (string, error) {
 	keys, err := cancelreader.NewReader(v.in)
 	if err != nil {
@@ -125,7 +127,7 @@ func (v *attachment) run(ctx context.Context, r *Runner) (string, error) {
 	cancel()
 	keys.Cancel()
 	if v.term != nil {
-		_ = v.term.Close() // the visit ends in any case
+		_ = v.term.Close() // the attachment ends in any case
 	}
 	wg.Wait()
 	_ = keys.Close()
@@ -184,7 +186,7 @@ func (v *attachment) dial(ctx context.Context, r *Runner) (string, error) {
 	}
 }
 
-// forward forwards input and sizes until the visit ends.
+// forward forwards input and sizes until the attachment ends.
 func (v *attachment) forward(ctx context.Context, r *Runner, shown <-chan error) (string, error) {
 	resized := make(chan os.Signal, 1)
 	signal.Notify(resized, syscall.SIGWINCH)

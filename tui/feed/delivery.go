@@ -37,7 +37,7 @@ func (p *Sender) Missed() []*Delivery {
 }
 
 // Deliveries contains the senders of one program, one for each room that the program shows. The model's goroutine
-// owns the Deliveries until the program ends. After that, the goroutine that calls End owns it.
+// owns the Deliveries until the program ends. After that, the goroutine that calls Finish owns it.
 type Deliveries struct {
 	Ctx     context.Context
 	Gap     time.Duration

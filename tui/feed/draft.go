@@ -21,8 +21,8 @@ import (
 type ConfigFile interface {
 	// Path returns the absolute path of a file.
 	Path(file string) string
-	// Fixed returns why a file cannot be edited here and where to change it, or "".
-	Fixed(file string) string
+	// ReadOnlyReason returns why a file cannot be edited here and where to change it, or "".
+	ReadOnlyReason(file string) string
 	// Check returns the problems of a text for a file, each with its position, and the line of the first problem. The
 	// line is 0 if that problem is in another file.
 	Check(file string, data []byte) (problems []string, line int)
@@ -177,12 +177,12 @@ func (r *Runner) ApplyDraft(e ApplyDraft) {
 		if err := disk.Remove(e.Draft.Path); err != nil {
 			r.Log.Warn("cannot remove a draft of the configuration", "error", err)
 		}
-		said, failed := r.sendCommand(ctx, city.Reload{})
+		message, failed := r.sendCommand(ctx, city.Reload{})
 		if failed != "" {
 			res.Failures = []string{"the configuration is written, but the " +
 				"reload failed: " + failed}
 		} else {
-			res.Receipts = []string{"the configuration was edited: " + said.Message}
+			res.Receipts = []string{"the configuration was edited: " + message.Message}
 		}
 		r.Mailbox.putResult(res)
 	})

@@ -236,8 +236,8 @@ func (r *Result) Lines() []string {
 	for _, why := range r.Failures {
 		all = append(all, widget.Lead("failed: "+why))
 	}
-	for _, said := range r.Receipts {
-		all = append(all, widget.Lead(said))
+	for _, receipt := range r.Receipts {
+		all = append(all, widget.Lead(receipt))
 	}
 	return all
 }

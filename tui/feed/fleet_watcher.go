@@ -82,9 +82,9 @@ func (l *FleetWatcher) Run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		nobody, why := errors.Is(cause, city.ErrNoSupervisor), unreachableReason(cause)
-		l.change(func() { l.problem, l.Answered, l.unmaintained = why, true, nobody })
-		if why != logged && (l.listed || !nobody) {
+		unmaintained, why := errors.Is(cause, city.ErrNoSupervisor), unreachableReason(cause)
+		l.change(func() { l.problem, l.Answered, l.unmaintained = why, true, unmaintained })
+		if why != logged && (l.listed || !unmaintained) {
 			l.r.Log.Warn("the stream of the list of cities ended", "error", cause)
 			logged = why
 		}
@@ -115,10 +115,10 @@ func (l *FleetWatcher) setCities(ctx context.Context, infos []city.Info) {
 	}
 	l.change(func() {
 		l.Infos, l.problem, l.Answered, l.listed = infos, "", true, true
-		there := map[string]bool{}
+		listed := map[string]bool{}
 		for i := range infos {
 			in := &infos[i]
-			there[in.Name] = true
+			listed[in.Name] = true
 			b := l.Watched[in.Name]
 			if b != nil && b.path != in.Path {
 				b.End()
@@ -130,17 +130,17 @@ func (l *FleetWatcher) setCities(ctx context.Context, infos []city.Info) {
 			}
 			switch {
 			case in.Running && b.cancel == nil:
-				while, cancel := context.WithCancel(ctx)
+				watchCtx, cancel := context.WithCancel(ctx)
 				b.cancel, b.unresponsive = cancel, ""
 				name := in.Name
-				l.r.Spawn("city", func(context.Context) { l.follow(while, name, b) })
-				l.r.Spawn("city", func(context.Context) { l.poll(while, name, b) })
+				l.r.Spawn("city", func(context.Context) { l.follow(watchCtx, name, b) })
+				l.r.Spawn("city", func(context.Context) { l.poll(watchCtx, name, b) })
 			case !in.Running:
 				b.End()
 			}
 		}
 		for name, b := range l.Watched {
-			if !there[name] {
+			if !listed[name] {
 				b.End()
 				delete(l.Watched, name)
 			}
@@ -172,8 +172,8 @@ func (l *FleetWatcher) follow(ctx context.Context, name string, b *CityWatch) {
 			c, err = l.cities.Directory.City(name)
 		}
 		if err == nil {
-			for s, broken := range c.Snapshots(ctx) {
-				if err = broken; err != nil {
+			for s, streamErr := range c.Snapshots(ctx) {
+				if err = streamErr; err != nil {
 					break
 				}
 				tries = 0
@@ -203,8 +203,8 @@ func (l *FleetWatcher) poll(ctx context.Context, name string, b *CityWatch) {
 			c, err = l.cities.Directory.City(name)
 		}
 		if err == nil {
-			ask, cancel := context.WithTimeout(ctx, FleetPollTimeout)
-			s, err = c.Snapshot(ask)
+			request, cancel := context.WithTimeout(ctx, FleetPollTimeout)
+			s, err = c.Snapshot(request)
 			cancel()
 		}
 		switch {

@@ -140,7 +140,8 @@ func (b *Mailbox) PutOpenedCity(a *OpenedCity) {
 func (b *Mailbox) DropOutdated(newer *city.Snapshot) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.pending.Preferences, b.pending.Pane, b.pending.Unreachable, b.pending.OpenedCity = nil, nil, nil, nil
+	b.pending.Preferences, b.pending.Pane = nil, nil
+	b.pending.Unreachable, b.pending.OpenedCity = nil, nil
 	if newer != nil {
 		b.pending.Snap = nil
 	}

@@ -26,7 +26,7 @@ func ShowInPager(ctx context.Context, o Terminal, text string) (err error) {
 	return runInForeground(ctx, o, p)
 }
 
-// runInForeground gives the terminal to a program until it ends or ctx ends; see PageThrough.
+// runInForeground gives the terminal to a program until it ends or ctx ends; see ShowInPager.
 func runInForeground(ctx context.Context, o Terminal, p foreground) error {
 	cmd := p.Cmd
 	fd := int(o.In.Fd())

@@ -15,8 +15,8 @@ var changeOrder = [...]string{"stop", "fail", "drain", "restart", "start", "wait
 
 func unchanged(c *Change) bool { return c.Kind == "none" }
 
-func changeToken(what string) themes.Token {
-	switch what {
+func changeToken(kind string) themes.Token {
+	switch kind {
 	case "stop", "fail":
 		return themes.Bad
 	case "drain", "restart":
@@ -50,16 +50,16 @@ type planRow struct {
 func planRows(p *Plan) []planRow {
 	const several = 3
 	all := sortedChanges(p)
-	alike := func(c *Change) Change {
+	groupKey := func(c *Change) Change {
 		return Change{Pool: c.Pool, Kind: c.Kind, Why: c.Why}
 	}
 	n := map[Change]int{}
 	for i := range all {
-		n[alike(&all[i])]++
+		n[groupKey(&all[i])]++
 	}
 	var rows []planRow
 	for i := range all {
-		kind := alike(&all[i])
+		kind := groupKey(&all[i])
 		switch members := n[kind]; {
 		case all[i].Pool == "" || members > 0 && members < several:
 			rows = append(rows, planRow{Change: all[i]})
@@ -72,9 +72,9 @@ func planRows(p *Plan) []planRow {
 }
 
 // Lines lists what a plan changes, and how many agents stay unchanged. With all set it lists each agent.
-func (p *Plan) Lines(look *widget.Styles, all bool) []string {
-	rows, still := planRows(p), 0
-	if all {
+func (p *Plan) Lines(styles *widget.Styles, includeUnchanged bool) []string {
+	rows, unchangedCount := planRows(p), 0
+	if includeUnchanged {
 		rows = rows[:0]
 		for _, c := range sortedChanges(p) {
 			rows = append(rows, planRow{Change: c})
@@ -82,46 +82,46 @@ func (p *Plan) Lines(look *widget.Styles, all bool) []string {
 	}
 	for i := range p.Changes {
 		if unchanged(&p.Changes[i]) {
-			still++
+			unchangedCount++
 		}
 	}
-	room := 0
+	kindWidth := 0
 	for i := range rows {
-		room = max(room, widget.Width(widget.Plain(rows[i].Kind)))
+		kindWidth = max(kindWidth, widget.Width(widget.Plain(rows[i].Kind)))
 	}
 	var lines []string
 	for i := range rows {
-		if all || !unchanged(&rows[i].Change) {
-			lines = append(lines, planLine(look, &rows[i], room))
+		if includeUnchanged || !unchanged(&rows[i].Change) {
+			lines = append(lines, planLine(styles, &rows[i], kindWidth))
 		}
 	}
 	switch {
 	case len(p.Changes) == 0 && len(p.Notes) > 0: // the notes say why no changes are known
-	case still == len(p.Changes):
+	case unchangedCount == len(p.Changes):
 		lines = append(lines, "The change affects no agent.")
-	case still > 0 && !all:
-		lines = append(lines, look.Paint(themes.Dim,
-			widget.Count(still, "agent")+" unchanged"))
+	case unchangedCount > 0 && !includeUnchanged:
+		lines = append(lines, styles.Paint(themes.Dim,
+			widget.Count(unchangedCount, "agent")+" unchanged"))
 	}
 	for _, note := range p.Notes {
 		for _, part := range widget.PlainLines(note) {
-			lines = append(lines, look.Paint(themes.Warn, look.Glyphs.Alert+" "+part))
+			lines = append(lines, styles.Paint(themes.Warn, styles.Glyphs.Alert+" "+part))
 		}
 	}
 	return lines
 }
 
-func planLine(look *widget.Styles, r *planRow, room int) string {
-	who := widget.Plain(r.Agent)
+func planLine(styles *widget.Styles, r *planRow, kindWidth int) string {
+	subject := widget.Plain(r.Agent)
 	if r.members > 0 {
-		who = fmt.Sprintf("%s"+widget.NBSP+"(%d"+widget.NBSP+"members)", widget.Plain(r.Pool),
+		subject = fmt.Sprintf("%s"+widget.NBSP+"(%d"+widget.NBSP+"members)", widget.Plain(r.Pool),
 			r.members)
 	}
 	what := widget.Plain(r.Kind)
 	if what == "none" {
 		what = "-"
 	}
-	text := look.Paint(changeToken(r.Kind), widget.Fit(what, room, "")) + "  " + who
+	text := styles.Paint(changeToken(r.Kind), widget.Fit(what, kindWidth, "")) + "  " + subject
 	if why := strings.TrimSpace(widget.Plain(r.Why)); why != "" {
 		text += ": " + why
 	}

@@ -79,8 +79,8 @@ func (r *Runner) Root() *Runner {
 	return r
 }
 
-// RecoverPanic must be deferred by code that Run executes between two runs of the program. It handles a panic like one in
-// a goroutine of the room.
+// RecoverPanic must be deferred by code that Run executes between two runs of the program. It handles a panic like one
+// in a goroutine of the room.
 func (r *Runner) RecoverPanic(where string) {
 	if p := recover(); p != nil {
 		r.RecordPanic(where, p)
@@ -148,7 +148,8 @@ func (r *Runner) SendCommands(p SendCommands) {
 }
 
 // sendCommand sends one command, and returns why it failed, or "". A receipt always has a message.
-func (r *Runner) sendCommand(ctx context.Context, c city.Command) (receipt city.Receipt, failed string) {
+func (r *Runner) sendCommand(ctx context.Context, c city.Command) (receipt city.Receipt,
+	failed string) {
 	ctx, cancel := context.WithTimeout(ctx, commandDeadline)
 	defer cancel()
 	receipt, err := r.City.Do(ctx, c)

@@ -196,9 +196,9 @@ func (v *Viewer) writeFrame(p *terminal.News, f city.Frame) {
 
 // readLastOutput requests the last output of an ended agent.
 func (v *Viewer) readLastOutput(ctx context.Context, p *terminal.News) {
-	ask, cancel := context.WithTimeout(ctx, 5*time.Second)
+	request, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	text, err := v.city.Output(ask, p.Agent, p.Keeps)
+	text, err := v.city.Output(request, p.Agent, p.Keeps)
 	if err != nil || strings.TrimSpace(text) == "" {
 		return
 	}

@@ -31,7 +31,7 @@ func PlaceOf(m *Room, source string) (feed.FileLine, bool) {
 func declaredText(m *Room, source string, patched []string) string {
 	one := func(at string) string {
 		if m.Files != nil && m.Mode != ReadOnly {
-			if p, ok := PlaceOf(m, at); ok && m.Files.Fixed(p.File) != "" {
+			if p, ok := PlaceOf(m, at); ok && m.Files.ReadOnlyReason(p.File) != "" {
 				return widget.Plain(at) + " (cannot be edited here)"
 			}
 		}

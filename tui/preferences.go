@@ -21,7 +21,7 @@ func newSurroundings(o Options) state.Surroundings {
 		Below:   o.OverSSH, Ground: state.GroundOf(o.Environ)}
 }
 
-func takePerson(m *state.Room, p feed.Preferences) {
+func applyPreferences(m *state.Room, p feed.Preferences) {
 	if p.Themes == nil {
 		p.Themes = m.Person.Themes
 	}
@@ -42,10 +42,10 @@ func takePerson(m *state.Room, p feed.Preferences) {
 	state.Relook(m)
 }
 
-// reread applies changed preferences and reports the change.
-func reread(m *state.Room, p feed.Preferences) {
+// reloadPreferences applies changed preferences and reports the change.
+func reloadPreferences(m *state.Room, p feed.Preferences) {
 	m.UI++
-	takePerson(m, p)
+	applyPreferences(m, p)
 	if m.Snap != nil {
 		m.Relist()
 	}
@@ -57,8 +57,8 @@ func reread(m *state.Room, p feed.Preferences) {
 	state.Say(m, "the preferences were reloaded")
 }
 
-// lit handles the terminal's answer about its background.
-func lit(m *state.Room, msg tea.BackgroundColorMsg) {
+// receiveBackground handles the terminal's answer about its background.
+func receiveBackground(m *state.Room, msg tea.BackgroundColorMsg) {
 	m.Around.Ground = state.GroundLight
 	if msg.Color == nil || msg.IsDark() {
 		m.Around.Ground = state.GroundDark

@@ -48,7 +48,8 @@ func (r *Runner) ForCity(c city.Control, config ConfigFile) *Runner {
 }
 
 // ReadCity starts reading the city until ctx ends.
-func (r *Runner) ReadCity(ctx context.Context, newScreen terminal.ScreenMaker, pollInterval time.Duration) {
+func (r *Runner) ReadCity(ctx context.Context, newScreen terminal.ScreenMaker,
+	pollInterval time.Duration) {
 	r.Viewer = NewViewer(r.City, r.Mailbox, newScreen)
 	viewer := r.Viewer
 	r.spawnIn(ctx, "snapshots", r.StreamSnapshots)
@@ -57,9 +58,9 @@ func (r *Runner) ReadCity(ctx context.Context, newScreen terminal.ScreenMaker, p
 	r.spawnIn(ctx, "pulse", func(ctx context.Context) { r.pollSnapshots(ctx, pollInterval) })
 }
 
-// OpenCity opens another city in the background and puts the Arrival into the mailbox of the current room. known is
+// OpenCity opens another city in the background and puts the OpenedCity into the mailbox of the current room. known is
 // the city if its room exists. keep is the file with the state of its room; "" = none.
-func (r *Runner) OpenCity(e SwitchCity, known city.Control, keep string) {
+func (r *Runner) OpenCity(e SwitchCity, known city.Control, savedFile string) {
 	a := &OpenedCity{SwitchCity: e}
 	dir := r.Root().Cities.Directory
 	r.Spawn("travel", func(ctx context.Context) {
@@ -77,8 +78,8 @@ func (r *Runner) OpenCity(e SwitchCity, known city.Control, keep string) {
 				return
 			}
 			a.City = c
-			if keep != "" {
-				if a.Saved, err = ReadSavedRoom(keep); err != nil {
+			if savedFile != "" {
+				if a.Saved, err = ReadSavedRoom(savedFile); err != nil {
 					r.Log.Warn("the stored state of the control room cannot be read", "error", err)
 				}
 			}

@@ -21,7 +21,7 @@ func (r *Runner) CopyText(e Copy) {
 		ctx, cancel := context.WithTimeout(ctx, clipboardDeadline)
 		defer cancel()
 		res := Result{ID: e.ID, Title: "copying", Total: 1}
-		said, err := r.copyWithProgram(ctx, e.Text)
+		program, err := r.copyWithProgram(ctx, e.Text)
 		switch {
 		case errors.Is(ctx.Err(), context.DeadlineExceeded):
 			res.Failures = []string{fmt.Sprintf("the %s may not have been copied: the clipboard "+
@@ -29,7 +29,7 @@ func (r *Runner) CopyText(e Copy) {
 		case err != nil:
 			res.Failures = []string{"cannot copy the " + e.What + ": " + err.Error()}
 		default:
-			res.Receipts = []string{"copied the " + e.What + " by " + said}
+			res.Receipts = []string{"copied the " + e.What + " by " + program}
 		}
 		r.Mailbox.putResult(res)
 	})
@@ -44,12 +44,12 @@ func (r *Runner) copyWithProgram(ctx context.Context, text string) (string, erro
 	}
 	cmd := exec.CommandContext(ctx, path, argv[1:]...)
 	cmd.Stdin = strings.NewReader(text)
-	var complaint bytes.Buffer
-	cmd.Stderr = &complaint
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
 	cmd.WaitDelay = time.Second
 	// the program continues to serve the clipboard in the background
 	if err := cmd.Run(); err != nil && !errors.Is(err, exec.ErrWaitDelay) {
-		if why := strings.TrimSpace(complaint.String()); why != "" {
+		if why := strings.TrimSpace(stderr.String()); why != "" {
 			return "", fmt.Errorf("%s: %s", argv[0], why)
 		}
 		return "", fmt.Errorf("%s: %w", argv[0], err)
@@ -86,8 +86,8 @@ func (r *Runner) Inspect(q Inspect) {
 	r.Spawn("inspection", func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, inspectDeadline)
 		defer cancel()
-		about, err := r.City.Inspect(ctx, q.Agent)
-		in := Inspected{ID: q.ID, Inspection: about}
+		inspection, err := r.City.Inspect(ctx, q.Agent)
+		in := Inspected{ID: q.ID, Inspection: inspection}
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
 			in.Problem = fmt.Sprintf("no answer from the city within %s", inspectDeadline)
@@ -133,7 +133,8 @@ func (r *Runner) SendCityCommand(e SendCityCommand) {
 }
 
 func (r *Runner) RegisterCity(e RegisterCity) {
-	r.changeCityList(e.ID, "registering", func(ctx context.Context, d city.Directory) (string, error) {
+	r.changeCityList(e.ID, "registering", func(ctx context.Context,
+		d city.Directory) (string, error) {
 		reg, ok := d.(city.Registrar)
 		if !ok {
 			return "", errors.New(describe.Fixed)
@@ -178,7 +179,7 @@ func (r *Runner) changeCityList(id int, title string,
 		ctx, cancel := context.WithTimeout(ctx, commandDeadline)
 		defer cancel()
 		res := Result{ID: id, Title: title, Total: 1}
-		said, err := do(ctx, r.Root().Cities.Directory)
+		message, err := do(ctx, r.Root().Cities.Directory)
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
 			res.Failures = []string{fmt.Sprintf("%s: no answer within %s; the command may still "+
@@ -188,7 +189,7 @@ func (r *Runner) changeCityList(id int, title string,
 			r.Log.Warn("a command to the list of cities failed", "title", title, "error", err)
 			res.Failures = []string{err.Error()}
 		default:
-			res.Receipts = []string{said}
+			res.Receipts = []string{message}
 		}
 		r.Mailbox.putResult(res)
 	})
@@ -201,7 +202,8 @@ func (r *Runner) RunTasks(d RunTasks) {
 		for i, e := range d.Tasks {
 			message, failed := r.runTask(ctx, e)
 			if failed != "" {
-				res.Failures, res.FailedIndexes = append(res.Failures, failed), append(res.FailedIndexes, i)
+				res.Failures = append(res.Failures, failed)
+				res.FailedIndexes = append(res.FailedIndexes, i)
 				continue
 			}
 			res.Receipts = append(res.Receipts, message)

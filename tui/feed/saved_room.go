@@ -45,7 +45,7 @@ func (s SavedRoom) Text() []byte {
 	return append(text, '\n')
 }
 
-// SavedUserState is the stored state of all rooms of a user. It replaces the fields of a Memory with the same names.
+// SavedUserState is the stored state of all rooms of a user. It replaces the fields of a SavedRoom with the same names.
 type SavedUserState struct {
 	Mouse string `json:"mouse,omitempty"`
 }

@@ -34,7 +34,7 @@ func TestOwnerOfTheTheme(t *testing.T) {
 		{"auto", "light", false, "light"}, // the background is not known yet
 		{"dark", "", true, "colourless"},
 	} {
-		s := newStage(t, Options{NoColor: c.noColor, Person: feed.Preferences{Theme: c.person}})
+		s := newStage(t, Options{NoColor: c.noColor, Preferences: feed.Preferences{Theme: c.person}})
 		s.size(120, 40)
 		s.hear(feed.News{Snap: demoSnapshot(epoch)})
 		s.change(func(n *city.Snapshot) { n.Console.Theme = c.city })
@@ -50,12 +50,12 @@ func TestOwnerOfTheTheme(t *testing.T) {
 func TestAutoFollowsTheTerminal(t *testing.T) {
 	for env, want := range map[string]string{"COLORFGBG=15;0": "dark", "COLORFGBG=0;15": "light", "COLORFGBG=0;default;7": "light",
 		"COLORFGBG=": "terminal", "COLORFGBG=0;99": "terminal", "LANG=C": "terminal"} {
-		s := newStage(t, Options{Environ: []string{env}, Person: feed.Preferences{Theme: state.AutoTheme}})
+		s := newStage(t, Options{Environ: []string{env}, Preferences: feed.Preferences{Theme: state.AutoTheme}})
 		if got := s.m.Theme.Name; got != want {
 			t.Errorf("%s: %s, want %s", env, got, want)
 		}
 	}
-	s := newStage(t, Options{Environ: []string{"COLORFGBG=15;0"}, Person: feed.Preferences{Theme: state.AutoTheme}})
+	s := newStage(t, Options{Environ: []string{"COLORFGBG=15;0"}, Preferences: feed.Preferences{Theme: state.AutoTheme}})
 	s.wait(time.Second)
 	if _, asked := effectOf[feed.QueryBackground](s); asked {
 		t.Error("what is known is asked again")
@@ -89,7 +89,7 @@ func TestAutoAsksOnce(t *testing.T) {
 // Moving over a theme in the palette previews it. Esc restores the old theme; enter keeps the new one and shows how
 // to make that permanent.
 func TestThemePreview(t *testing.T) {
-	s := newStage(t, Options{Person: feed.Preferences{File: "/home/a/.config/gcity/config.toml"}})
+	s := newStage(t, Options{Preferences: feed.Preferences{File: "/home/a/.config/gcity/config.toml"}})
 	s.size(120, 40)
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	find := func(name string) {
@@ -169,7 +169,7 @@ func TestCityBadge(t *testing.T) {
 }
 
 func TestChosenColumns(t *testing.T) {
-	s := newStage(t, Options{Person: feed.Preferences{Columns: []string{"cpu", "name", "why", "age", "task", "pid", "restarts"}}})
+	s := newStage(t, Options{Preferences: feed.Preferences{Columns: []string{"cpu", "name", "why", "age", "task", "pid", "restarts"}}})
 	s.size(200, 60)
 	s.hear(feed.News{Snap: demoSnapshot(epoch), Events: demoEvents(epoch)})
 	head := headLine(t, s)
@@ -222,7 +222,7 @@ func TestOwnThemes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newStage(t, Options{Person: feed.Preferences{Theme: "mine", Themes: []themes.Theme{mine}}})
+	s := newStage(t, Options{Preferences: feed.Preferences{Theme: "mine", Themes: []themes.Theme{mine}}})
 	s.size(120, 40)
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	if s.m.Theme.Name != "mine" {
