@@ -109,7 +109,7 @@ func common(c *config.City, a *config.Agent, p *config.Program) Want {
 	return Want{
 		Declared: a.Qualified(), Description: a.Description, Rig: a.Rig, Provider: c.ProviderOf(a),
 		Source: a.Origin.String(), Patched: patched(a),
-		Program: p.Name, Found: p.By == "" && p.Name != "", Prompt: delivery(p),
+		Program: p.Name, Found: p.SelectedBy == "" && p.Name != "", Prompt: delivery(p),
 		Overlay: a.OverlayDir, Hooks: c.HooksOf(a),
 		Policy: c.Policy(a), Suspended: suspended(c, a), IdleTimeout: a.IdleTimeout,
 		StuckAfter: a.StuckAfter, TriageOf: triageOf(c, a), DependsOn: a.Needs,

@@ -60,7 +60,7 @@ func (e environ) missing(p *config.Program, a *config.Agent) missingProgram {
 	}
 	lack := Lack{[]string{word}, path}
 	by := "the agent (" + a.Origin.String() + ")"
-	if strings.HasPrefix(p.By, "workspace.") {
+	if strings.HasPrefix(p.SelectedBy, "workspace.") {
 		by = "[workspace]"
 	}
 	if word[0] == '/' {
@@ -106,7 +106,7 @@ func fingerprint(a *config.Agent, p *config.Program) session.Fingerprint {
 			fields[name] = strings.Join(l, "\x00")
 		}
 	}
-	if p.Line == "" && p.By != "" {
+	if p.Line == "" && p.SelectedBy != "" {
 		fields["command"], env = p.Command, p.Env
 		lines("args", p.Args)
 	}
@@ -129,7 +129,7 @@ func fingerprint(a *config.Agent, p *config.Program) session.Fingerprint {
 
 // outsideFingerprint returns the sorted names of configured variables that are not part of the fingerprint.
 func outsideFingerprint(a *config.Agent, p *config.Program) []string {
-	if p.By != "" {
+	if p.SelectedBy != "" {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(p.Env)), func(name string) bool {

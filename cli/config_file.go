@@ -68,7 +68,7 @@ func (f *configFile) parse(file string, data []byte, s *city.Snapshot) (*config.
 		return folder.ParseConfig(f.dir, data, s)
 	}
 	src := folder.SourceAs(f.dir, s)
-	src.Instead = map[string][]byte{f.Path(file): data}
+	src.Contents = map[string][]byte{f.Path(file): data}
 	return src.Load()
 }
 

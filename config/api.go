@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-func (d checker) api() {
+func (d checker) checkAPI() {
 	c := d.city
 	d.tokenFile("api.token_file", &c.API.TokenFile)
 	d.tokenFile("api.read_token_file", &c.API.ReadFile)
 	if c.API.Port != 0 && !c.API.Token && !Local(c.API.Bind) && !d.failedIn("api") {
-		d.say(c.Origins["api.bind"], "api.bind",
+		d.addError(c.Origins["api.bind"], "api.bind",
 			fmt.Sprintf("other machines can reach %q, and without a token every client has full "+
 				"access: remove `token = false`", c.API.Bind))
 	}
@@ -23,7 +23,7 @@ func (d checker) tokenFile(name string, file *string) {
 	}
 	d.file(name, file)
 	if !c.API.Token {
-		d.say(c.Origins["api.token"], "api.token",
+		d.addError(c.Origins["api.token"], "api.token",
 			fmt.Sprintf("is false, but %s is set: remove one of them",
 				strings.TrimPrefix(name, "api.")))
 	}
@@ -36,7 +36,7 @@ func (d checker) file(name string, file *string) {
 	at := d.city.Origins[name]
 	path, err := resolve(d.city.Path, d.city.folderOf(at), *file)
 	if err != nil {
-		d.say(at, name, err.Error())
+		d.addError(at, name, err.Error())
 	}
 	*file = path
 }

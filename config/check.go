@@ -18,36 +18,36 @@ type checker struct{ *loading }
 func (d checker) checkCity() {
 	d.cityName()
 	rigChecker(d).rigs()
-	patcher(d).patches()
+	patcher(d).patchAgents()
 	patcher(d).rigOverrides()
 	patcher(d).patchWatchdogs()
-	patcher(d).amend()
+	patcher(d).patchProviders()
 	providerChecker(d).providers()
-	d.work()
-	d.api()
+	d.checkWork()
+	d.checkAPI()
 	d.file("session.k8s.kubeconfig", &d.city.Session.Kubernetes.Kubeconfig)
 	d.file("session.k8s.pod", &d.city.Session.Kubernetes.Pod)
-	if !d.sizes() {
+	if !d.checkPools() {
 		return
 	}
 	d.names()
 	dependencies(d).depend()
-	d.routes()
+	d.checkRoutes()
 	watchdogChecker(d).watchdogs()
 	c, sessions := d.city, map[string]string{}
 	d.scripts, c.members = map[string]script{}, map[string]derived{}
-	c.leans = map[string]bool{}
-	d.outfits = newOutfits()
+	c.topologyPrompts = map[string]bool{}
+	d.agentFiles = newAgentFileCache()
 	if len(c.Agents) == 0 {
 		// checks the template even if there are no agents
 		d.sessionOf(&Agent{Name: "agent"}, sessions)
 	}
-	outfitter(d).idleFragments()
+	agentFileReader(d).warnUnusedFragments()
 	defer func() { d.rigChecked = nil }()
 	for i := range c.Agents {
 		a := &c.Agents[i]
 		d.rigChecked = &a.Rig
-		outfitter(d).outfit(a)
+		agentFileReader(d).read(a)
 		switch {
 		case a.Name == "": // already reported
 		case a.Pool == nil || a.Pool.Max <= 1:
@@ -71,7 +71,7 @@ func (d checker) agent(a *Agent, sessions map[string]string) {
 	d.sessionOf(a, sessions)
 	e, problems := d.city.Expand(a)
 	for _, p := range problems {
-		misuse(d.loading, a, p.Origin, p.Key, p.Message)
+		addMisuse(d.loading, a, p.Origin, p.Key, p.Message)
 	}
 	d.script(a, e.Script)
 }
@@ -84,7 +84,7 @@ func (d checker) cityName() {
 	}
 	c.Workspace.Name = filepath.Base(c.Path)
 	if msg := keys.CheckName(c.Workspace.Name); msg != "" && !d.failed("workspace.name") &&
-		!d.unread.files {
+		!d.failedSources.files {
 		d.problem(toml.Everywhere, "workspace.name", "is missing, and the folder's name cannot "+
 			"be used instead: %s", msg)
 	}
@@ -103,7 +103,7 @@ func (d checker) sessionOf(a *Agent, taken map[string]string) {
 	}
 	if err != nil {
 		if !d.failed(key) {
-			d.say(d.city.Origins[key], key, err.Error())
+			d.addError(d.city.Origins[key], key, err.Error())
 		}
 		return
 	}

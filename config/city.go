@@ -61,13 +61,13 @@ func (c *City) PrefixOf(rig string) string {
 // rig's topologies, which are removed together with the rig.
 func (c *City) RigAgents(rig string) []string { return c.agentsOf(rig, false) }
 
-// RigBrought returns the qualified names of the agents and pools that come from a rig's topologies.
-func (c *City) RigBrought(rig string) []string { return c.agentsOf(rig, true) }
+// RigTopologyAgents returns the qualified names of the agents and pools that come from a rig's topologies.
+func (c *City) RigTopologyAgents(rig string) []string { return c.agentsOf(rig, true) }
 
-func (c *City) agentsOf(rig string, brought bool) []string {
+func (c *City) agentsOf(rig string, fromTopology bool) []string {
 	var out []string
 	for i := range c.Agents {
-		if a := &c.Agents[i]; a.Rig == rig && rig != "" && (a.Topology != "") == brought {
+		if a := &c.Agents[i]; a.Rig == rig && rig != "" && (a.Topology != "") == fromTopology {
 			out = append(out, a.Qualified())
 		}
 	}
@@ -147,10 +147,10 @@ func (c *City) TriageOf(agent string) *Watchdog {
 func (c *City) Parts() []Part {
 	var out []Part
 	for _, path := range c.Sources {
-		out = append(out, Part{"file", c.called(path)})
+		out = append(out, Part{"file", c.displayPath(path)})
 	}
-	for _, p := range c.stamped {
-		out = append(out, Part{"topology", c.called(p.dir)})
+	for _, p := range c.cityTopologies {
+		out = append(out, Part{"topology", c.displayPath(p.dir)})
 	}
 	return out
 }
@@ -165,9 +165,9 @@ func (c *City) remote(name string, at Origin) *Remote {
 	return &c.Remotes[i]
 }
 
-// want describes what to fetch for a topology. A source that is neither a URL nor HOST:PATH is a folder relative to the
-// file that contains the key.
-func (c *City) want(r *Remote) topology.Want {
+// fetchTarget describes what to fetch for a topology. A source that is neither a URL nor HOST:PATH is a folder relative
+// to the file that contains the key.
+func (c *City) fetchTarget(r *Remote) topology.Want {
 	w := topology.Want{Name: r.Name, Source: r.Source, From: r.Source, Ref: r.Ref, Path: r.Path}
 	host, _, remote := strings.Cut(r.Source, ":")
 	if remote && !strings.Contains(host, "/") {

@@ -21,13 +21,15 @@ func (d composer) compose() {
 	patcher(d).patchRigs()
 	d.remotes()
 	w := &c.Workspace
-	lead, dogs := c.Agents, c.Watchdogs
+	ownAgents, watchdogs := c.Agents, c.Watchdogs
 	c.Agents, c.Watchdogs = nil, nil
-	c.recipes = d.apply(d.words("workspace.", c.Origins, w.Topology, w.Topologies, w.Includes), nil)
-	c.Agents, c.Watchdogs = append(c.Agents, lead...), append(c.Watchdogs, dogs...)
+	refs := d.references("workspace.", c.Origins, w.Topology, w.Topologies, w.Includes)
+	c.formulaLayers = d.apply(refs, nil)
+	c.Agents, c.Watchdogs = append(c.Agents, ownAgents...), append(c.Watchdogs, watchdogs...)
 	for i := range c.Rigs {
 		r := &c.Rigs[i]
-		r.recipes = d.apply(d.words("rigs.", r.Origins, r.Topology, r.Topologies, r.Includes), r)
+		refs := d.references("rigs.", r.Origins, r.Topology, r.Topologies, r.Includes)
+		r.formulaLayers = d.apply(refs, r)
 	}
 }
 
@@ -38,8 +40,8 @@ type entry struct {
 	at   Origin
 }
 
-// words returns the references in three keys of a table.
-func (d composer) words(table string, origins map[string]Origin, one string, more,
+// references returns the references in three keys of a table.
+func (d composer) references(table string, origins map[string]Origin, one string, more,
 	includes []string) []entry {
 	var out []entry
 	add := func(name string, words ...string) {
@@ -59,12 +61,12 @@ func (d composer) words(table string, origins map[string]Origin, one string, mor
 	return out
 }
 
-// place returns the folder of the topology that word refers to. base is the folder of the file with the reference.
-func (d composer) place(base, word string) (dir string, err error) {
+// topologyDir returns the folder of a topology. base is the folder of the file with the reference.
+func (d composer) topologyDir(base, word string) (dir string, err error) {
 	c := d.city
 	for i := range c.Remotes {
 		if r := &c.Remotes[i]; r.Name == word {
-			dir, err := topology.Fetched(c.Path, c.want(r))
+			dir, err := topology.Fetched(c.Path, c.fetchTarget(r))
 			if err != nil {
 				return "", err
 			}
@@ -89,19 +91,19 @@ func (d composer) apply(entries []entry, r *Rig) []formula.Layer {
 	d.rigChecked = new(nameOf(r))
 	defer func() { d.rigChecked = nil }()
 	for _, e := range entries {
-		dir, err := d.place(d.city.folderOf(e.at), e.text)
+		dir, err := d.topologyDir(d.city.folderOf(e.at), e.text)
 		if err != nil {
-			d.unread.of(r)
-			d.unplaced(e.at, e.key, err.Error(), err)
+			d.failedSources.addTopology(r)
+			d.addTopologyError(e.at, e.key, err.Error(), err)
 			continue
 		}
-		if d.unread.files && !strings.Contains(e.text, "/") && !files.IsDir(dir) {
-			d.unread.of(r)
+		if d.failedSources.files && !strings.Contains(e.text, "/") && !files.IsDir(dir) {
+			d.failedSources.addTopology(r)
 			continue // a file that could not be read may declare a table with this name
 		}
-		p := d.topology(dir, e.key, []reading{{dir, e.text, e.at}})
+		p := d.topology(dir, e.key, []packRef{{dir, e.text, e.at}})
 		if p == nil || p.partial {
-			d.unread.of(r)
+			d.failedSources.addTopology(r)
 		}
 		if p == nil {
 			continue
@@ -114,13 +116,14 @@ func (d composer) apply(entries []entry, r *Rig) []formula.Layer {
 			continue
 		}
 		took := 0
-		ofCity := cityNames(p.tree())
-		all := slices.DeleteFunc(p.tree(), func(q *pack) bool { return slices.Contains(done, q) })
+		all := p.withIncludes()
+		ofCity := cityNames(all)
+		all = slices.DeleteFunc(all, func(q *pack) bool { return slices.Contains(done, q) })
 		for _, q := range all {
 			done = append(done, q)
-			took += d.take(q, ofCity, e, r)
-			d.takeWatchdogs(q, ofCity, e, r)
-			d.provide(q)
+			took += d.copyAgents(q, ofCity, e, r)
+			d.copyWatchdogs(q, ofCity, e, r)
+			d.addProviders(q)
 			if q.Formulas.Dir != "" {
 				layers = append(layers, layerOf(q, r))
 			}
@@ -160,11 +163,11 @@ func layerOf(p *pack, r *Rig) formula.Layer {
 func cityNames(packs []*pack) map[string]bool {
 	var out map[string]bool
 	for _, p := range packs {
-		_, said := p.origins["topology.city_agents"]
+		_, declared := p.origins["topology.city_agents"]
 		for _, a := range p.agents {
-			said = said || a.Scope != ""
+			declared = declared || a.Scope != ""
 		}
-		if said && out == nil {
+		if declared && out == nil {
 			out = map[string]bool{}
 		}
 		for _, name := range p.Topology.CityAgents {
@@ -174,18 +177,18 @@ func cityNames(packs []*pack) map[string]bool {
 	return out
 }
 
-// isFor reports whether an agent of a topology belongs to the rig r, or to the city if r is nil.
-func (a *Agent) isFor(ofCity map[string]bool, r *Rig) bool {
-	citys := a.Scope == "city" || a.Scope == "" && ofCity[a.Name]
-	return ofCity == nil || citys == (r == nil)
+// belongsTo reports whether an agent of a topology belongs to the rig r, or to the city if r is nil.
+func (a *Agent) belongsTo(ofCity map[string]bool, r *Rig) bool {
+	forCity := a.Scope == "city" || a.Scope == "" && ofCity[a.Name]
+	return ofCity == nil || forCity == (r == nil)
 }
 
-// take copies the agents of one topology that belong to the city or to a rig, and returns their number.
-func (d composer) take(p *pack, ofCity map[string]bool, e entry, r *Rig) (n int) {
+// copyAgents copies the agents of one topology that belong to the city or to a rig, and returns their number.
+func (d composer) copyAgents(p *pack, ofCity map[string]bool, e entry, r *Rig) (n int) {
 	c := d.city
 	for i := range p.agents {
 		a := p.agents[i]
-		if !a.isFor(ofCity, r) {
+		if !a.belongsTo(ofCity, r) {
 			continue
 		}
 		if n++; len(c.Agents) > keys.MaxAgents {
@@ -206,22 +209,22 @@ func (d composer) take(p *pack, ofCity map[string]bool, e entry, r *Rig) (n int)
 		}
 		c.Agents = append(c.Agents, a)
 	}
-	if !slices.Contains(c.stamped, p) {
-		c.stamped = append(c.stamped, p)
+	if !slices.Contains(c.cityTopologies, p) {
+		c.cityTopologies = append(c.cityTopologies, p)
 	}
 	return n
 }
 
-// provide adds the providers of a topology. Keys set by the city or by earlier topologies take precedence.
-func (d composer) provide(p *pack) {
+// addProviders adds the providers of a topology. Keys set by the city or by earlier topologies take precedence.
+func (d composer) addProviders(p *pack) {
 	c := d.city
-	if d.provided[p] {
+	if d.providersAdded[p] {
 		return
 	}
-	if d.provided == nil {
-		d.provided = map[*pack]bool{}
+	if d.providersAdded == nil {
+		d.providersAdded = map[*pack]bool{}
 	}
-	d.provided[p] = true
+	d.providersAdded[p] = true
 	for _, own := range p.providers {
 		own.Origins, own.Env = maps.Clone(own.Origins), maps.Clone(own.Env)
 		at := slices.IndexFunc(c.Providers, func(q Provider) bool { return q.Name == own.Name })
@@ -229,7 +232,7 @@ func (d composer) provide(p *pack) {
 			c.Providers = append(c.Providers, own)
 			continue
 		}
-		own.over(&c.Providers[at], func(string) bool { return true })
+		own.merge(&c.Providers[at], func(string) bool { return true })
 		own.Origin = c.Providers[at].Origin
 		c.Providers[at] = own
 	}
@@ -242,7 +245,7 @@ func (d composer) remotes() {
 		r := &c.Remotes[i]
 		if _, written := r.Origins["source"]; !written &&
 			!d.failed("topologies."+r.Name+".source") {
-			d.say(r.Origin, "topologies."+r.Name+".source",
+			d.addError(r.Origin, "topologies."+r.Name+".source",
 				`is missing; every topology in a repository needs one: source = "…"`)
 		}
 	}
@@ -268,9 +271,9 @@ func (s Source) Remotes() (dir string, _ []topology.Want, _ error) {
 	if err != nil {
 		return dir, nil, fmt.Errorf("cannot read the city's configuration: %w", err)
 	}
-	d, root := s.begin(data)
+	d, root := s.parseCity(data)
 	if root != nil {
-		decoder{d}.gather(root, s.Files)
+		decoder{d}.decodeAll(root, s.Files)
 		composer{d}.remotes()
 	}
 	if len(d.problems) > 0 {
@@ -278,7 +281,7 @@ func (s Source) Remotes() (dir string, _ []topology.Want, _ error) {
 	}
 	var out []topology.Want
 	for i := range d.city.Remotes {
-		out = append(out, d.city.want(&d.city.Remotes[i]))
+		out = append(out, d.city.fetchTarget(&d.city.Remotes[i]))
 	}
 	return dir, out, nil
 }

@@ -96,7 +96,7 @@ prefix = "zz"
 	if want := dir + "/more/recipes"; c.Layers()[0].Dir != want {
 		t.Errorf("%+v", c.Layers())
 	}
-	x, y := c.want(&c.Remotes[0]), c.want(&c.Remotes[1])
+	x, y := c.fetchTarget(&c.Remotes[0]), c.fetchTarget(&c.Remotes[1])
 	if x != (topology.Want{Name: "x", Source: "repo", From: dir + "/repo", Ref: "main",
 		Path: "deep"}) || y.From != dir+"/repo" {
 		t.Errorf("%+v %+v", x, y)

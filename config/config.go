@@ -49,15 +49,15 @@ type City struct {
 
 	Remotes []Remote // topologies from git repositories
 
-	patches patches         // patches that are already applied
-	stamped []*pack         // topologies of the city's agents, in order
-	trees   []string        // folders of the topologies
-	recipes []formula.Layer // formula layers of the city's topologies
-	reveal  bool            // show secrets in TOML and Explain
+	patches        patches         // patches that are already applied
+	cityTopologies []*pack         // topologies of the city's agents, in order
+	topologyDirs   []string        // folders of the topologies
+	formulaLayers  []formula.Layer // formula layers of the city's topologies
+	showSecrets    bool            // show secrets in TOML and Explain
 	// set of agents with prompts that depend on fragments of their topology, by qualified name
-	leans     map[string]bool
-	overrides []override         // overrides of automations that are already applied
-	members   map[string]derived // derived values of pool members, by qualified name
+	topologyPrompts map[string]bool
+	overrides       []override         // overrides of automations that are already applied
+	members         map[string]derived // derived values of pool members, by qualified name
 }
 
 // Origin is the position of a value in its file.
@@ -95,8 +95,8 @@ type Workspace struct {
 	Topology string // a topology before all others
 }
 
-// Trouble holds the reasons why one agent cannot be started; "" = none.
-type Trouble struct {
+// StartProblems holds the reasons why one agent cannot be started; "" = none.
+type StartProblems struct {
 	ScriptProblem string // why the agent's session_setup_script cannot be read
 	Fault         string // any other problem of this agent, with its position
 }
@@ -129,7 +129,7 @@ type Agent struct {
 	Scope    string // "city" or "rig": where an agent of a topology belongs; "" = not set
 	Topology string // absolute path of the topology that declares the agent; "" = none
 
-	Outfit
+	AgentFiles
 	Routing
 
 	Restart     restart.Mode
@@ -160,8 +160,8 @@ type Startup struct {
 	Env                    map[string]string
 }
 
-// Outfit holds the keys about the prompt and the files that an agent gets when it starts.
-type Outfit struct {
+// AgentFiles holds the keys about the prompt and the files that an agent gets when it starts.
+type AgentFiles struct {
 	PromptTemplate    string // absolute path of a file; "" = none
 	InjectFragments   []string
 	OverlayDir        string // absolute; "" = none
@@ -181,7 +181,7 @@ type Derived struct {
 	SessionName string
 	ScriptHash  string // SHA-256 of the setup script, in hexadecimal
 
-	Trouble
+	StartProblems
 
 	// Prompt is PromptTemplate with its fragments; nil = the agent gets no prompt
 	Prompt      *prompt.Template
@@ -201,8 +201,8 @@ type Provider struct {
 	Origin  Origin            // position of the table, or "preset claude" without a table
 	Origins map[string]Origin // position of each key that is set, by its TOML name
 
-	// Whole means that the preset of the same name is ignored.
-	Whole bool `key:"_replace"`
+	// IgnorePreset means that the preset of the same name is ignored.
+	IgnorePreset bool `key:"_replace"`
 }
 
 // Pool is an agent's [agents.pool] table. 0 <= Min <= Max.
@@ -227,7 +227,7 @@ type Rig struct {
 	Topology           string
 	Includes           []string
 	overrides          []patch         // overrides that are already applied
-	recipes            []formula.Layer // formula layers of the rig's topologies
+	formulaLayers      []formula.Layer // formula layers of the rig's topologies
 	DefaultSlingTarget string
 
 	// why the rig's folder cannot be used; "" = it can be used. An unusable folder is not an error.
@@ -277,8 +277,7 @@ type Dolt struct {
 	Managed bool // gcity starts and stops the server
 }
 
-// Server returns the address of the server. If gcity runs the server, or if only a part of the address is set, missing
-// parts get defaults.
+// Server returns the address of the server. Missing parts get defaults, also if gcity runs the server.
 func (d Dolt) Server() (host string, port int) {
 	if !d.Managed && d.Host == "" && d.Port == 0 {
 		return "", 0
@@ -302,8 +301,7 @@ type Automations struct {
 type Session struct {
 	Provider   string // for agents that set none: "pty", "tmux", "subprocess", "exec:…", …
 	Cols, Rows int
-	// Passthrough lists the classes of terminal sequences that reach the terminal of an attached user; see
-	// internal/passthrough.
+	// Passthrough lists the terminal sequences that reach an attached user's terminal; see internal/passthrough.
 	Passthrough []string
 	Kubernetes  Kubernetes `key:"k8s"`
 }

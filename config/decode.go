@@ -20,7 +20,7 @@ func (d decoder) table(n *toml.Node, path string, p place) {
 		case k.Status == keys.Dropped:
 			d.warn(kid.At, k.Path, "has no effect; remove it")
 		case k.Status == keys.Later:
-			d.later(kid, k)
+			d.addUnsupported(kid, k)
 		case kid.Key == k.Alias && k.Kind != keys.Tables && n.Get(k.Name()) != nil:
 			d.problem(kid.At, kid.Key, "is another name for %s, and both are set; keep one",
 				k.Word())
@@ -32,7 +32,7 @@ func (d decoder) table(n *toml.Node, path string, p place) {
 
 func (d decoder) unknown(n *toml.Node, table string) {
 	if d.full() {
-		d.more = true
+		d.truncated = true
 		return
 	}
 	key, names := keys.Join(table, n.Key), d.schema.Names(table)
@@ -50,19 +50,19 @@ func (d decoder) unknown(n *toml.Node, table string) {
 		}
 		d.problem(n.At, key, "unknown %s; did you mean %q?%s", what, near, yet)
 	case table == "":
-		if in := d.elsewhere(n.Key); in != "" && what == "key" {
+		if in := d.tableWith(n.Key); in != "" && what == "key" {
 			d.problem(n.At, key, "unknown key; it belongs to %s. A key belongs to the "+
 				"[header] above it", in)
 			return
 		}
-		d.problem(n.At, key, "unknown %s; use one of %s", what, toml.List(d.usable("")))
+		d.problem(n.At, key, "unknown %s; use one of %s", what, toml.List(d.supportedKeys("")))
 	default:
-		if in := d.elsewhere(n.Key); in != "" {
+		if in := d.tableWith(n.Key); in != "" {
 			d.problem(n.At, key, "unknown %s here; it belongs to %s", what, in)
 			return
 		}
 		d.problem(n.At, key, "unknown %s; %s has %s", what, d.schema.ByPath[table].Header(),
-			toml.List(d.usable(table)))
+			toml.List(d.supportedKeys(table)))
 	}
 }
 
@@ -83,8 +83,8 @@ func (d decoder) inner(table, name string) string {
 	return ""
 }
 
-// elsewhere returns a supported table that has the key name.
-func (d decoder) elsewhere(name string) string {
+// tableWith returns a supported table that has the key name.
+func (d decoder) tableWith(name string) string {
 	for _, table := range []string{"agents", "agents.pool", "workspace", "daemon", "session",
 		"events", "api", "rigs", "providers.*", "automations", "watchdogs"} {
 		if k := d.schema.ByPath[keys.Join(table, name)]; k != nil && k.Status == keys.Supported {
@@ -94,8 +94,8 @@ func (d decoder) elsewhere(name string) string {
 	return ""
 }
 
-// usable returns the names of the supported keys in a table. If the table has none, it returns all names.
-func (d decoder) usable(table string) []string {
+// supportedKeys returns the names of the supported keys in a table. If the table has none, it returns all names.
+func (d decoder) supportedKeys(table string) []string {
 	var out []string
 	for _, k := range d.schema.Tables[table] {
 		if k.Status == keys.Supported {
@@ -108,8 +108,8 @@ func (d decoder) usable(table string) []string {
 	return out
 }
 
-// later reports keys that are not implemented yet, once per table. It reports unknown and dropped keys separately.
-func (d decoder) later(n *toml.Node, k *keys.Key) {
+// addUnsupported reports keys that are not implemented yet, once per table. Unknown and dropped keys are separate.
+func (d decoder) addUnsupported(n *toml.Node, k *keys.Key) {
 	refuse := true
 	for _, t := range toml.TablesOf(n) {
 		only := len(t.Kids) > 0
@@ -145,7 +145,7 @@ func (d decoder) supported(n *toml.Node, k *keys.Key, p place) {
 			p.agent.Pool = &Pool{}
 			d.defaults(k.Path, p)
 		case p.patch != nil && k.Path == p.patch.table+".pool":
-			p.patch.says.Pool = &Pool{}
+			p.patch.values.Pool = &Pool{}
 		}
 		d.table(n, k.Path, p)
 	case keys.Tables:
@@ -224,7 +224,7 @@ func (d decoder) element(path string, at Origin, origins map[string]Origin) plac
 	case "patches.watchdogs":
 		c.patches.watchdogs = append(c.patches.watchdogs,
 			watchPatch{Watchdog{Origin: at, Origins: origins}})
-		return place{city: c, watchdog: &c.patches.watchdogs[len(c.patches.watchdogs)-1].says}
+		return place{city: c, watchdog: &c.patches.watchdogs[len(c.patches.watchdogs)-1].values}
 	case "rigs.overrides":
 		r := &c.Rigs[len(c.Rigs)-1] // the rig that is being decoded
 		r.overrides = append(r.overrides, patch{table: path, origin: at, origins: origins})
@@ -273,15 +273,15 @@ func (d decoder) scalar(n *toml.Node, k *keys.Key, p place) {
 	}
 	origins, name := p.origins(k)
 	if k.Kind == keys.Env {
-		v = d.joined(p.field(k), v.(map[string]string))
+		v = d.mergedTable(p.field(k), v.(map[string]string))
 	} else if k.Path != "include" {
-		d.collides(origins[name], d.origin(n.Value.Start), k.Path)
+		d.addDuplicate(origins[name], d.origin(n.Value.Start), k.Path)
 	}
 	set(p.field(k), v)
 	origins[name] = d.origin(n.Value.Start)
 	if k.Kind == keys.Env {
 		for _, kid := range n.Kids {
-			d.collides(origins[name+"."+kid.Key], d.origin(kid.Value.Start),
+			d.addDuplicate(origins[name+"."+kid.Key], d.origin(kid.Value.Start),
 				keys.Join(k.Path, kid.Key))
 			origins[name+"."+kid.Key] = d.origin(kid.Value.Start)
 			d.variable(kid, k)

@@ -21,7 +21,7 @@ func (d dependencies) depend() {
 		d.rigChecked = &a.Rig
 		for n, name := range a.DependsOn {
 			if d.full() {
-				d.more = true
+				d.truncated = true
 				return
 			}
 			other, msg := d.needed(a, name)
@@ -29,7 +29,7 @@ func (d dependencies) depend() {
 				continue
 			}
 			if msg != "" {
-				d.say(a.Origins["depends_on"], "agents.depends_on",
+				d.addError(a.Origins["depends_on"], "agents.depends_on",
 					fmt.Sprintf("item %d, %q, %s", n+1, name, msg))
 				continue
 			}
@@ -38,7 +38,7 @@ func (d dependencies) depend() {
 		slices.Sort(a.Needs)
 		a.Needs = slices.Compact(a.Needs)
 	}
-	d.circles()
+	d.checkCycles()
 }
 
 // needed returns the agent or pool that name refers to. The agent's own rig takes precedence over the city. If the name
@@ -52,7 +52,7 @@ func (d dependencies) needed(a *Agent, name string) (*Agent, string) {
 	at = append(at, name)
 	self := false
 	for _, q := range at {
-		other := d.named[q]
+		other := d.agentsByName[q]
 		switch {
 		case other == nil:
 		case other == a:
@@ -65,7 +65,7 @@ func (d dependencies) needed(a *Agent, name string) (*Agent, string) {
 		}
 	}
 	rig, _ := cutRig(name)
-	if !self && d.unread.misses("", a.Rig, rig) {
+	if !self && d.failedSources.affects("", a.Rig, rig) {
 		return nil, "" // a file that could not be read may declare it
 	}
 	if self {
@@ -78,8 +78,8 @@ func (d dependencies) needed(a *Agent, name string) (*Agent, string) {
 func (d dependencies) suggestion(name string, asker *Agent) string {
 	_, bare := cutRig(name)
 	var same, spelled []string
-	for _, q := range slices.Sorted(maps.Keys(d.named)) {
-		a := d.named[q]
+	for _, q := range slices.Sorted(maps.Keys(d.agentsByName)) {
+		a := d.agentsByName[q]
 		if a.Qualified() != q || a == asker {
 			continue
 		}
@@ -104,27 +104,27 @@ func cutRig(name string) (rig, bare string) {
 	return "", name
 }
 
-// circles reports agents that depend on each other in a cycle. If cycles overlap, it may not report all of them.
-func (d dependencies) circles() {
+// checkCycles reports agents that depend on each other in a cycle. If cycles overlap, it may not report all of them.
+func (d dependencies) checkCycles() {
 	const (
 		open = 1 + iota
 		done
 	)
-	state, told := map[*Agent]int{}, map[*Agent]bool{}
+	state, reported := map[*Agent]int{}, map[*Agent]bool{}
 	var path []*Agent
 	var visit func(a *Agent)
 	visit = func(a *Agent) {
 		state[a] = open
 		path = append(path, a)
 		for _, name := range a.Needs {
-			switch other := d.named[name]; state[other] {
+			switch other := d.agentsByName[name]; state[other] {
 			case 0:
 				visit(other)
 			case open:
-				if told[a] && told[other] || d.full() {
+				if reported[a] && reported[other] || d.full() {
 					continue
 				}
-				d.circle(path[slices.Index(path, other):], told)
+				d.addCycle(path[slices.Index(path, other):], reported)
 			}
 		}
 		path = path[:len(path)-1]
@@ -138,11 +138,11 @@ func (d dependencies) circles() {
 	}
 }
 
-func (d dependencies) circle(agents []*Agent, told map[*Agent]bool) {
+func (d dependencies) addCycle(agents []*Agent, reported map[*Agent]bool) {
 	const most = 20
 	var steps []string
 	for i, a := range agents {
-		told[a] = true
+		reported[a] = true
 		if i < most {
 			steps = append(steps, fmt.Sprintf("%s (%s)", a.Qualified(), a.Origins["depends_on"]))
 		}
@@ -151,7 +151,7 @@ func (d dependencies) circle(agents []*Agent, told map[*Agent]bool) {
 		steps = append(steps, fmt.Sprintf("%d more", more))
 	}
 	steps = append(steps, agents[0].Qualified())
-	d.say(agents[0].Origins["depends_on"], "agents.depends_on",
+	d.addError(agents[0].Origins["depends_on"], "agents.depends_on",
 		"is a cycle, so none of these agents could be started first: "+
 			strings.Join(steps, " → ")+"; remove one of the dependencies")
 }

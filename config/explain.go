@@ -29,9 +29,9 @@ func (c printer) explainAgent(a *Agent, member string) string {
 	c.explainProgram(&b, s, a)
 	c.explainWatched(&b, s, a)
 	b.WriteString("\nfrom the city\n")
-	writeRows(&b, "  ", c.shared(s, a))
+	writeRows(&b, "  ", c.cityRows(s, a))
 	b.WriteString("\nderived values\n")
-	writeRows(&b, "  ", c.follows(&shown, member != ""))
+	writeRows(&b, "  ", c.derivedRows(&shown, member != ""))
 	if member == "" && a.Pool != nil && a.Pool.Max != 1 {
 		b.WriteString("\nmembers\n")
 		writeRows(&b, "  ", c.memberRows(a))
@@ -39,10 +39,10 @@ func (c printer) explainAgent(a *Agent, member string) string {
 	return b.String()
 }
 
-// shared returns rows for the values that an agent gets from the city.
-func (c printer) shared(s keys.Schema, a *Agent) []row {
+// cityRows returns rows for the values that an agent gets from the city.
+func (c printer) cityRows(s keys.Schema, a *Agent) []row {
 	var out []row
-	if by, _ := c.decider(a); strings.HasPrefix(by, "workspace.") {
+	if by, _ := c.programKey(a); strings.HasPrefix(by, "workspace.") {
 		out = append(out, c.row(s, by))
 	}
 	if c.Workspace.Suspended {
@@ -68,9 +68,9 @@ func (c printer) shared(s keys.Schema, a *Agent) []row {
 	return out
 }
 
-// follows returns rows for the values that are derived from an agent's values. For a pool of several members it omits
-// the values that differ between members.
-func (c printer) follows(a *Agent, member bool) []row {
+// derivedRows returns rows for the values that are derived from an agent's values. For a pool of several members it
+// omits the values that differ between members.
+func (c printer) derivedRows(a *Agent, member bool) []row {
 	var out []row
 	single := member || a.Spec().Max == 1
 	e, _ := c.Expand(a) // Load has refused invalid templates, so the problems are ignored
@@ -84,7 +84,7 @@ func (c printer) follows(a *Agent, member bool) []row {
 		}
 		out = append(out, row{"folder", toml.Quote(e.Dir), trouble})
 	}
-	if p := c.ProgramOf(a, foundLater); p.By == "" {
+	if p := c.ProgramOf(a, noPreset); p.SelectedBy == "" {
 		out = append(out, row{"command", "the first of these that is found: " +
 			toml.List(presetNames(presets())), "not set; write agents.provider or " +
 			"agents.start_command"})
@@ -111,12 +111,12 @@ func (c printer) follows(a *Agent, member bool) []row {
 	return out
 }
 
-// foundLater returns no preset, so the program is chosen on the machine on which the agent starts.
-func foundLater([]Preset) string { return "" }
+// noPreset returns no preset, so the program is chosen on the machine on which the agent starts.
+func noPreset([]Preset) string { return "" }
 
 // explainProgram writes the values that an agent gets from its provider.
 func (c printer) explainProgram(b *strings.Builder, s keys.Schema, a *Agent) {
-	p := c.ProgramOf(a, foundLater)
+	p := c.ProgramOf(a, noPreset)
 	if p.Provider.Name == "" {
 		return
 	}
@@ -126,7 +126,7 @@ func (c printer) explainProgram(b *strings.Builder, s keys.Schema, a *Agent) {
 	taken.Origins = maps.Clone(p.Origins)
 	maps.DeleteFunc(taken.Origins, func(key string, _ Origin) bool {
 		_, own := a.Origins[key]
-		return own && agentShares(key)
+		return own && isAgentKey(key)
 	})
 	fmt.Fprintf(b, "\nfrom the provider %s, %s\n", p.Provider.Name, p.Origin)
 	writeRows(b, "  ", rows(s, "providers.*", place{city: c.City, provider: &taken}))

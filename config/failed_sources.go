@@ -10,14 +10,14 @@ type failedSources struct {
 	topologies map[string]bool
 }
 
-// misses reports whether a source of one of these rigs could not be read. The name "" means the city.
-func (u *failedSources) misses(rigs ...string) bool {
+// affects reports whether a source of one of these rigs could not be read. The name "" means the city.
+func (u *failedSources) affects(rigs ...string) bool {
 	return u.files || slices.ContainsFunc(rigs, func(r string) bool { return u.topologies[r] })
 }
 
 func (u *failedSources) any() bool { return u.files || len(u.topologies) > 0 }
 
-func (u *failedSources) of(r *Rig) {
+func (u *failedSources) addTopology(r *Rig) {
 	if u.topologies == nil {
 		u.topologies = map[string]bool{}
 	}

@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// place is where decoded values are stored and printed values are read: one of the city's own tables, or one element of
-// a list of tables.
+// place is where decoded values are stored and printed values are read: a table of the city, or an element of a list.
 type place struct {
 	city *City
 
@@ -79,7 +78,7 @@ func (p place) values() any {
 	case p.rig != nil:
 		return p.rig
 	case p.patch != nil:
-		return &p.patch.says
+		return &p.patch.values
 	case p.provider != nil:
 		return p.provider
 	case p.rigPatch != nil:

@@ -14,7 +14,7 @@ func placeFor(table string) place {
 	p := place{city: &City{}}
 	switch {
 	case strings.HasPrefix(table, "patches.agents"), strings.HasPrefix(table, "rigs.overrides"):
-		p.patch = &patch{table: strings.TrimSuffix(table, ".pool"), says: Agent{Pool: &Pool{}}}
+		p.patch = &patch{table: strings.TrimSuffix(table, ".pool"), values: Agent{Pool: &Pool{}}}
 	case table == "patches.rigs":
 		p.rigPatch = &rigPatch{}
 	case table == "patches.providers", table == "providers.*":

@@ -20,8 +20,8 @@ const (
 	includeNeeds = "an included file needs at least one key or table"
 )
 
-// open parses a file and makes it the current file of the decoder. It returns nil if the file is invalid.
-func (d decoder) open(name string, data []byte, needs string) *toml.Node {
+// parseFile parses a file and makes it the current file of the decoder. It returns nil if the file is invalid.
+func (d decoder) parseFile(name string, data []byte, needs string) *toml.Node {
 	d.file, d.lines = name, toml.LineStarts(data)
 	d.files, d.size = append(d.files, name), d.size+len(data)
 	root, faults := parseTOML(data, needs)
@@ -29,7 +29,7 @@ func (d decoder) open(name string, data []byte, needs string) *toml.Node {
 	for _, f := range faults {
 		d.problem(f.At, f.Key, "%s", f.Msg)
 	}
-	d.causes(before)
+	d.markCauses(before)
 	if len(faults) > 0 {
 		return nil
 	}
@@ -43,48 +43,48 @@ func (d decoder) include(root *toml.Node) {
 		return
 	}
 	if len(d.city.Include) != len(n.Kids) {
-		d.unread.files = true
+		d.failedSources.files = true
 		return // an error was already reported
 	}
 	if len(n.Kids) > maxIncludes {
-		d.unread.files = true
+		d.failedSources.files = true
 		d.problem(n.At, "include", "has %d files; at most %d are allowed", len(n.Kids), maxIncludes)
 		return
 	}
 	own, lines := d.file, d.lines
 	for i, kid := range n.Kids {
-		before, lost := len(d.problems), d.unread.files
-		d.unread.files = false
+		before, lost := len(d.problems), d.failedSources.files
+		d.failedSources.files = false
 		path, err := resolve(d.city.Path, d.city.Path, d.city.Include[i])
 		if err != nil {
-			err, d.unread.files = errors.New("leaves the city's folder; write an absolute path "+
-				"if you intend that"), true
+			d.failedSources.files = true
+			err = errors.New("leaves the city's folder; write an absolute path if you intend that")
 		} else {
-			err = d.part(path)
+			err = d.decodePart(path)
 		}
 		d.file, d.lines = own, lines
 		if err != nil {
 			d.problem(kid.At, "include", "%q %s", d.city.Include[i], err)
-			if d.unread.files {
-				d.causes(before)
+			if d.failedSources.files {
+				d.markCauses(before)
 			}
 		}
-		d.unread.files = d.unread.files || lost
+		d.failedSources.files = d.failedSources.files || lost
 	}
 }
 
-// additional reads the additional files that the caller has given.
-func (d decoder) additional(files []string) {
+// readAdditional reads the additional files that the caller has given.
+func (d decoder) readAdditional(files []string) {
 	for _, path := range files {
-		if err := d.part(path); err != nil {
-			d.say(Origin{File: "-f " + path}, "", err.Error())
+		if err := d.decodePart(path); err != nil {
+			d.addError(Origin{File: "-f " + path}, "", err.Error())
 		}
 	}
 }
 
-// read reads a file of the configuration, or its replacement in Source.Instead.
+// read reads a file of the configuration, or its replacement in Source.Contents.
 func (d decoder) read(path string) ([]byte, error) {
-	for other, data := range d.instead {
+	for other, data := range d.contents {
 		if path == other || sameFile(path, other) {
 			return data, nil
 		}
@@ -99,7 +99,7 @@ func sameFile(a, b string) bool {
 	return err == nil && otherErr == nil && os.SameFile(one, other)
 }
 
-func (d decoder) includable(path string) ([]byte, error) {
+func (d decoder) readIncluded(path string) ([]byte, error) {
 	switch slices.Index(d.city.Sources, path) {
 	case -1:
 	case 0:
@@ -109,7 +109,7 @@ func (d decoder) includable(path string) ([]byte, error) {
 	}
 	d.city.Sources = append(d.city.Sources, path)
 	data, err := d.read(path)
-	d.unread.files = d.unread.files || err != nil || d.size+len(data) > files.MaxSize
+	d.failedSources.files = d.failedSources.files || err != nil || d.size+len(data) > files.MaxSize
 	var f *toml.Fault
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -129,15 +129,15 @@ func (d decoder) includable(path string) ([]byte, error) {
 	return data, nil
 }
 
-// part decodes a file other than city.toml. It appends to lists, and replaces other values from earlier files.
-func (d decoder) part(path string) error {
-	data, err := d.includable(path)
+// decodePart decodes a file other than city.toml. It appends to lists, and replaces other values from earlier files.
+func (d decoder) decodePart(path string) error {
+	data, err := d.readIncluded(path)
 	if err != nil {
 		return err
 	}
-	root := d.open(d.city.called(path), data, includeNeeds)
+	root := d.parseFile(d.city.displayPath(path), data, includeNeeds)
 	if root == nil {
-		d.unread.files = true
+		d.failedSources.files = true
 		return nil
 	}
 	if n := root.Get("include"); n != nil {
@@ -151,13 +151,13 @@ func (d decoder) part(path string) error {
 	}
 	first := len(d.city.Agents)
 	d.table(root, "", place{city: d.city})
-	d.inOrder(first)
+	d.sortByPosition(first)
 	return nil
 }
 
-// inOrder sorts the agents from index first on by their position, because the parser returns [[agent]] and [[agents]]
-// as separate lists.
-func (d decoder) inOrder(first int) {
+// sortByPosition sorts the agents from index first on by their position, because the parser returns [[agent]] and
+// [[agents]] as separate lists.
+func (d decoder) sortByPosition(first int) {
 	slices.SortStableFunc(d.city.Agents[first:], func(a, b Agent) int {
 		return cmp.Or(cmp.Compare(a.Origin.Line, b.Origin.Line),
 			cmp.Compare(a.Origin.Column, b.Origin.Column))

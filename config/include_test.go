@@ -157,7 +157,7 @@ func TestIncludesTogetherAreLimited(t *testing.T) {
 	}
 }
 
-// Source.Instead checks a text as if it were the content of an included or topology file, without writing it.
+// Source.Contents checks a text as if it were the content of an included or topology file, without writing it.
 func TestInsteadOfAFile(t *testing.T) {
 	was := map[string]string{
 		FileName: "include = [\"team.toml\"]\n[workspace]\nname = \"app\"\n" +
@@ -172,7 +172,7 @@ func TestInsteadOfAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for file, want := range map[string]string{"team.toml": "c2 b", "crew/" + TopologyFile: "a c2"} {
-		src := Source{Dir: dir, Instead: map[string][]byte{filepath.Join(dir,
+		src := Source{Dir: dir, Contents: map[string][]byte{filepath.Join(dir,
 			file): []byte(strings.NewReplacer("\"a\"", "\"c2\"", "\"b\"",
 			"\"c2\"").Replace(was[file]))}}
 		c, err := src.Load()
@@ -189,7 +189,7 @@ func TestInsteadOfAFile(t *testing.T) {
 		if !slices.Equal(names, wanted) || c.Revision == before.Revision {
 			t.Errorf("%s: %q, want %q; the revision is %s", file, names, wanted, c.Revision)
 		}
-		src.Instead[filepath.Join(dir, file)] = []byte(was[file] + "naem = \"c\"\n")
+		src.Contents[filepath.Join(dir, file)] = []byte(was[file] + "naem = \"c\"\n")
 		if _, err := src.Load(); err == nil || !strings.Contains(err.Error(), file+":") {
 			t.Errorf("%s: %v", file, err)
 		}

@@ -14,23 +14,23 @@ import (
 	burnt "github.com/BurntSushi/toml"
 )
 
-// judge validates values against the subset of JSON Schema that JSONSchema uses. It reports the invalid part and its
-// place.
-type judge struct {
+// schemaValidator validates values against the subset of JSON Schema that JSONSchema uses. It reports the invalid part
+// and its place.
+type schemaValidator struct {
 	root     *keys.SchemaOf
 	patterns map[string]*regexp.Regexp
 }
 
-func newJudge(t testing.TB, of string) judge {
+func newValidator(t testing.TB, of string) schemaValidator {
 	t.Helper()
 	var root keys.SchemaOf
 	if err := json.Unmarshal(keys.JSONSchema(of), &root); err != nil {
 		t.Fatal(err)
 	}
-	return judge{&root, map[string]*regexp.Regexp{}}
+	return schemaValidator{&root, map[string]*regexp.Regexp{}}
 }
 
-func (j judge) check(s *keys.SchemaOf, at string, v any) string {
+func (j schemaValidator) check(s *keys.SchemaOf, at string, v any) string {
 	if s.Ref != "" {
 		to := j.root.Tables[strings.TrimPrefix(s.Ref, "#/definitions/")]
 		if to == nil {
@@ -65,7 +65,7 @@ func (j judge) check(s *keys.SchemaOf, at string, v any) string {
 }
 
 // within checks the contents of a table or a list.
-func (j judge) within(s *keys.SchemaOf, at string, v any) string {
+func (j schemaValidator) within(s *keys.SchemaOf, at string, v any) string {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, name := range s.Required {
@@ -125,24 +125,24 @@ func asEditor(t testing.TB, text string) any {
 	if _, err := burnt.Decode(text, &v); err != nil {
 		t.Fatal(err)
 	}
-	return alike(v)
+	return normalized(v)
 }
 
-// alike converts lists of tables to plain lists.
-func alike(v any) any {
+// normalized converts lists of tables to plain lists.
+func normalized(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, kid := range v {
-			v[name] = alike(kid)
+			v[name] = normalized(kid)
 		}
 	case []any:
 		for i, kid := range v {
-			v[i] = alike(kid)
+			v[i] = normalized(kid)
 		}
 	case []map[string]any:
 		out := make([]any, len(v))
 		for i, kid := range v {
-			out[i] = alike(kid)
+			out[i] = normalized(kid)
 		}
 		return out
 	}
@@ -177,7 +177,7 @@ func samples() []string {
 // For every key, the schema accepts each sample value that the parser accepts. Both accept at least one sample and
 // refuse at least one.
 func TestSchemaAgrees(t *testing.T) {
-	j, s := newJudge(t, "city"), keys.City()
+	j, s := newValidator(t, "city"), keys.City()
 	nodes, values := map[string]*toml.Node{}, map[string]any{}
 	for _, sample := range samples() {
 		root, f := toml.Parse([]byte("x = " + sample))
@@ -216,7 +216,7 @@ func TestSchemaAgrees(t *testing.T) {
 	}
 }
 
-func (j judge) tableOf(path string) *keys.SchemaOf {
+func (j schemaValidator) tableOf(path string) *keys.SchemaOf {
 	if path == "" {
 		return j.root
 	}
@@ -225,7 +225,7 @@ func (j judge) tableOf(path string) *keys.SchemaOf {
 
 // The schema and the parser agree on required, unknown, renamed and removed keys.
 func TestSchemaOfTables(t *testing.T) {
-	j := newJudge(t, "city")
+	j := newValidator(t, "city")
 	for text, want := range map[string]string{
 		example: "",
 		"[[agent]]\nname = \"a\"\n[agent.pool]\nmax = 2\n":                             "",
@@ -272,7 +272,7 @@ func TestSchemaOfAPart(t *testing.T) {
 			"[[rigs]]\nname = \"r\"\npath = \"r\"\n": false,
 		},
 	} {
-		j := newJudge(t, of)
+		j := newValidator(t, of)
 		for text, good := range texts {
 			if msg := j.check(j.root, "", asEditor(t, text)); (msg == "") != good {
 				t.Errorf("%s: %s: %q", of, text, msg)
@@ -280,7 +280,7 @@ func TestSchemaOfAPart(t *testing.T) {
 		}
 	}
 	for _, name := range keys.Schemas() {
-		if newJudge(t, name).root.Schema == "" {
+		if newValidator(t, name).root.Schema == "" {
 			t.Errorf("%s has no schema", name)
 		}
 	}
@@ -291,7 +291,7 @@ func TestSchemaOfAPart(t *testing.T) {
 
 // The schema accepts every configuration that the parser accepts.
 func FuzzSchema(f *testing.F) {
-	j := newJudge(f, "city")
+	j := newValidator(f, "city")
 	f.Add(example)
 	f.Add("[session]\nprovider = \"exec:x\"\n[[agent]]\nname = \"a\"\nrestart = \"never\"\n" +
 		"min_uptime = \"1.5h\"\nenv.X = \"1\"\n")

@@ -15,10 +15,10 @@ import (
 // not included. The layers of rigs come after the city's.
 func (c *City) Layers() []formula.Layer {
 	dir, _ := resolve(c.Path, c.Path, c.Formulas.Dir) // Load has refused invalid paths
-	out := append(slices.Clone(c.recipes), formula.Layer{Dir: dir, Title: "city"})
+	out := append(slices.Clone(c.formulaLayers), formula.Layer{Dir: dir, Title: "city"})
 	for i := range c.Rigs {
 		r := &c.Rigs[i]
-		out = append(out, r.recipes...)
+		out = append(out, r.formulaLayers...)
 		if r.FormulasDir != "" {
 			out = append(out, formula.Layer{Dir: r.FormulasDir, Title: "rig " + r.Name,
 				Rig: r.Name})
@@ -54,12 +54,12 @@ type override struct {
 	origins map[string]Origin
 }
 
-// work checks the keys about work. It runs after all files are read.
-func (d checker) work() {
+// checkWork checks the keys about work. It runs after all files are read.
+func (d checker) checkWork() {
 	c := d.city
 	at := c.Origins["formulas.dir"]
 	if dir, err := resolve(c.Path, c.folderOf(at), c.Formulas.Dir); err != nil {
-		d.say(at, "formulas.dir", err.Error())
+		d.addError(at, "formulas.dir", err.Error())
 	} else if c.folderOf(at) != c.Path {
 		c.Formulas.Dir = dir
 	}
@@ -85,7 +85,7 @@ func wispDefault(d *loading, one, other string, value *time.Duration, def time.D
 		return
 	}
 	*value = def
-	caution(d, Problem{Origin: at, Key: "daemon." + one, Message: fmt.Sprintf(
+	addWarning(d, Problem{Origin: at, Key: "daemon." + one, Message: fmt.Sprintf(
 		"is set, but daemon.%s is not and has the value %q; set both keys", other,
 		shortDuration(def))})
 }
@@ -94,8 +94,8 @@ func wispDefault(d *loading, one, other string, value *time.Duration, def time.D
 func (d checker) override(o *override) {
 	const key = "automations.overrides"
 	c := d.city
-	if o.Rig != "" && c.Rig(o.Rig) == nil && !d.unread.files {
-		d.say(o.origins["rig"], key+".rig", c.noRig(o.Rig, "override"))
+	if o.Rig != "" && c.Rig(o.Rig) == nil && !d.failedSources.files {
+		d.addError(o.origins["rig"], key+".rig", c.noRig(o.Rig, "override"))
 	}
 	o.At, o.Places = o.origin.place(), make(map[string]toml.Place, len(o.origins))
 	changes := 0

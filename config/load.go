@@ -94,7 +94,7 @@ func (d decoder) environment(environ []string) {
 		name, _, _ := strings.Cut(kv, "=")
 		k, origin := d.schema.ByPath[path], Origin{File: "environment " + name}
 		if msg := k.Wrong(value); msg != "" {
-			d.say(origin, "", msg)
+			d.addError(origin, "", msg)
 			continue
 		}
 		set(place{city: d.city}.field(k), value)
@@ -118,15 +118,15 @@ func (d *loading) revision() string {
 			fmt.Fprintf(h, "%s\x00\x00%s\n", r.Path, r.Problem)
 		}
 	}
-	for _, folder := range slices.Sorted(maps.Keys(d.outfits.folders)) {
-		fmt.Fprintf(h, "%s\x00%s\n", folder, d.outfits.folders[folder])
+	for _, folder := range slices.Sorted(maps.Keys(d.agentFiles.folderHashes)) {
+		fmt.Fprintf(h, "%s\x00%s\n", folder, d.agentFiles.folderHashes[folder])
 	}
-	for _, dir := range d.city.trees {
+	for _, dir := range d.city.topologyDirs {
 		contents, more := files.ContentsOf(dir)
 		fmt.Fprintf(h, "%s\x00tree %s\n", dir, contents)
 		if more {
 			d.city.Warnings = append(d.city.Warnings,
-				Problem{Origin: Origin{File: d.city.called(dir)}, Message: fmt.Sprintf(
+				Problem{Origin: Origin{File: d.city.displayPath(dir)}, Message: fmt.Sprintf(
 					"the topology's folder has more than %d files or %d MB; changes in the "+
 						"remaining files are not noticed", files.MaxTreeFiles,
 					files.MaxTreeSize>>20)})

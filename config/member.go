@@ -18,8 +18,8 @@ func (a *Agent) Spec() pool.Spec {
 	return pool.Spec{Name: a.Qualified(), Min: a.Pool.Min, Max: a.Pool.Max}
 }
 
-// sizes checks the limits of the pools, and reports whether the city's total number of agents is permitted.
-func (d checker) sizes() bool {
+// checkPools checks the limits of the pools, and reports whether the city's total number of agents is permitted.
+func (d checker) checkPools() bool {
 	c, total := d.city, 0
 	defer func() { d.rigChecked = nil }()
 	for i := range c.Agents {
@@ -30,12 +30,12 @@ func (d checker) sizes() bool {
 		switch {
 		case s.Min <= s.Max && (a.Pool == nil || written):
 		case s.Min > s.Max && written:
-			d.say(a.Origins["pool.min"], "agents.pool.min",
+			d.addError(a.Origins["pool.min"], "agents.pool.min",
 				fmt.Sprintf("is %d, but max is %d; min must not be greater than max",
 					s.Min, s.Max))
 		case d.failed("agents.pool.max"):
 		case s.Min > s.Max:
-			d.say(a.Origins["pool.min"], "agents.pool.min",
+			d.addError(a.Origins["pool.min"], "agents.pool.min",
 				fmt.Sprintf("is %d, but max is not set; write max = %d or more", s.Min, s.Min))
 		default:
 			c.Warnings = append(c.Warnings, Problem{Origin: a.Origin, Key: "agents.pool.max",
@@ -46,7 +46,7 @@ func (d checker) sizes() bool {
 			if at.File == "" {
 				at = a.Origin
 			}
-			d.say(at, "agents", fmt.Sprintf("this agent exceeds the limit of %d agents in a "+
+			d.addError(at, "agents", fmt.Sprintf("this agent exceeds the limit of %d agents in a "+
 				"city, including all members of pools", keys.MaxAgents))
 			return false
 		}
@@ -54,8 +54,8 @@ func (d checker) sizes() bool {
 	return true
 }
 
-// claims yields the names that an agent uses: its own name and the names of its pool's members.
-func (a *Agent) claims(yield func(name string) bool) {
+// allNames yields the names that an agent uses: its own name and the names of its pool's members.
+func (a *Agent) allNames(yield func(name string) bool) {
 	s := a.Spec()
 	if !yield(s.Name) || s.Max < 2 {
 		return
@@ -70,7 +70,7 @@ func (a *Agent) claims(yield func(name string) bool) {
 // names reports duplicate names of agents, pools and members.
 func (d checker) names() {
 	c := d.city
-	d.named = make(map[string]*Agent, len(c.Agents))
+	d.agentsByName = make(map[string]*Agent, len(c.Agents))
 	defer func() { d.rigChecked = nil }()
 	for i := range c.Agents {
 		a := &c.Agents[i]
@@ -78,17 +78,17 @@ func (d checker) names() {
 		if a.Name == "" {
 			continue
 		}
-		for name := range a.claims {
-			if other := d.named[name]; other != nil {
-				d.say(a.Origins["name"], "agents.name", clash(name, a, other))
+		for name := range a.allNames {
+			if other := d.agentsByName[name]; other != nil {
+				d.addError(a.Origins["name"], "agents.name", nameConflict(name, a, other))
 				break
 			}
-			d.named[name] = a
+			d.agentsByName[name] = a
 		}
 	}
 }
 
-func clash(name string, a, other *Agent) string {
+func nameConflict(name string, a, other *Agent) string {
 	at, kind := other.Origins["name"], "agent"
 	if other.Pool != nil {
 		kind = "pool"

@@ -8,21 +8,22 @@ import (
 	"strings"
 )
 
-// guarded reports whether a warning is needed if two files set the same key of a table. In other tables the last file
-// silently takes precedence.
-func (d decoder) guarded(key string) bool {
+// warnsOnDuplicate reports whether a warning is needed if two files set the same key of a table. In other tables the
+// last file silently takes precedence.
+func (d decoder) warnsOnDuplicate(key string) bool {
 	table, _, _ := strings.Cut(key, ".")
 	return slices.Contains([]string{"workspace", "providers", "topologies"}, table)
 }
 
-// collides adds a warning if another file has already set the same key. With strict, the problem is an error.
-func (d decoder) collides(was, is Origin, key string) {
-	if was.File == "" || was.File == is.File || !d.guarded(key) {
+// addDuplicate adds a warning if another file has already set the same key. With strict, the problem is an error.
+func (d decoder) addDuplicate(was, is Origin, key string) {
+	if was.File == "" || was.File == is.File || !d.warnsOnDuplicate(key) {
 		return
 	}
 	msg := fmt.Sprintf("is already set at %s; ", was)
 	if d.strict {
-		d.say(is, key, msg+"remove one of the two, because --strict allows a key in only one file")
+		d.addError(is, key, msg+"remove one of the two, because --strict allows a key in "+
+			"only one file")
 		return
 	}
 	d.city.Warnings = append(d.city.Warnings,
@@ -30,8 +31,8 @@ func (d decoder) collides(was, is Origin, key string) {
 			Message: visible(msg + "this value takes effect")})
 }
 
-// joined returns the entries of a table of strings, merged with the entries of earlier files.
-func (d decoder) joined(field any, by map[string]string) map[string]string {
+// mergedTable returns the entries of a table of strings, merged with the entries of earlier files.
+func (d decoder) mergedTable(field any, by map[string]string) map[string]string {
 	was, ok := field.(*map[string]string)
 	if !ok || len(*was) == 0 {
 		return by
@@ -41,8 +42,8 @@ func (d decoder) joined(field any, by map[string]string) map[string]string {
 	return out
 }
 
-// withoutSpent omits the keys that are already reflected in other values.
-func withoutSpent(s keys.Schema, table string, all []row) []row {
+// withoutApplied omits the keys that are already reflected in other values.
+func withoutApplied(s keys.Schema, table string, all []row) []row {
 	return slices.DeleteFunc(all, func(r row) bool {
 		k := s.ByPath[keys.Join(table, r.key)]
 		return k != nil && k.Spent

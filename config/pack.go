@@ -46,8 +46,8 @@ type packTable struct {
 	Includes, CityAgents []string
 }
 
-// tree returns a topology and all topologies that it includes, without duplicates. Included topologies come first.
-func (p *pack) tree() []*pack {
+// withIncludes returns a topology and all topologies that it includes, without duplicates and included ones first.
+func (p *pack) withIncludes() []*pack {
 	var out []*pack
 	var walk func(p *pack)
 	walk = func(p *pack) {
@@ -62,51 +62,51 @@ func (p *pack) tree() []*pack {
 	return out
 }
 
-// reading is a topology that is currently being read. A list of such topologies detects cycles.
-type reading struct {
+// packRef is a topology that is currently being read. A list of such topologies detects cycles.
+type packRef struct {
 	dir, name string
 	at        Origin // position of the reference that leads to it
 }
 
 // topology reads the topology in a folder, at most once. It reports an invalid topology and returns nil. way is the
 // chain of references to the topology, ending with the current one.
-func (d composer) topology(dir, key string, way []reading) *pack {
-	word := way[len(way)-1]
-	if i := slices.IndexFunc(way[:len(way)-1], func(r reading) bool {
+func (d composer) topology(dir, key string, chain []packRef) *pack {
+	ref := chain[len(chain)-1]
+	if i := slices.IndexFunc(chain[:len(chain)-1], func(r packRef) bool {
 		return r.dir == dir
 	}); i >= 0 {
 		var steps []string
-		for _, r := range way[i:] {
-			steps = append(steps, fmt.Sprintf("%s (%s)", d.city.called(r.dir), r.at))
+		for _, r := range chain[i:] {
+			steps = append(steps, fmt.Sprintf("%s (%s)", d.city.displayPath(r.dir), r.at))
 		}
-		d.say(word.at, key, "is a cycle: "+strings.Join(steps, " → ")+
+		d.addError(ref.at, key, "is a cycle: "+strings.Join(steps, " → ")+
 			"; remove one of these references")
 		return nil
 	}
 	if p, done := d.packs[dir]; done {
-		if i, lost := d.lost[dir]; lost {
-			d.seen(i)
+		if i, lost := d.topologyProblems[dir]; lost {
+			d.noteRig(i)
 		}
 		return p
 	}
-	p := d.openPack(dir, key, word)
+	p := d.openPack(dir, key, ref)
 	if p != nil {
 		for _, entry := range p.Topology.Includes {
 			at := p.origins["topology.includes"]
-			below, err := d.place(p.dir, entry)
+			below, err := d.topologyDir(p.dir, entry)
 			if err != nil {
-				d.unplaced(at, "topology.includes", err.Error(), err)
+				d.addTopologyError(at, "topology.includes", err.Error(), err)
 				p.partial = true
 				continue
 			}
 			b := d.topology(below, "topology.includes",
-				append(slices.Clone(way), reading{below, entry, at}))
+				append(slices.Clone(chain), packRef{below, entry, at}))
 			if b != nil {
 				p.below = append(p.below, b)
 			}
 			p.partial = p.partial || b == nil || b.partial
 		}
-		d.members(p)
+		d.checkAgentNames(p)
 	}
 	if d.packs == nil {
 		d.packs = map[string]*pack{}
@@ -116,35 +116,35 @@ func (d composer) topology(dir, key string, way []reading) *pack {
 }
 
 // openPack reads the file of a topology, without the topologies that it includes.
-func (d composer) openPack(dir, key string, word reading) *pack {
+func (d composer) openPack(dir, key string, ref packRef) *pack {
 	path, data, err := d.packFile(dir)
 	if err != nil {
-		d.unplaced(word.at, key, dir, fmt.Errorf("the topology %q cannot be read: %w", word.name,
-			err))
+		d.addTopologyError(ref.at, key, dir, fmt.Errorf("the topology %q cannot be read: %w",
+			ref.name, err))
 		return nil
 	}
-	d.city.trees = append(d.city.trees, dir)
+	d.city.topologyDirs = append(d.city.topologyDirs, dir)
 	d.hashes[path] = files.Sum(data)
-	if d.packed.ByPath == nil {
-		d.packed = keys.Topology(d.schema)
+	if d.packSchema.ByPath == nil {
+		d.packSchema = keys.Topology(d.schema)
 	}
-	p := &pack{dir: dir, file: d.city.called(path), origins: map[string]Origin{},
+	p := &pack{dir: dir, file: d.city.displayPath(path), origins: map[string]Origin{},
 		Formulas: Formulas{Dir: "formulas"}}
 	file, lines, schema, own := d.file, d.lines, d.schema, d.city
 	defer func() { d.file, d.lines, d.schema, d.city = file, lines, schema, own }()
-	d.schema, d.city = d.packed, &City{Path: own.Path, Origins: map[string]Origin{}}
+	d.schema, d.city = d.packSchema, &City{Path: own.Path, Origins: map[string]Origin{}}
 	before := len(d.problems)
-	root := decoder(d).open(p.file, data, packNeeds)
+	root := decoder(d).parseFile(p.file, data, packNeeds)
 	if root == nil {
 		return nil
 	}
 	decoder(d).table(root, "", place{city: d.city, pack: p})
-	decoder(d).inOrder(0)
+	decoder(d).sortByPosition(0)
 	own.Warnings = append(own.Warnings, d.city.Warnings...)
 	p.agents, p.providers, p.watchdogs = d.city.Agents, d.city.Providers, d.city.Watchdogs
 	d.required(root, p)
 	if len(d.problems) > before {
-		d.causes(before)
+		d.markCauses(before)
 		return nil // these errors must be fixed first
 	}
 	d.packFormulas(p)
@@ -187,7 +187,7 @@ func (d composer) required(root *toml.Node, p *pack) {
 		t = root.Get("pack")
 	}
 	if t == nil {
-		d.say(Origin{File: p.file}, "topology",
+		d.addError(Origin{File: p.file}, "topology",
 			`is missing; every topology starts with [topology], name = "…" and schema = 1`)
 		return
 	}
@@ -210,7 +210,7 @@ func (d composer) packFormulas(p *pack) {
 		err = d.city.enclosed(p.dir, p.Formulas.Dir, path)
 	}
 	if err != nil {
-		d.say(at, "formulas.dir", err.Error())
+		d.addError(at, "formulas.dir", err.Error())
 		return
 	}
 	if p.Formulas.Dir = path; !written && !files.IsDir(path) {
@@ -218,17 +218,17 @@ func (d composer) packFormulas(p *pack) {
 	}
 }
 
-// members checks that a topology's agents have different names, and that its city_agents exist.
-func (d composer) members(p *pack) {
+// checkAgentNames checks that a topology's agents have different names, and that its city_agents exist.
+func (d composer) checkAgentNames(p *pack) {
 	var names []string
 	seen := map[string]*Agent{}
-	for _, q := range p.tree() {
+	for _, q := range p.withIncludes() {
 		for i := range q.agents {
 			a := &q.agents[i]
 			names = append(names, a.Name)
 			if q == p && a.Name != "" {
 				if first := seen[a.Name]; first != nil {
-					d.say(a.Origins["name"], "agents.name",
+					d.addError(a.Origins["name"], "agents.name",
 						fmt.Sprintf("another agent of this topology has the name %q already, at "+
 							"%s; choose a different name",
 							a.Name, first.Origins["name"]))
@@ -236,13 +236,13 @@ func (d composer) members(p *pack) {
 				seen[a.Name] = a
 			}
 			if a.Scope == "rig" && slices.Contains(p.Topology.CityAgents, a.Name) {
-				d.say(p.origins["topology.city_agents"], "topology.city_agents",
+				d.addError(p.origins["topology.city_agents"], "topology.city_agents",
 					fmt.Sprintf("lists %q, but its scope is \"rig\", at %s; remove one of the two",
 						a.Name, a.Origins["scope"]))
 			}
 		}
 	}
-	d.foreignWatchdogs(p, names)
+	d.checkWatched(p, names)
 	for _, name := range p.Topology.CityAgents {
 		if slices.Contains(names, name) || p.partial {
 			continue
@@ -251,6 +251,6 @@ func (d composer) members(p *pack) {
 		if near := keys.Suggest(name, names); near != "" {
 			msg += fmt.Sprintf("; did you mean %q?", near)
 		}
-		d.say(p.origins["topology.city_agents"], "topology.city_agents", msg)
+		d.addError(p.origins["topology.city_agents"], "topology.city_agents", msg)
 	}
 }

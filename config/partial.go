@@ -21,7 +21,7 @@ func (s Source) Legible() *City {
 		return nil
 	}
 	d := s.decode(data)
-	if d.more || d.unread.any() || d.city.Workspace.Name == "" ||
+	if d.truncated || d.failedSources.any() || d.city.Workspace.Name == "" ||
 		slices.ContainsFunc(d.problems, d.concernsNames) {
 		return nil
 	}

@@ -13,13 +13,13 @@ type patch struct {
 	table string // the table with the patch, for example "patches.agents"
 	// dir and name of the agent as declared; dir may be omitted unless it is a rig
 	dir, name string
-	says      Agent // the new values of the agent; Agent.Env has the variables to add
+	values    Agent // the new values of the agent; Agent.Env has the variables to add
 	remove    []string
 	origin    Origin
 	origins   map[string]Origin // position of each key that is set, by its name in an agent's table
 }
 
-func (p *patch) of(a *Agent) bool {
+func (p *patch) matches(a *Agent) bool {
 	if p.dir == "" {
 		return p.name == a.Name && a.Rig == ""
 	}
@@ -29,7 +29,7 @@ func (p *patch) of(a *Agent) bool {
 // patcher applies [[patches]] and [[rigs.overrides]] to agents, rigs, providers and watchdogs.
 type patcher struct{ *loading }
 
-func (d patcher) patches() {
+func (d patcher) patchAgents() {
 	c := d.city
 	done, called := map[*Agent]Origin{}, make(map[string][]*Agent, len(c.Agents))
 	for i := range c.Agents {
@@ -40,19 +40,19 @@ func (d patcher) patches() {
 		if p.name == "" || d.full() {
 			continue // an error was already reported, or the limit of problems is reached
 		}
-		at := slices.IndexFunc(called[p.name], p.of)
-		if at < 0 && d.unread.misses("", nameOf(c.Rig(p.dir))) {
+		at := slices.IndexFunc(called[p.name], p.matches)
+		if at < 0 && d.failedSources.affects("", nameOf(c.Rig(p.dir))) {
 			continue // a file that could not be read may declare it
 		}
 		if at < 0 {
-			d.say(p.origins["name"], p.table+".name",
-				fmt.Sprintf("agent %q not found%s%s", p.name, p.where(), d.unpatched(p)))
+			d.addError(p.origins["name"], p.table+".name",
+				fmt.Sprintf("agent %q not found%s%s", p.name, p.where(), d.unknownAgent(p)))
 			continue
 		}
 		a := called[p.name][at]
 		if first := done[a]; first.File == p.origin.File && first.File != "" {
-			d.say(p.origin, p.table, fmt.Sprintf("the agent %q is already patched at %s; merge "+
-				"the two patches", a.Qualified(), first))
+			d.addError(p.origin, p.table, fmt.Sprintf("the agent %q is already patched at %s; "+
+				"merge the two patches", a.Qualified(), first))
 			continue
 		}
 		done[a] = p.origin
@@ -63,8 +63,8 @@ func (d patcher) patches() {
 // change applies a patch to an agent: it replaces values, adds variables, and then removes those in env_remove.
 func (d patcher) change(p *patch, a *Agent) {
 	a.Patches = append(slices.Clip(a.Patches), p.origin)
-	changed := d.takeOver(p, a, "agents")
-	if p.says.Pool != nil {
+	changed := d.copyValues(p, a, "agents")
+	if p.values.Pool != nil {
 		changed = d.changePool(p, a) || changed
 	}
 	for _, name := range p.remove {
@@ -83,9 +83,9 @@ func (d patcher) change(p *patch, a *Agent) {
 	}
 }
 
-// takeOver copies the values of a patch for one table to the agent, and reports whether the patch sets any.
-func (d patcher) takeOver(p *patch, a *Agent, table string) (changed bool) {
-	from, to := place{city: d.city, agent: &p.says}, place{city: d.city, agent: a}
+// copyValues copies the values of a patch for one table to the agent, and reports whether the patch sets any.
+func (d patcher) copyValues(p *patch, a *Agent, table string) (changed bool) {
+	from, to := place{city: d.city, agent: &p.values}, place{city: d.city, agent: a}
 	for _, k := range d.schema.Tables[table] {
 		_, name := to.origins(k)
 		origin, written := p.origins[name]
@@ -101,7 +101,7 @@ func (d patcher) takeOver(p *patch, a *Agent, table string) (changed bool) {
 		if a.Env == nil {
 			a.Env = map[string]string{}
 		}
-		for v, value := range p.says.Env {
+		for v, value := range p.values.Env {
 			a.Env[v], a.Origins[name+"."+v] = value, p.origins[name+"."+v]
 		}
 	}
@@ -119,7 +119,7 @@ func (d patcher) changePool(p *patch, a *Agent) bool {
 	if fresh {
 		decoder(d).defaults("agents.pool", place{city: d.city, agent: a})
 	}
-	return d.takeOver(p, a, "agents.pool") || fresh
+	return d.copyValues(p, a, "agents.pool") || fresh
 }
 
 // where describes, for messages, the dir of a patch.
@@ -130,12 +130,12 @@ func (p *patch) where() string {
 	return fmt.Sprintf(" with dir = %q", p.dir)
 }
 
-// unpatched returns advice about a patch for an agent that does not exist.
-func (d patcher) unpatched(p *patch) string {
+// unknownAgent returns advice about a patch for an agent that does not exist.
+func (d patcher) unknownAgent(p *patch) string {
 	c := d.city
 	if p.dir != "" && c.Rig(p.dir) == nil && !slices.ContainsFunc(c.Agents,
 		func(a Agent) bool { return a.Dir == p.dir }) {
-		return d.unplacedPatch(p)
+		return d.unknownDir(p)
 	}
 	var names []string
 	for i := range c.Agents {
@@ -167,9 +167,8 @@ func (d patcher) unpatched(p *patch) string {
 	return "; remove this patch, or declare the agent"
 }
 
-// unplacedPatch returns advice about a patch with a dir that is neither a rig nor any agent's folder. The rig may
-// have been removed.
-func (d patcher) unplacedPatch(p *patch) string {
+// unknownDir returns advice about a patch with a dir that is neither a rig, which may be gone, nor an agent's folder.
+func (d patcher) unknownDir(p *patch) string {
 	c := d.city
 	var rigs []string
 	for i := range c.Rigs {
@@ -188,7 +187,7 @@ func (d patcher) unplacedPatch(p *patch) string {
 	return fmt.Sprintf(", and no rig %q exists; remove this patch, or declare the rig", p.dir)
 }
 
-func (d patcher) amend() {
+func (d patcher) patchProviders() {
 	c, done := d.city, map[string]Origin{}
 	for i := range c.patches.providers {
 		p := &c.patches.providers[i]
@@ -197,29 +196,29 @@ func (d patcher) amend() {
 		}
 		const key = "patches.providers"
 		if first := done[p.Name]; first.File == p.Origin.File && first.File != "" {
-			d.say(p.Origin, key, fmt.Sprintf("the provider %q is already patched at %s; merge "+
-				"the two patches", p.Name, first))
+			d.addError(p.Origin, key, fmt.Sprintf("the provider %q is already patched at %s; "+
+				"merge the two patches", p.Name, first))
 			continue
 		}
 		done[p.Name] = p.Origin
 		if msg := c.unknownProvider(p.Name); msg != "" {
-			if d.unread.any() {
+			if d.failedSources.any() {
 				continue // a file that could not be read may declare it
 			}
-			d.say(p.Origins["name"], key+".name", msg)
+			d.addError(p.Origins["name"], key+".name", msg)
 			continue
 		}
 		at := slices.IndexFunc(c.Providers, func(q Provider) bool { return q.Name == p.Name })
 		switch {
 		case at < 0:
 			c.Providers = append(c.Providers, *p)
-		case p.Whole:
+		case p.IgnorePreset:
 			c.Providers[at] = *p
 		default:
-			c.Providers[at].over(p, func(string) bool { return true })
+			c.Providers[at].merge(p, func(string) bool { return true })
 		}
 		if at >= 0 && presetNamed(presets(), p.Name) == nil {
-			c.Providers[at].Whole = false // no preset has this name
+			c.Providers[at].IgnorePreset = false // no preset has this name
 		}
 	}
 }

@@ -19,15 +19,15 @@ func (d patcher) patchRigs() {
 		switch {
 		case p.Name == "": // already reported
 			continue
-		case r == nil && d.unread.files:
+		case r == nil && d.failedSources.files:
 			continue // a file that could not be read may declare it
 		case r == nil:
-			d.say(p.Origins["name"], "patches.rigs.name", c.noRig(p.Name, "patch"))
+			d.addError(p.Origins["name"], "patches.rigs.name", c.noRig(p.Name, "patch"))
 			continue
 		}
 		if first := done[r]; first.File == p.Origin.File && first.File != "" {
-			d.say(p.Origin, "patches.rigs", fmt.Sprintf("the rig %q is already patched at %s; "+
-				"merge the two patches", r.Name, first))
+			d.addError(p.Origin, "patches.rigs", fmt.Sprintf("the rig %q is already patched "+
+				"at %s; merge the two patches", r.Name, first))
 			continue
 		}
 		done[r] = p.Origin
@@ -72,16 +72,16 @@ func (d patcher) rigOverrides() {
 				continue
 			}
 			a := theirs[c.Rigs[i].Name][o.name]
-			if a == nil && d.unread.misses(c.Rigs[i].Name) {
+			if a == nil && d.failedSources.affects(c.Rigs[i].Name) {
 				continue // a file that could not be read may declare it
 			}
 			if a == nil {
-				d.say(o.origins["name"], "rigs.overrides.name",
-					d.unoverridden(&c.Rigs[i], o.name, theirs[c.Rigs[i].Name]))
+				d.addError(o.origins["name"], "rigs.overrides.name",
+					d.unknownOverride(&c.Rigs[i], o.name, theirs[c.Rigs[i].Name]))
 				continue
 			}
 			if first, twice := done[a]; twice {
-				d.say(o.origin, "rigs.overrides",
+				d.addError(o.origin, "rigs.overrides",
 					fmt.Sprintf("the agent %q is already overridden at %s; merge the two overrides",
 						a.Qualified(), first))
 				continue
@@ -92,8 +92,8 @@ func (d patcher) rigOverrides() {
 	}
 }
 
-// unoverridden returns advice about an override for an agent that does not exist.
-func (d patcher) unoverridden(r *Rig, name string, theirs map[string]*Agent) string {
+// unknownOverride returns advice about an override for an agent that does not exist.
+func (d patcher) unknownOverride(r *Rig, name string, theirs map[string]*Agent) string {
 	msg := fmt.Sprintf("no topology of the rig %q has an agent %q", r.Name, name)
 	var names []string
 	for n := range theirs {

@@ -69,7 +69,7 @@ func within(folder, path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-func (c *City) called(path string) string {
+func (c *City) displayPath(path string) string {
 	if rel, err := filepath.Rel(c.Path, path); err == nil && filepath.IsLocal(rel) {
 		return rel
 	}

@@ -49,8 +49,7 @@ type presetTable struct {
 	Dialogs           []Dialog          `toml:"dialogs"`
 }
 
-// Presets returns the presets in the order in which gcity searches for their programs. The caller must not change the
-// result.
+// Presets returns the presets in the order of the search for their programs. The caller must not change the result.
 func Presets() []Preset { return presets() }
 
 // presets reads presets.toml at the first call.

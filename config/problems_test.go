@@ -104,9 +104,8 @@ func values(c *City) string {
 	for i := range bare.Providers {
 		bare.Providers[i].Origin, bare.Providers[i].Origins = Origin{}, nil
 	}
-	bare.leans, bare.Remotes, bare.patches.rigs, bare.stamped, bare.trees, bare.recipes = nil, nil,
-		nil,
-		nil, nil, nil
+	bare.topologyPrompts, bare.Remotes, bare.patches.rigs = nil, nil, nil
+	bare.cityTopologies, bare.topologyDirs, bare.formulaLayers = nil, nil, nil
 	w := &bare.Workspace
 	w.Topology, w.Topologies, w.Includes = "", nil, nil
 	bare.Agents = slices.Clone(c.Agents)
@@ -122,7 +121,7 @@ func values(c *City) string {
 	for i := range bare.Rigs {
 		r := &bare.Rigs[i]
 		r.Origin, r.Origins, r.Topology, r.Topologies, r.Includes, r.overrides,
-			r.recipes = Origin{}, nil, "", nil, nil, nil, nil
+			r.formulaLayers = Origin{}, nil, "", nil, nil, nil, nil
 	}
 	bare.Automations.Overrides = slices.Clone(c.Automations.Overrides)
 	for i := range bare.Automations.Overrides {

@@ -15,7 +15,7 @@ import (
 // Program is the program of an agent with its arguments and settings.
 type Program struct {
 	// key that selects the program, for example "agents.provider"; "" = the first preset that is found
-	By string
+	SelectedBy string
 	// the start_command, a shell line that is run unchanged; "" = Command and Args are used
 	Line string
 	// effective values, in which the agent's own values override the provider's. Name is "" if a start_command selects
@@ -32,8 +32,8 @@ const (
 	byWorkspaceCommand  = "workspace.start_command"
 )
 
-// decider returns the key that selects an agent's program, and the key's value.
-func (c *City) decider(a *Agent) (by, says string) {
+// programKey returns the key that selects an agent's program, and the key's value.
+func (c *City) programKey(a *Agent) (key, value string) {
 	switch w := &c.Workspace; {
 	case a.StartCommand != "":
 		return byAgentCommand, a.StartCommand
@@ -52,7 +52,7 @@ func (c *City) decider(a *Agent) (by, says string) {
 func (c *City) ProgramOf(a *Agent, first func(presets []Preset) string) Program {
 	p := Program{}
 	var name string
-	switch p.By, name = c.decider(a); p.By {
+	switch p.SelectedBy, name = c.programKey(a); p.SelectedBy {
 	case byAgentCommand, byWorkspaceCommand:
 		p.Line, name = name, ""
 	case "":
@@ -64,10 +64,10 @@ func (c *City) ProgramOf(a *Agent, first func(presets []Preset) string) Program 
 	if p.Origins == nil {
 		p.Origins = map[string]Origin{}
 	}
-	p.own(a)
+	p.setAgentValues(a)
 	switch {
 	case !p.EmitsPermissionWarning:
-		p.Dialogs = unanswered(p.Dialogs)
+		p.Dialogs = withoutAnswers(p.Dialogs)
 	case len(p.Dialogs) == 0:
 		// a program has the dialogs of its preset, even if another key sets the command
 		for _, known := range presets() {
@@ -90,9 +90,9 @@ func (p *Program) CommandLine() string {
 	return b.String()
 }
 
-// own applies the agent's own values, which override the provider's.
-func (p *Program) own(a *Agent) {
-	p.over(&Provider{Startup: a.Startup, Origins: a.Origins}, agentShares)
+// setAgentValues applies the agent's own values, which override the provider's.
+func (p *Program) setAgentValues(a *Agent) {
+	p.merge(&Provider{Startup: a.Startup, Origins: a.Origins}, isAgentKey)
 	if p.Line != "" {
 		p.Args = nil // the start_command is run unchanged
 	}
@@ -112,8 +112,8 @@ func defaultPrompt(p *Program, a *Agent) string {
 	return "arg"
 }
 
-// agentShares reports whether agents and providers both have a key. For env it returns false.
-func agentShares(key string) bool {
+// isAgentKey reports whether agents and providers both have a key. For env it returns false.
+func isAgentKey(key string) bool {
 	switch key {
 	case "args", "prompt_mode", "prompt_flag", "ready_delay_ms", "ready_prompt_prefix",
 		"process_names", "emits_permission_warning":
@@ -122,10 +122,10 @@ func agentShares(key string) bool {
 	return false
 }
 
-// over copies the keys that other sets and for which counts returns true. Variables in env are merged.
-func (p *Provider) over(other *Provider, counts func(key string) bool) {
+// merge copies the keys that other sets and for which applies returns true. Variables in env are merged.
+func (p *Provider) merge(other *Provider, applies func(key string) bool) {
 	for key, origin := range other.Origins {
-		if !counts(key) {
+		if !applies(key) {
 			continue
 		}
 		p.Origins[key] = origin
@@ -168,8 +168,8 @@ func (p *Provider) over(other *Provider, counts func(key string) bool) {
 	}
 }
 
-// unanswered returns the dialogs without their answers, so that gcity recognises them but the user answers them.
-func unanswered(all []Dialog) []Dialog {
+// withoutAnswers returns the dialogs without their answers, so that gcity recognises them but the user answers them.
+func withoutAnswers(all []Dialog) []Dialog {
 	out := slices.Clone(all)
 	for i := range out {
 		out[i].Keys = nil
@@ -183,7 +183,8 @@ func (c *City) ProviderNamed(name string) (Provider, []Dialog) {
 	var out Provider
 	var dialogs []Dialog
 	at := slices.IndexFunc(c.Providers, func(p Provider) bool { return p.Name == name })
-	if known := presetNamed(presets(), name); known != nil && (at < 0 || !c.Providers[at].Whole) {
+	known := presetNamed(presets(), name)
+	if known != nil && (at < 0 || !c.Providers[at].IgnorePreset) {
 		out, dialogs = known.Provider, known.Dialogs
 	} else if at < 0 {
 		return Provider{}, nil
@@ -193,7 +194,7 @@ func (c *City) ProviderNamed(name string) (Provider, []Dialog) {
 		out.Origins = map[string]Origin{}
 	}
 	if at >= 0 {
-		out.over(&c.Providers[at], func(string) bool { return true })
+		out.merge(&c.Providers[at], func(string) bool { return true })
 		out.Origin = c.Providers[at].Origin
 	}
 	if word := out.FirstWord(); len(out.ProcessNames) == 0 && word != "" {

@@ -134,7 +134,7 @@ func TestEveryChange(t *testing.T) {
 			a := Agent{Name: "a", Origins: map[string]Origin{}}
 			p := patch{table: "patches.agents", name: "a", origins: map[string]Origin{},
 				origin: Origin{FileName, 1, 1}}
-			p.says.Pool = &Pool{}
+			p.values.Pool = &Pool{}
 			pk := s.ByPath[strings.Replace(k.Path, "agents", "patches.agents", 1)]
 			if pk == nil || pk.Status != keys.Supported || pk.Kind != k.Kind || pk.Doc == "" {
 				t.Errorf("%s cannot be changed by a patch", k.Path)
@@ -144,7 +144,7 @@ func TestEveryChange(t *testing.T) {
 			fill(value)
 			origins, name := place{patch: &p}.origins(pk)
 			origins[name] = Origin{FileName, 7, 7}
-			for v := range p.says.Env {
+			for v := range p.values.Env {
 				origins["env."+v] = Origin{FileName, 7, 8}
 			}
 			d := patcher{&loading{schema: s, city: &City{}}}
@@ -209,8 +209,8 @@ env = { MODEL = "small", REGION = "eu" }
 		for _, name := range slices.Sorted(maps.Keys(p.Env)) {
 			env = append(env, name+"="+p.Env[name]+" "+p.Origins["env."+name].String())
 		}
-		return fmt.Sprintf("%s|%s|%s|%s %s|%s %q|%s %s|%s|%s", p.By, p.CommandLine(), p.PromptMode,
-			p.Origins["args"], p.Origins["command"],
+		return fmt.Sprintf("%s|%s|%s|%s %s|%s %q|%s %s|%s|%s", p.SelectedBy, p.CommandLine(),
+			p.PromptMode, p.Origins["args"], p.Origins["command"],
 			p.ReadyDelay, p.ReadyPromptPrefix, p.Origins["ready_delay_ms"],
 			p.Origins["ready_prompt_prefix"], p.ProcessNames, env)
 	}
@@ -253,7 +253,7 @@ func TestStartCommandStands(t *testing.T) {
 	} {
 		c := load(t, "[workspace]\nstart_command = \"top\"\n[[agents]]\nname = \"a\"\n"+own+"\n")
 		p := c.ProgramOf(&c.Agents[0], nil)
-		if got := strings.Join([]string{p.By, p.CommandLine(), p.PromptMode, p.PromptFlag},
+		if got := strings.Join([]string{p.SelectedBy, p.CommandLine(), p.PromptMode, p.PromptFlag},
 			"|"); got != want {
 			t.Errorf("%s\n got %s\nwant %s", own, got, want)
 		}

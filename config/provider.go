@@ -15,25 +15,25 @@ func (d providerChecker) providers() {
 	for i := range c.Providers {
 		d.provider(&c.Providers[i])
 	}
-	if msg := c.unknownProvider(c.Workspace.Provider); msg != "" && !d.unread.any() {
-		d.say(c.Origins[byWorkspaceProvider], byWorkspaceProvider, msg)
+	if msg := c.unknownProvider(c.Workspace.Provider); msg != "" && !d.failedSources.any() {
+		d.addError(c.Origins[byWorkspaceProvider], byWorkspaceProvider, msg)
 	}
 	defer func() { d.rigChecked = nil }()
 	for i := range c.Agents {
 		a := &c.Agents[i]
 		d.rigChecked = &a.Rig
 		if d.full() {
-			d.more = true
+			d.truncated = true
 			return
 		}
 		if msg := c.unknownProvider(a.Provider); msg != "" {
-			if !d.unread.any() {
-				fault(d.loading, a, a.Origins["provider"], byAgentProvider, msg)
+			if !d.failedSources.any() {
+				addStartProblem(d.loading, a, a.Origins["provider"], byAgentProvider, msg)
 			}
 			continue
 		}
-		d.prompted(a)
-		d.idle(a)
+		d.checkPromptFlag(a)
+		d.warnIgnoredKeys(a)
 	}
 }
 
@@ -41,41 +41,41 @@ func (d providerChecker) provider(p *Provider) {
 	all, _ := d.city.ProviderNamed(p.Name)
 	table := "providers." + p.Name
 	switch {
-	case all.Command == "" && d.unread.any():
+	case all.Command == "" && d.failedSources.any():
 		// a topology that could not be read may set the command
 	case all.Command == "":
-		d.say(p.Origin, table,
+		d.addError(p.Origin, table,
 			fmt.Sprintf(`has no command, and no preset has the name %q; write command = "…"%s`,
-				p.Name, d.meantPreset(p)))
+				p.Name, d.suggestPreset(p)))
 	case all.PromptMode == "flag" && all.PromptFlag == "":
-		d.say(p.Origins["prompt_mode"], table+".prompt_mode",
+		d.addError(p.Origins["prompt_mode"], table+".prompt_mode",
 			"is \"flag\", but prompt_flag is not set; write prompt_flag = \"--…\"")
 	}
 }
 
-// meantPreset suggests a preset with a name similar to that of a table without a command.
-func (d providerChecker) meantPreset(p *Provider) string {
+// suggestPreset suggests a preset with a name similar to that of a table without a command.
+func (d providerChecker) suggestPreset(p *Provider) string {
 	if near := keys.Suggest(p.Name, presetNames(presets())); near != "" && near != p.Name {
 		return fmt.Sprintf(", or did you mean [providers.%s]?", near)
 	}
 	return ""
 }
 
-// prompted checks that a flag is set if the prompt mode is "flag".
-func (d providerChecker) prompted(a *Agent) {
+// checkPromptFlag checks that a flag is set if the prompt mode is "flag".
+func (d providerChecker) checkPromptFlag(a *Agent) {
 	origin, written := a.Origins["prompt_mode"]
 	if !written || a.PromptMode != "flag" {
 		return
 	}
 	if p := d.city.ProgramOf(a, func([]Preset) string { return "" }); p.PromptFlag == "" {
-		fault(d.loading, a, origin, "agents.prompt_mode",
+		addStartProblem(d.loading, a, origin, "agents.prompt_mode",
 			`is "flag", but prompt_flag is not set; write prompt_flag = "--…"`)
 	}
 }
 
-// idle reports keys that have no effect because a start_command is run unchanged.
-func (d providerChecker) idle(a *Agent) {
-	by, _ := d.city.decider(a)
+// warnIgnoredKeys reports keys that have no effect because a start_command is run unchanged.
+func (d providerChecker) warnIgnoredKeys(a *Agent) {
+	by, _ := d.city.programKey(a)
 	if !strings.HasSuffix(by, "start_command") {
 		return
 	}

@@ -14,55 +14,55 @@ import (
 // loading is the state of reading one configuration. Each step is a separate type that embeds loading: decoder,
 // composer, patcher, and the checkers. It is not safe for concurrent use.
 type loading struct {
-	schema  keys.Schema
-	city    *City
-	strict  bool              // report an error if two files set the same key
-	instead map[string][]byte // the same as Source.Instead
+	schema   keys.Schema
+	city     *City
+	strict   bool              // report an error if two files set the same key
+	contents map[string][]byte // the same as Source.Contents
 
-	file   string            // name of the file that is being decoded, as used in problems
-	lines  []int             // offset of each line in the file
-	files  []string          // all files that were read so far
-	size   int               // size of all files that were read so far, in bytes
-	hashes map[string]string // hashes of the readable sources, by path
-	unread failedSources
+	file          string            // name of the file that is being decoded, as used in problems
+	lines         []int             // offset of each line in the file
+	files         []string          // all files that were read so far
+	size          int               // size of all files that were read so far, in bytes
+	hashes        map[string]string // hashes of the readable sources, by path
+	failedSources failedSources
 
-	packs    map[string]*pack // topologies by folder; nil = invalid, or being read
-	packed   keys.Schema      // the keys of topology.toml
-	provided map[*pack]bool   // topologies that have added their providers to the city
+	packs          map[string]*pack // topologies by folder; nil = invalid, or being read
+	packSchema     keys.Schema      // the keys of topology.toml
+	providersAdded map[*pack]bool   // topologies that have added their providers to the city
 	// watchdogs of topologies that were reported because they watch an unknown agent
-	unkept map[string]bool
+	reportedWatchdogs map[string]bool
 
-	scripts map[string]script // scripts by path
-	outfits outfits
-	named   map[string]*Agent // agents, pools and members of pools, by qualified name
+	scripts      map[string]script // scripts by path
+	agentFiles   agentFileCache
+	agentsByName map[string]*Agent // agents, pools and members of pools, by qualified name
 
-	problems []Problem
-	about    []about // information about each problem
-	more     bool    // more than maxProblems were found
+	problems    []Problem
+	problemInfo []problemInfo // information about each problem
+	truncated   bool          // more than maxProblems were found
 	// rig of the agent that is being checked, "" = the city; nil = no agent is being checked
 	rigChecked *string
 	// indexes of the problems about unreadable topologies, by the topology's identity
-	lost map[string]int
+	topologyProblems map[string]int
 }
 
-// about is internal information about a problem.
-type about struct {
-	cause bool   // the problem may cause other errors, so it is reported first
-	same  string // the message without the name of the rig
+// problemInfo is internal information about a problem.
+type problemInfo struct {
+	cause      bool   // the problem may cause other errors, so it is reported first
+	withoutRig string // the message without the name of the rig
 	// the rigs with the problem, "" = the city; empty = the problem is not about an agent
 	rigs []string
 }
 
-func (d *loading) seen(i int) {
-	if d.rigChecked != nil && !slices.Contains(d.about[i].rigs, *d.rigChecked) {
-		d.about[i].rigs = append(d.about[i].rigs, *d.rigChecked)
+func (d *loading) noteRig(i int) {
+	if d.rigChecked != nil && !slices.Contains(d.problemInfo[i].rigs, *d.rigChecked) {
+		d.problemInfo[i].rigs = append(d.problemInfo[i].rigs, *d.rigChecked)
 	}
 }
 
 // duplicateOf returns the index of an equal problem at the same position, or -1.
 func (d *loading) duplicateOf(p Problem, same string) int {
 	for i, q := range d.problems {
-		if q.Origin == p.Origin && q.Key == p.Key && d.about[i].same == same {
+		if q.Origin == p.Origin && q.Key == p.Key && d.problemInfo[i].withoutRig == same {
 			return i
 		}
 	}
@@ -80,15 +80,15 @@ func (d *loading) withoutRig(msg string) string {
 		" the city").Replace(msg)
 }
 
-// causes marks the problems from index from on as problems that may cause other errors.
-func (d *loading) causes(from int) {
-	for i := from; i < len(d.about); i++ {
-		d.about[i].cause = true
+// markCauses marks the problems from index from on as problems that may cause other errors.
+func (d *loading) markCauses(from int) {
+	for i := from; i < len(d.problemInfo); i++ {
+		d.problemInfo[i].cause = true
 	}
 }
 
 // affected returns a text that lists the rigs with a problem, "" if only one rig has it.
-func (a *about) affected() string {
+func (a *problemInfo) affected() string {
 	const most = 12
 	if len(a.rigs) < 2 {
 		return ""
@@ -114,27 +114,28 @@ func (a *about) affected() string {
 
 func (d *loading) problem(at int, key, format string, args ...any) {
 	if d.full() {
-		d.more = true
+		d.truncated = true
 		return
 	}
-	d.say(d.origin(at), key, fmt.Sprintf(format, args...))
+	d.addError(d.origin(at), key, fmt.Sprintf(format, args...))
 }
 
-// say adds an error. It escapes the text of the file, because a key may be any text. An error in a topology that
+// addError adds an error. It escapes the text of the file, because a key may be any text. An error in a topology that
 // several rigs use is reported only once.
-func (d *loading) say(o Origin, key, msg string) {
+func (d *loading) addError(o Origin, key, msg string) {
 	p := Problem{Origin: o, Key: visible(key), Message: visible(msg)}
 	same := d.withoutRig(p.Message)
 	if i := d.duplicateOf(p, same); i >= 0 {
-		d.seen(i)
+		d.noteRig(i)
 		return
 	}
 	if d.full() {
-		d.more = true
+		d.truncated = true
 		return
 	}
-	d.problems, d.about = append(d.problems, p), append(d.about, about{same: same})
-	d.seen(len(d.problems) - 1)
+	d.problems = append(d.problems, p)
+	d.problemInfo = append(d.problemInfo, problemInfo{withoutRig: same})
+	d.noteRig(len(d.problems) - 1)
 }
 
 func (d *loading) full() bool { return len(d.problems) >= maxProblems }
@@ -183,10 +184,10 @@ func (d *loading) failure() *Error {
 	order := make([]int, len(d.problems))
 	for i := range order {
 		order[i] = i
-		d.problems[i].Message += d.about[i].affected()
+		d.problems[i].Message += d.problemInfo[i].affected()
 	}
 	rank := func(i int) int {
-		if d.about[i].cause {
+		if d.problemInfo[i].cause {
 			return 0
 		}
 		return 1
@@ -202,36 +203,36 @@ func (d *loading) failure() *Error {
 		sorted[to] = d.problems[from]
 	}
 	d.problems = sorted
-	if d.more {
+	if d.truncated {
 		d.problems = append(d.problems, Problem{
 			Message: fmt.Sprintf("… and more; these are the first %d", maxProblems)})
 	}
 	return &Error{Path: d.city.Path, Problems: d.problems, Warnings: d.city.Warnings}
 }
 
-// unplaced reports once why a topology cannot be read. It reports errors of the lock file at their position there.
-func (d *loading) unplaced(at Origin, key, known string, err error) {
+// addTopologyError reports once why a topology cannot be read. Errors of the lock file have their position there.
+func (d *loading) addTopologyError(at Origin, key, known string, err error) {
 	before := len(d.problems)
 	if wrong, is := errors.AsType[toml.Problems](err); is {
 		whose := d.rigChecked
 		d.rigChecked = nil
 		defer func() { d.rigChecked = whose }()
 		for _, p := range wrong {
-			d.say(Origin{p.File, p.Line, p.Column}, p.Key, p.Message)
+			d.addError(Origin{p.File, p.Line, p.Column}, p.Key, p.Message)
 		}
-		d.causes(before)
+		d.markCauses(before)
 		return
 	}
-	if i, there := d.lost[known]; there {
-		d.seen(i)
+	if i, there := d.topologyProblems[known]; there {
+		d.noteRig(i)
 		return
 	}
-	d.say(at, key, redact.Text(err.Error()))
-	d.causes(before)
-	if d.lost == nil {
-		d.lost = map[string]int{}
+	d.addError(at, key, redact.Text(err.Error()))
+	d.markCauses(before)
+	if d.topologyProblems == nil {
+		d.topologyProblems = map[string]int{}
 	}
 	if len(d.problems) > before {
-		d.lost[known] = before
+		d.topologyProblems[known] = before
 	}
 }

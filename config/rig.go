@@ -19,7 +19,7 @@ type rigChecker struct{ *loading }
 func (d rigChecker) rigs() {
 	c := d.city
 	if len(c.Rigs) > maxRigs {
-		d.say(c.Rigs[maxRigs].Origin, "rigs",
+		d.addError(c.Rigs[maxRigs].Origin, "rigs",
 			fmt.Sprintf("there are %d rigs; a city can have at most %d", len(c.Rigs),
 				maxRigs))
 		return
@@ -32,7 +32,7 @@ func (d rigChecker) rigs() {
 		r := &c.Rigs[i]
 		if r.Name != "" {
 			if other := names[r.Name]; other != nil {
-				d.say(r.Origins["name"], "rigs.name",
+				d.addError(r.Origins["name"], "rigs.name",
 					fmt.Sprintf("another rig has the name %q already, at %s; choose a "+
 						"different name",
 						r.Name, other.Origins["name"]))
@@ -44,7 +44,7 @@ func (d rigChecker) rigs() {
 		if r.Path != "" && d.folder(r) {
 			looking = append(looking, r)
 		}
-		d.recipes(r)
+		d.checkFormulas(r)
 	}
 	for _, r := range looking {
 		d.checkedFolder(r, began, taken)
@@ -71,16 +71,16 @@ func (d rigChecker) prefix(r *Rig, taken map[string]*Rig) {
 	case !clash:
 		taken[strings.ToLower(r.Prefix)] = r
 	case other == nil:
-		d.say(at, key, fmt.Sprintf("%q%s is the prefix of the city's own work; write another "+
-			"one, like prefix = %q", r.Prefix, how, fresh(r.Name, taken)))
+		d.addError(at, key, fmt.Sprintf("%q%s is the prefix of the city's own work; write another "+
+			"one, like prefix = %q", r.Prefix, how, unusedPrefix(r.Name, taken)))
 	default:
-		d.say(at, key, fmt.Sprintf("%q%s is the prefix of the rig %q at %s; write another one, "+
-			"like prefix = %q", r.Prefix, how, other.Name,
-			other.Origin, fresh(r.Name, taken)))
+		d.addError(at, key, fmt.Sprintf("%q%s is the prefix of the rig %q at %s; write another "+
+			"one, like prefix = %q", r.Prefix, how, other.Name,
+			other.Origin, unusedPrefix(r.Name, taken)))
 	}
 }
 
-func fresh(name string, taken map[string]*Rig) string {
+func unusedPrefix(name string, taken map[string]*Rig) string {
 	name = strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "").Replace(name))
 	for n := 2; n <= min(len(name), keys.MaxPrefix); n++ {
 		if _, there := taken[name[:n]]; !there {
@@ -139,7 +139,7 @@ func splitCamelCase(word string) []string {
 func (d rigChecker) folder(r *Rig) bool {
 	path, err := resolve(d.city.Path, d.city.folderOf(r.Origins["path"]), r.Path)
 	if err != nil {
-		d.say(r.Origins["path"], "rigs.path", err.Error())
+		d.addError(r.Origins["path"], "rigs.path", err.Error())
 		return false
 	}
 	r.Path = path
@@ -152,7 +152,7 @@ func (d rigChecker) checkedFolder(r *Rig, since time.Time, taken map[string]*Rig
 	saw, _ := files.CheckFolder(r.Path, since)
 	r.Problem = visible(saw.Problem)
 	if other := taken[saw.Real]; other != nil {
-		d.say(r.Origins["path"], "rigs.path",
+		d.addError(r.Origins["path"], "rigs.path",
 			fmt.Sprintf("is the folder of the rig %q already, at %s; choose a different folder",
 				other.Name, other.Origins["path"]))
 		return
@@ -160,14 +160,14 @@ func (d rigChecker) checkedFolder(r *Rig, since time.Time, taken map[string]*Rig
 	taken[saw.Real] = r
 }
 
-// recipes makes a rig's formulas_dir absolute.
-func (d rigChecker) recipes(r *Rig) {
+// checkFormulas makes a rig's formulas_dir absolute.
+func (d rigChecker) checkFormulas(r *Rig) {
 	if r.FormulasDir == "" {
 		return
 	}
 	path, err := resolve(d.city.Path, d.city.folderOf(r.Origins["formulas_dir"]), r.FormulasDir)
 	if err != nil {
-		d.say(r.Origins["formulas_dir"], "rigs.formulas_dir", err.Error())
+		d.addError(r.Origins["formulas_dir"], "rigs.formulas_dir", err.Error())
 		return
 	}
 	r.FormulasDir = path

@@ -46,7 +46,7 @@ func TestPrefixesAreUnique(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	taken := map[string]*Rig{"ab": nil, "ab2": nil}
-	if got := fresh("a-b", taken); got != "ab3" {
+	if got := unusedPrefix("a-b", taken); got != "ab3" {
 		t.Errorf("%q", got)
 	}
 }

@@ -9,34 +9,34 @@ import (
 	"strings"
 )
 
-// routes checks that the default target of each rig exists.
-func (d checker) routes() {
+// checkRoutes checks that the default target of each rig exists.
+func (d checker) checkRoutes() {
 	for i := range d.city.Rigs {
 		r := &d.city.Rigs[i]
 		if r.DefaultSlingTarget == "" {
 			continue
 		}
-		if msg := d.noTarget(r); msg != "" {
-			d.say(r.Origins["default_sling_target"], "rigs.default_sling_target", msg)
+		if msg := d.invalidTarget(r); msg != "" {
+			d.addError(r.Origins["default_sling_target"], "rigs.default_sling_target", msg)
 		}
 	}
 }
 
-// noTarget returns why the default target of a rig is invalid. It returns "" if the target exists, or if a file that
-// could not be read may declare it. The rig is searched first, then the city, then the last parts of all names. A
+// invalidTarget returns why the default target of a rig is invalid. It returns "" if the target exists, or if a file
+// that could not be read may declare it. The rig is searched first, then the city, then the last parts of all names. A
 // target with the prefix "pool:" must be a pool.
-func (d checker) noTarget(r *Rig) string {
+func (d checker) invalidTarget(r *Rig) string {
 	name, forced := strings.CutPrefix(strings.TrimSpace(r.DefaultSlingTarget), "pool:")
 	fits := func(q string) bool {
-		a := d.named[q]
+		a := d.agentsByName[q]
 		return a != nil && (!forced || a.Pool != nil && a.Qualified() == q)
 	}
 	rig, bare := cutRig(name)
-	if !forced && fits(r.Name+"/"+name) || fits(name) || d.unread.misses("", r.Name, rig) {
+	if !forced && fits(r.Name+"/"+name) || fits(name) || d.failedSources.affects("", r.Name, rig) {
 		return ""
 	}
 	var same, spelled []string
-	for _, q := range slices.Sorted(maps.Keys(d.named)) {
+	for _, q := range slices.Sorted(maps.Keys(d.agentsByName)) {
 		if !fits(q) {
 			continue
 		}

@@ -27,12 +27,12 @@ func (c *City) TOML() string {
 	body := printer{c}.tables()
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s, revision %.12s\n", toml.Quote(c.Path), c.Revision)
-	for _, p := range c.stamped {
+	for _, p := range c.cityTopologies {
 		fmt.Fprintf(&b, "# with agents of the topology %s, %s\n", p.Topology.Name,
 			toml.Quote(p.file))
 	}
 	open := printer{c.Revealed()}
-	for _, line := range (printer{c}).lost(body != open.tables()) {
+	for _, line := range (printer{c}).omittedParts(body != open.tables()) {
 		fmt.Fprintf(&b, "# %s\n", visible(line))
 	}
 	b.WriteString(body)
@@ -42,7 +42,7 @@ func (c *City) TOML() string {
 // Revealed returns a copy that shows secrets in the output of TOML and Explain. Show it only to the owner of the city.
 func (c *City) Revealed() *City {
 	open := *c
-	open.reveal = true
+	open.showSecrets = true
 	return &open
 }
 
@@ -59,7 +59,8 @@ func (c printer) tables() string {
 		case t.Path == "providers":
 			c.writeNamed(&b, s, t)
 		case t.Kind == keys.Table:
-			if all := withoutSpent(s, t.Path, rows(s, t.Path, place{city: c.City})); len(all) > 0 {
+			all := withoutApplied(s, t.Path, rows(s, t.Path, place{city: c.City}))
+			if len(all) > 0 {
 				fmt.Fprintf(&b, "\n[%s]\n", t.Path)
 				writeRows(&b, "", all)
 			}
@@ -74,12 +75,11 @@ func (c printer) tables() string {
 	return b.String()
 }
 
-// writeNamed writes the named tables of t. A provider that replaces its preset completely is written as a patch with
-// _replace.
+// writeNamed writes the named tables of t. A provider that replaces its preset is written as a patch with _replace.
 func (c printer) writeNamed(b *strings.Builder, s keys.Schema, t *keys.Key) {
 	for i := range c.Providers {
 		p := &c.Providers[i]
-		if p.Whole && presetNamed(presets(), p.Name) != nil {
+		if p.IgnorePreset && presetNamed(presets(), p.Name) != nil {
 			fmt.Fprintf(b, "\n[[patches.providers]]\n")
 			writeRows(b, "", append([]row{{"name", toml.Quote(p.Name), p.Origin.String()},
 				{"_replace", "true", p.Origins["_replace"].String()}},
@@ -108,7 +108,7 @@ func (c printer) writeInner(b *strings.Builder, s keys.Schema, t *keys.Key) {
 func (c printer) writeElements(b *strings.Builder, s keys.Schema, list *keys.Key) {
 	for _, p := range c.elements(list.Path) {
 		fmt.Fprintf(b, "\n[[%s]]\n", list.Path)
-		all := withoutSpent(s, list.Path, rows(s, list.Path, p))
+		all := withoutApplied(s, list.Path, rows(s, list.Path, p))
 		if p.agent != nil {
 			var notes []string
 			all, notes = c.movedRows(p.agent, all)
@@ -167,7 +167,7 @@ func rows(s keys.Schema, table string, p place) []row {
 			for _, v := range slices.Sorted(maps.Keys(*env)) {
 				value := toml.Quote(redact.Value((*env)[v]))
 				switch {
-				case p.city.reveal:
+				case p.city.showSecrets:
 					value = toml.Quote((*env)[v])
 				case redact.Name(v):
 					value = `"***"`
@@ -214,7 +214,7 @@ func (c printer) scriptFromHere(a *Agent) string {
 
 // shown returns a value as TOML. Secrets are hidden, because command lines may contain them.
 func (c printer) shown(field any) string {
-	if !c.reveal {
+	if !c.showSecrets {
 		field = redacted(field)
 	}
 	switch f := field.(type) {

@@ -16,14 +16,14 @@ var mark = sync.OnceValue(func() *regexp.Regexp {
 func (c printer) movedRows(a *Agent, all []row) (out []row, notes []string) {
 	folder := c.folderOf(a.Origin)
 	quoted := strings.Trim(toml.Quote(folder), `"`)
-	if c.leans[a.Qualified()] {
+	if c.topologyPrompts[a.Qualified()] {
 		notes = append(notes, "its prompt uses fragments of the topology, which this file does "+
 			"not contain: copy them to prompts/shared of the city")
 	}
 	for _, r := range all {
 		switch r.key {
 		case "prompt_template", "inject_fragments":
-			if c.leans[a.Qualified()] {
+			if c.topologyPrompts[a.Qualified()] {
 				r.key = "# " + r.key
 			}
 		case "dir", "pre_start", "session_setup", "session_setup_script":
@@ -40,13 +40,13 @@ func (c printer) movedRows(a *Agent, all []row) (out []row, notes []string) {
 	return out, notes
 }
 
-// lost returns notes about the parts of a city that its TOML does not contain.
-func (c printer) lost(secrets bool) []string {
+// omittedParts returns notes about the parts of a city that its TOML does not contain.
+func (c printer) omittedParts(secrets bool) []string {
 	var out []string
 	if secrets {
 		out = append(out, "secrets are shown as *** or …")
 	}
-	for _, p := range c.stamped {
+	for _, p := range c.cityTopologies {
 		if p.Formulas.Dir != "" {
 			out = append(out, "this file does not contain the formulas and automations of "+
 				"the topology "+p.Topology.Name)

@@ -24,7 +24,7 @@ type Source struct {
 	Environ []string
 
 	// contents that replace those of included files and topologies, by absolute path
-	Instead map[string][]byte
+	Contents map[string][]byte
 }
 
 // Load reads the configuration of the city in dir, without additional files.
@@ -83,15 +83,15 @@ func (s Source) Revision() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("cannot read the city's configuration: %w", err)
 	}
-	if s.alone(data) {
+	if s.isDataOnly(data) {
 		return (&loading{city: &City{Sources: []string{path}},
 			hashes: map[string]string{path: files.Sum(data)}}).revision(), nil
 	}
 	return s.decode(data).revision(), nil
 }
 
-// alone reports whether it is certain that the configuration consists of data only.
-func (s Source) alone(data []byte) bool {
+// isDataOnly reports whether it is certain that the configuration consists of data only.
+func (s Source) isDataOnly(data []byte) bool {
 	keys := []string{"session_setup_script", "rigs", "include", "topolog", "pack",
 		"prompt_template", "overlay_dir"}
 	has := func(key string) bool { return bytes.Contains(data, []byte(key)) }
@@ -100,37 +100,37 @@ func (s Source) alone(data []byte) bool {
 
 // decode reads as much of a configuration as possible.
 func (s Source) decode(data []byte) *loading {
-	d, root := s.begin(data)
+	d, root := s.parseCity(data)
 	if root == nil {
 		return d
 	}
-	decoder{d}.gather(root, s.Files)
+	decoder{d}.decodeAll(root, s.Files)
 	decoder{d}.environment(s.Environ)
 	composer{d}.compose()
 	checker{d}.checkCity()
 	return d
 }
 
-// begin opens city.toml. The root is nil if the file is invalid.
-func (s Source) begin(data []byte) (*loading, *toml.Node) {
+// parseCity opens city.toml. The root is nil if the file is invalid.
+func (s Source) parseCity(data []byte) (*loading, *toml.Node) {
 	path := filepath.Join(s.Dir, FileName)
 	d := &loading{schema: keys.City(), hashes: map[string]string{path: files.Sum(data)},
-		strict:  s.Strict,
-		instead: s.Instead}
+		strict:   s.Strict,
+		contents: s.Contents}
 	d.city = &City{Path: s.Dir, Sources: []string{path}, Origins: map[string]Origin{}}
-	return d, decoder{d}.open(FileName, data, cityNeeds)
+	return d, decoder{d}.parseFile(FileName, data, cityNeeds)
 }
 
-// gather decodes city.toml and then the files that it includes and the files in more.
-func (d decoder) gather(root *toml.Node, more []string) {
+// decodeAll decodes city.toml and then the files that it includes and the files in more.
+func (d decoder) decodeAll(root *toml.Node, more []string) {
 	for _, table := range []string{"workspace", "daemon", "session", "session.k8s", "events", "api",
 		"beads", "formulas", "automations"} {
 		d.defaults(table, place{city: d.city})
 	}
 	d.table(root, "", place{city: d.city})
-	d.inOrder(0)
+	d.sortByPosition(0)
 	d.include(root)
-	d.additional(more)
+	d.readAdditional(more)
 }
 
 // Inputs holds the files and folders from which a configuration is read.
@@ -149,8 +149,8 @@ func (s Source) Inputs() (Inputs, error) {
 	}
 	d := s.decode(data)
 	in := Inputs{
-		Files: d.city.Sources, Trees: d.city.trees,
-		Folders: slices.Sorted(maps.Keys(d.outfits.folders)),
+		Files: d.city.Sources, Trees: d.city.topologyDirs,
+		Folders: slices.Sorted(maps.Keys(d.agentFiles.folderHashes)),
 	}
 	for _, r := range d.city.Rigs {
 		if filepath.IsAbs(r.Path) {

@@ -68,7 +68,7 @@ func (c *City) flagOfAgent(name string) (Flag, error) {
 	var free *patch // a patch for the agent that does not set the key
 	for i := range slices.Backward(c.patches.agents) {
 		p := &c.patches.agents[i]
-		if !p.of(a) {
+		if !p.matches(a) {
 			continue
 		}
 		if _, written := p.origins["suspended"]; written {

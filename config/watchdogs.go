@@ -10,8 +10,7 @@ import (
 	"gcity/session"
 )
 
-// HeartbeatFile returns the path of the file, relative to the city, to which `gc heartbeat` writes an agent's
-// heartbeat.
+// HeartbeatFile returns the path, relative to the city, of the file to which `gc heartbeat` writes.
 func HeartbeatFile(agent string) string {
 	return filepath.Join(".gc", "heartbeats", session.Encode(agent)+".json")
 }
@@ -22,21 +21,21 @@ type watchdogChecker struct{ *loading }
 // watchdogs checks the watchdogs against the agents and against each other.
 func (d watchdogChecker) watchdogs() {
 	c := d.city
-	called, judges := map[string]*Watchdog{}, map[string]*Watchdog{}
+	called, triageAgents := map[string]*Watchdog{}, map[string]*Watchdog{}
 	defer func() { d.rigChecked = nil }()
 	for i := range c.Watchdogs {
 		if d.full() {
-			d.more = true
+			d.truncated = true
 			return
 		}
 		w := &c.Watchdogs[i]
 		d.rigChecked = &w.Rig
-		if w.Rig != "" && c.Rig(w.Rig) == nil && !d.unread.files {
-			d.say(w.Origins["rig"], "watchdogs.rig", c.noRig(w.Rig, "watchdog"))
+		if w.Rig != "" && c.Rig(w.Rig) == nil && !d.failedSources.files {
+			d.addError(w.Origins["rig"], "watchdogs.rig", c.noRig(w.Rig, "watchdog"))
 			continue
 		}
 		if first := called[w.Qualified()]; first != nil && w.Name != "" {
-			d.say(w.Origins["name"], "watchdogs.name",
+			d.addError(w.Origins["name"], "watchdogs.name",
 				fmt.Sprintf("%q is already the name of the watchdog at %s; rename one of them",
 					w.Qualified(), first.Origin))
 		} else {
@@ -44,25 +43,25 @@ func (d watchdogChecker) watchdogs() {
 		}
 		if w.VeryStale <= w.Fresh && w.Fresh > 0 && w.VeryStale > 0 {
 			at, key := w.at("very_stale", "fresh")
-			d.say(at, "watchdogs."+key, fmt.Sprintf("very_stale is %s and fresh is %s; "+
+			d.addError(at, "watchdogs."+key, fmt.Sprintf("very_stale is %s and fresh is %s; "+
 				"very_stale must be greater", shortDuration(w.VeryStale), shortDuration(w.Fresh)))
 		}
 		d.agentsOf(w)
-		w.EscalateTo = d.addressed(w, w.EscalateTo)
+		w.EscalateTo = d.qualifyAddress(w, w.EscalateTo)
 		d.heartbeat(w)
 		if w.Triage == "" {
 			continue
 		}
-		if first := judges[w.Triage]; first != nil {
-			d.say(w.Origins["triage"], "watchdogs.triage",
+		if first := triageAgents[w.Triage]; first != nil {
+			d.addError(w.Origins["triage"], "watchdogs.triage",
 				fmt.Sprintf("%q is already the triage agent of the watchdog at %s; use a separate "+
 					"triage agent for each watchdog", w.Triage, first.Origin))
 		} else {
-			judges[w.Triage] = w
+			triageAgents[w.Triage] = w
 		}
 	}
-	d.awaited(judges)
-	d.tiers(judges)
+	d.checkDependencies(triageAgents)
+	d.checkTriageCycles(triageAgents)
 }
 
 // at returns the origin of the first key that is set, or the origin of the table if none is set.
@@ -84,25 +83,25 @@ func (d watchdogChecker) agentsOf(w *Watchdog) {
 		if *n.name == "" {
 			continue
 		}
-		*n.name = d.near(w, *n.name)
-		if msg := d.notOne(w, *n.name); msg != "" {
-			d.say(w.Origins[n.key], "watchdogs."+n.key, fmt.Sprintf("%q %s", *n.name, msg))
+		*n.name = d.qualify(w, *n.name)
+		if msg := d.invalidAgent(w, *n.name); msg != "" {
+			d.addError(w.Origins[n.key], "watchdogs."+n.key, fmt.Sprintf("%q %s", *n.name, msg))
 		}
 	}
 	if w.Triage != "" && w.Triage == w.Watches {
-		d.say(w.Origins["triage"], "watchdogs.triage",
+		d.addError(w.Origins["triage"], "watchdogs.triage",
 			fmt.Sprintf("%q is the agent that the watchdog watches, so a hang would not be "+
 				"noticed; name another agent, or remove this key", w.Triage))
 	}
 }
 
-// notOne returns why a name does not refer to a single agent that always runs. It returns "" if the name is valid, or
-// if a file that could not be read may declare it.
-func (d watchdogChecker) notOne(w *Watchdog, name string) string {
-	a := d.named[name]
+// invalidAgent returns why a name does not refer to a single agent that always runs. It returns "" if the name is
+// valid, or if a file that could not be read may declare it.
+func (d watchdogChecker) invalidAgent(w *Watchdog, name string) string {
+	a := d.agentsByName[name]
 	rig, _ := cutRig(name)
 	switch {
-	case a == nil && d.unread.misses("", w.Rig, rig):
+	case a == nil && d.failedSources.affects("", w.Rig, rig):
 		return ""
 	case a == nil:
 		return "is not an agent" + dependencies(d).suggestion(name, nil)
@@ -126,20 +125,20 @@ func (d watchdogChecker) heartbeat(w *Watchdog) {
 	}
 	path, err := d.heartbeatOf(w, at)
 	if err != nil {
-		d.say(at, "watchdogs.heartbeat", err.Error())
+		d.addError(at, "watchdogs.heartbeat", err.Error())
 		return
 	}
 	w.Heartbeat = path
 }
 
-// awaited refuses dependencies on a triage agent, because it does not run all the time.
-func (d watchdogChecker) awaited(judges map[string]*Watchdog) {
+// checkDependencies refuses dependencies on a triage agent, because it does not run all the time.
+func (d watchdogChecker) checkDependencies(triageAgents map[string]*Watchdog) {
 	for i := range d.city.Agents {
 		a := &d.city.Agents[i]
 		d.rigChecked = &a.Rig
 		for _, need := range a.Needs {
-			if w := judges[need]; w != nil {
-				d.say(a.Origins["depends_on"], "agents.depends_on",
+			if w := triageAgents[need]; w != nil {
+				d.addError(a.Origins["depends_on"], "agents.depends_on",
 					fmt.Sprintf("%q is the triage agent of the watchdog %q and runs only for its "+
 						"checks; remove it from depends_on", need, w.Qualified()))
 			}
@@ -147,27 +146,28 @@ func (d watchdogChecker) awaited(judges map[string]*Watchdog) {
 	}
 }
 
-// tiers refuses triage agents that watch each other in a cycle. A failure of such agents would go unnoticed.
-func (d watchdogChecker) tiers(judges map[string]*Watchdog) {
+// checkTriageCycles refuses triage agents that watch each other in a cycle. No agent would notice their failure.
+func (d watchdogChecker) checkTriageCycles(triageAgents map[string]*Watchdog) {
 	// returns the watchdog of the triage agent that the watchdog of this triage agent watches
 	watches := func(triage string) *Watchdog {
-		if w := judges[triage]; w != nil && judges[w.Watches] != nil {
-			return judges[w.Watches]
+		if w := triageAgents[triage]; w != nil && triageAgents[w.Watches] != nil {
+			return triageAgents[w.Watches]
 		}
 		return nil
 	}
-	told := map[*Watchdog]bool{}
+	reported := map[*Watchdog]bool{}
 	for i := range d.city.Watchdogs {
 		first := &d.city.Watchdogs[i]
 		d.rigChecked = &first.Rig
-		if first.Triage == "" || judges[first.Triage] != first || first.Triage == first.Watches {
+		if first.Triage == "" || triageAgents[first.Triage] != first ||
+			first.Triage == first.Watches {
 			continue
 		}
 		path := []*Watchdog{first}
-		for w := watches(first.Triage); w != nil && !told[w] &&
-			len(path) <= len(judges); w = watches(w.Triage) {
+		for w := watches(first.Triage); w != nil && !reported[w] &&
+			len(path) <= len(triageAgents); w = watches(w.Triage) {
 			if at := slices.Index(path, w); at >= 0 {
-				d.ring(path[at:], told)
+				d.addTriageCycle(path[at:], reported)
 				break
 			}
 			path = append(path, w)
@@ -175,18 +175,18 @@ func (d watchdogChecker) tiers(judges map[string]*Watchdog) {
 	}
 }
 
-func (d watchdogChecker) ring(path []*Watchdog, told map[*Watchdog]bool) {
+func (d watchdogChecker) addTriageCycle(path []*Watchdog, reported map[*Watchdog]bool) {
 	var steps []string
 	for _, w := range path {
-		told[w] = true
+		reported[w] = true
 		steps = append(steps, fmt.Sprintf("%s (%s)", w.Qualified(), w.Origins["watches"]))
 	}
 	if len(path) < 2 { // the agent watches its own triage agent, which is already reported
 		return
 	}
 	steps = append(steps, path[0].Qualified())
-	d.say(path[0].Origins["watches"], "watchdogs.watches", "is a cycle, so a triage agent would "+
-		"check itself: "+strings.Join(steps, " → ")+"; remove one of these watchdogs")
+	d.addError(path[0].Origins["watches"], "watchdogs.watches", "is a cycle, so a triage agent "+
+		"would check itself: "+strings.Join(steps, " → ")+"; remove one of these watchdogs")
 }
 
 // Watchdog is one [[watchdogs]] table. It monitors one agent.
@@ -211,4 +211,4 @@ type Watchdog struct {
 }
 
 // watchPatch is one [[patches.watchdogs]] table: new values for the watchdog with this rig and name.
-type watchPatch struct{ says Watchdog }
+type watchPatch struct{ values Watchdog }

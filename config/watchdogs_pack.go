@@ -18,8 +18,8 @@ func (w *Watchdog) Qualified() string {
 	return w.Rig + "/" + w.Name
 }
 
-// foreignWatchdogs refuses watchdogs of a topology that watch an agent outside of the topology.
-func (d composer) foreignWatchdogs(p *pack, names []string) {
+// checkWatched refuses watchdogs of a topology that watch an agent outside of the topology.
+func (d composer) checkWatched(p *pack, names []string) {
 	for i := range p.watchdogs {
 		w := &p.watchdogs[i]
 		if w.Watches == "" || p.partial || slices.Contains(names, w.Watches) {
@@ -29,21 +29,21 @@ func (d composer) foreignWatchdogs(p *pack, names []string) {
 		if near := keys.Suggest(w.Watches, names); near != "" {
 			msg += fmt.Sprintf("; did you mean %q?", near)
 		}
-		d.say(w.Origins["watches"], "watchdogs.watches", msg)
-		if d.unkept == nil {
-			d.unkept = map[string]bool{}
+		d.addError(w.Origins["watches"], "watchdogs.watches", msg)
+		if d.reportedWatchdogs == nil {
+			d.reportedWatchdogs = map[string]bool{}
 		}
-		d.unkept[w.Name] = true
+		d.reportedWatchdogs[w.Name] = true
 	}
 }
 
-// takeWatchdogs copies the watchdogs of one topology for agents that belong to the city or to a rig.
-func (d composer) takeWatchdogs(p *pack, ofCity map[string]bool, e entry, r *Rig) {
+// copyWatchdogs copies the watchdogs of one topology for agents that belong to the city or to a rig.
+func (d composer) copyWatchdogs(p *pack, ofCity map[string]bool, e entry, r *Rig) {
 	for i := range p.watchdogs {
 		w := p.watchdogs[i]
-		if !slices.ContainsFunc(p.tree(), func(q *pack) bool {
+		if !slices.ContainsFunc(p.withIncludes(), func(q *pack) bool {
 			return slices.ContainsFunc(q.agents, func(a Agent) bool {
-				return a.Name == w.Watches && a.isFor(ofCity, r)
+				return a.Name == w.Watches && a.belongsTo(ofCity, r)
 			})
 		}) {
 			continue
@@ -61,26 +61,26 @@ func (d patcher) patchWatchdogs() {
 	const key = "patches.watchdogs"
 	c, done := d.city, map[*Watchdog]Origin{}
 	for i := range c.patches.watchdogs {
-		p := &c.patches.watchdogs[i].says
+		p := &c.patches.watchdogs[i].values
 		if p.Name == "" || d.full() {
 			continue // already reported, or the limit of problems is reached
 		}
 		at := slices.IndexFunc(c.Watchdogs, func(w Watchdog) bool {
 			return w.Name == p.Name && w.Rig == p.Rig
 		})
-		if at < 0 && (d.unread.misses("", p.Rig) || d.unkept[p.Name]) {
+		if at < 0 && (d.failedSources.affects("", p.Rig) || d.reportedWatchdogs[p.Name]) {
 			// a file that could not be read may declare the watchdog, or its error is already reported
 			continue
 		}
 		if at < 0 {
-			d.say(p.Origins["name"], key+".name",
+			d.addError(p.Origins["name"], key+".name",
 				fmt.Sprintf("unknown watchdog %q%s", p.Qualified(), c.suggestWatchdog(p)))
 			continue
 		}
 		w := &c.Watchdogs[at]
 		if first := done[w]; first.File == p.Origin.File && first.File != "" {
-			d.say(p.Origin, key, fmt.Sprintf("the watchdog %q is already patched at %s; merge "+
-				"the two patches", w.Qualified(), first))
+			d.addError(p.Origin, key, fmt.Sprintf("the watchdog %q is already patched at %s; "+
+				"merge the two patches", w.Qualified(), first))
 			continue
 		}
 		done[w] = p.Origin
@@ -107,21 +107,20 @@ func (d patcher) changeWatchdog(w, p *Watchdog) (changes int) {
 	return changes
 }
 
-// near returns the qualified name of the agent called name in the watchdog's rig, or name if the rig has no agent so
-// called.
-func (d watchdogChecker) near(w *Watchdog, name string) string {
-	if q := w.Rig + "/" + name; w.Rig != "" && d.named[q] != nil {
+// qualify returns the qualified name of an agent in the watchdog's rig, or name if the rig has no such agent.
+func (d watchdogChecker) qualify(w *Watchdog, name string) string {
+	if q := w.Rig + "/" + name; w.Rig != "" && d.agentsByName[q] != nil {
 		return q
 	}
 	return name
 }
 
-// addressed is like near, for the address of a message, such as "pool:NAME".
-func (d watchdogChecker) addressed(w *Watchdog, to string) string {
+// qualifyAddress is like qualify, for the address of a message, such as "pool:NAME".
+func (d watchdogChecker) qualifyAddress(w *Watchdog, to string) string {
 	if name, pool := strings.CutPrefix(to, "pool:"); pool {
-		return "pool:" + d.near(w, name)
+		return "pool:" + d.qualify(w, name)
 	}
-	return d.near(w, to)
+	return d.qualify(w, to)
 }
 
 // heartbeatOf makes the path of a heartbeat file absolute. The path may be relative to the file that contains it, the

@@ -159,10 +159,11 @@ func removeRig(ctx context.Context, e *env.Env, name string, yes, force bool) er
 	if rig == nil {
 		return env.UnknownRig(name, workstore.Places(before))
 	}
+	own, fromTopology := before.RigAgents(rig.Name), before.RigTopologyAgents(rig.Name)
 	done := rigEdit{Rig: rig.Name, Path: rig.Path, Prefix: rig.Prefix,
-		Agents: append(before.RigAgents(rig.Name), before.RigBrought(rig.Name)...)}
+		Agents: slices.Concat(own, fromTopology)}
 	if len(done.Agents) > 0 && !yes {
-		return refuseAgents(rig.Name, before.RigAgents(rig.Name), before.RigBrought(rig.Name))
+		return refuseAgents(rig.Name, own, fromTopology)
 	}
 	if err := notHeld(ctx, e, dir); err != nil {
 		return err

@@ -39,7 +39,7 @@ func ProgramsOf(c *config.City) []trust.Program {
 // RunsOfCity returns the same as ProgramsOf. complete is false if an automation cannot be read now but may be
 // corrected later.
 func RunsOfCity(c *config.City) (all []trust.Program, complete bool) {
-	all = c.Runs()
+	all = c.Programs()
 	found, troubles := ScanFor(&automation.Scanner{}, c, time.Now())
 	for _, d := range found.Automations {
 		add := func(what, line string) {
@@ -111,5 +111,5 @@ func knownPrograms(dir string) []trust.Program {
 		return nil
 	}
 	c := config.City{Path: dir, Beads: config.Beads{Provider: k.Store.Provider}}
-	return c.Runs()
+	return c.Programs()
 }

@@ -22,49 +22,49 @@ import (
 // maxFragments is the maximum number of fragments in one folder.
 const maxFragments = 200
 
-// outfits caches prompts and overlays, so that each file and folder is read only once.
-type outfits struct {
-	files    map[string]prompt.File   // files by path
-	failed   map[string]error         // errors of files, by path
-	shared   map[string][]prompt.File // fragments by folder
-	parsed   map[string]*prompt.Template
-	faults   map[string]string // why prompts could not be parsed, by the prompt's key
-	leaning  map[string]bool   // results of the method leans, by the prompt's key
-	overlays map[string]overlay.Tree
-	broken   map[string]error  // errors of overlays
-	folders  map[string]string // hashes of folders for the revision, by path
-	mute     map[string]bool   // whether a folder does not respond, by path
+// agentFileCache caches prompts and overlays, so that each file and folder is read only once.
+type agentFileCache struct {
+	files           map[string]prompt.File   // files by path
+	fileErrors      map[string]error         // errors of files, by path
+	fragments       map[string][]prompt.File // fragments by folder
+	parsed          map[string]*prompt.Template
+	promptErrors    map[string]string // why prompts could not be parsed, by the prompt's key
+	topologyPrompts map[string]bool   // results of needsTopology, by the prompt's key
+	overlays        map[string]overlay.Tree
+	overlayErrors   map[string]error  // errors of overlays
+	folderHashes    map[string]string // hashes of folders for the revision, by path
+	unresponsive    map[string]bool   // whether a folder does not respond, by path
 }
 
-func newOutfits() outfits {
-	return outfits{files: map[string]prompt.File{}, failed: map[string]error{},
-		shared: map[string][]prompt.File{}, parsed: map[string]*prompt.Template{},
-		faults: map[string]string{}, leaning: map[string]bool{},
-		overlays: map[string]overlay.Tree{}, broken: map[string]error{},
-		folders: map[string]string{}, mute: map[string]bool{}}
+func newAgentFileCache() agentFileCache {
+	return agentFileCache{files: map[string]prompt.File{}, fileErrors: map[string]error{},
+		fragments: map[string][]prompt.File{}, parsed: map[string]*prompt.Template{},
+		promptErrors: map[string]string{}, topologyPrompts: map[string]bool{},
+		overlays: map[string]overlay.Tree{}, overlayErrors: map[string]error{},
+		folderHashes: map[string]string{}, unresponsive: map[string]bool{}}
 }
 
-// outfitter reads the prompts and overlays of agents.
-type outfitter struct{ *loading }
+// agentFileReader reads the prompts and overlays of agents.
+type agentFileReader struct{ *loading }
 
-// answers returns an error if a folder does not respond. It checks each folder only once, before it is read,
+// checkResponds returns an error if a folder does not respond. It checks each folder only once, before it is read,
 // because a read from a hung file system may never return.
-func (d outfitter) answers(folder string) error {
-	mute, known := d.outfits.mute[folder]
+func (d agentFileReader) checkResponds(folder string) error {
+	unresponsive, known := d.agentFiles.unresponsive[folder]
 	if !known {
 		_, ok := files.CheckFolder(folder, time.Now())
-		mute = !ok
-		d.outfits.mute[folder] = mute
+		unresponsive = !ok
+		d.agentFiles.unresponsive[folder] = unresponsive
 	}
-	if mute {
+	if unresponsive {
 		return fmt.Errorf("%s does not respond; check what is mounted there, or write another path",
 			folder)
 	}
 	return nil
 }
 
-// outfit resolves the prompt and the files that an agent gets when it starts.
-func (d outfitter) outfit(a *Agent) {
+// read resolves the prompt and the files that an agent gets when it starts.
+func (d agentFileReader) read(a *Agent) {
 	a.PromptTemplate, a.OverlayDir = d.pathOf(a, "prompt_template", a.PromptTemplate),
 		d.pathOf(a, "overlay_dir", a.OverlayDir)
 	if a.PromptTemplate != "" {
@@ -80,8 +80,8 @@ func (d outfitter) outfit(a *Agent) {
 	}
 }
 
-// idleFragments adds a warning if the city has global fragments but no agent has a prompt.
-func (d outfitter) idleFragments() {
+// warnUnusedFragments adds a warning if the city has global fragments but no agent has a prompt.
+func (d agentFileReader) warnUnusedFragments() {
 	c := d.city
 	if len(c.Workspace.GlobalFragments) == 0 || len(c.Agents) == 0 ||
 		slices.ContainsFunc(c.Agents, func(a Agent) bool { return a.PromptTemplate != "" }) {
@@ -95,21 +95,21 @@ func (d outfitter) idleFragments() {
 
 // pathOf returns the absolute path for a path in a key of an agent. The path is relative to the file with the key. If
 // the path is invalid, pathOf returns "".
-func (d outfitter) pathOf(a *Agent, key, path string) string {
+func (d agentFileReader) pathOf(a *Agent, key, path string) string {
 	if path == "" {
 		return ""
 	}
 	out, err := d.city.PathOf(a, key, path)
 	if err != nil {
-		misuse(d.loading, a, a.Origins[key], "agents."+key, err.Error())
+		addMisuse(d.loading, a, a.Origins[key], "agents."+key, err.Error())
 		return ""
 	}
 	return out
 }
 
 // prompt parses an agent's prompt. A prompt that several agents share is parsed and reported only once.
-func (d outfitter) prompt(a *Agent) {
-	behind := d.city.ownFragments(a)
+func (d agentFileReader) prompt(a *Agent) {
+	appended := d.city.ownFragments(a)
 	own := []string{filepath.Join(d.city.Path, "prompts", "shared"),
 		filepath.Join(filepath.Dir(a.PromptTemplate), "shared")}
 	folders := own
@@ -117,46 +117,47 @@ func (d outfitter) prompt(a *Agent) {
 		folders = slices.Insert(slices.Clone(own), 0,
 			filepath.Join(a.Topology, "prompts", "shared"))
 	}
-	name := strings.Join(slices.Concat([]string{a.PromptTemplate}, folders, behind), "\x00")
-	t, known := d.outfits.parsed[name]
+	name := strings.Join(slices.Concat([]string{a.PromptTemplate}, folders, appended), "\x00")
+	t, known := d.agentFiles.parsed[name]
 	if !known {
-		t = d.parsePrompt(a, folders, behind)
-		d.outfits.parsed[name], d.outfits.faults[name] = t, a.Fault
-		d.outfits.leaning[name] = t != nil && len(folders) > len(own) &&
-			d.leans(a, t, folders[0], own, behind)
+		t = d.parsePrompt(a, folders, appended)
+		d.agentFiles.parsed[name], d.agentFiles.promptErrors[name] = t, a.Fault
+		d.agentFiles.topologyPrompts[name] = t != nil && len(folders) > len(own) &&
+			d.needsTopology(a, t, folders[0], own, appended)
 	}
 	// the error was reported for another agent with the same prompt
 	if a.Prompt = t; t == nil && a.Fault == "" {
-		a.Fault = d.outfits.faults[name]
+		a.Fault = d.agentFiles.promptErrors[name]
 	}
-	if d.outfits.leaning[name] {
-		d.city.leans[a.Qualified()] = true
+	if d.agentFiles.topologyPrompts[name] {
+		d.city.topologyPrompts[a.Qualified()] = true
 	}
 	if t != nil {
-		d.unset(a, t)
+		d.warnUnsetValues(a, t)
 	}
 }
 
-// leans reports whether a prompt depends on the fragments of a topology. It uses only files that were already read.
-func (d outfitter) leans(a *Agent, t *prompt.Template, shared string, own, behind []string) bool {
-	if len(d.outfits.shared[shared]) == 0 || slices.Contains(own, shared) {
+// needsTopology reports whether a prompt depends on the fragments of a topology. It uses only files already read.
+func (d agentFileReader) needsTopology(a *Agent, t *prompt.Template, shared string,
+	own, appended []string) bool {
+	if len(d.agentFiles.fragments[shared]) == 0 || slices.Contains(own, shared) {
 		return false
 	}
 	var fragments []prompt.File
 	for i, folder := range own {
 		if !slices.Contains(own[:i], folder) {
-			fragments = append(fragments, d.outfits.shared[folder]...)
+			fragments = append(fragments, d.agentFiles.fragments[folder]...)
 		}
 	}
-	alone, err := prompt.Parse(d.outfits.files[a.PromptTemplate], fragments, behind)
+	alone, err := prompt.Parse(d.agentFiles.files[a.PromptTemplate], fragments, appended)
 	return err != nil || alone.Hash() != t.Hash()
 }
 
 // parsePrompt reads and parses a prompt. It returns nil if the prompt is invalid.
-func (d outfitter) parsePrompt(a *Agent, folders, behind []string) *prompt.Template {
+func (d agentFileReader) parsePrompt(a *Agent, folders, appended []string) *prompt.Template {
 	main, err := d.source(a.PromptTemplate)
 	if err != nil {
-		cannotUse(d.loading, a, "prompt_template", "cannot be read: ", err)
+		addUnusable(d.loading, a, "prompt_template", "cannot be read: ", err)
 		return nil
 	}
 	var fragments []prompt.File
@@ -166,16 +167,16 @@ func (d outfitter) parsePrompt(a *Agent, folders, behind []string) *prompt.Templ
 		}
 		more, err := d.fragments(folder)
 		if err != nil {
-			cannotUse(d.loading, a, "prompt_template", "cannot be rendered: ", err)
+			addUnusable(d.loading, a, "prompt_template", "cannot be rendered: ", err)
 			return nil
 		}
 		fragments = append(fragments, more...)
 	}
-	return lenientPrompt(d.loading, a, main, fragments, behind)
+	return lenientPrompt(d.loading, a, main, fragments, appended)
 }
 
-// unset adds a warning about each value in a prompt that is not set, and therefore empty.
-func (d outfitter) unset(a *Agent, t *prompt.Template) {
+// warnUnsetValues adds a warning about each value in a prompt that is not set, and therefore empty.
+func (d agentFileReader) warnUnsetValues(a *Agent, t *prompt.Template) {
 	names := append(prompt.Names(), slices.Sorted(maps.Keys(a.Env))...)
 	for _, f := range t.Fields() {
 		if f.Tested || slices.Contains(names, f.Name) {
@@ -196,15 +197,15 @@ func (d outfitter) unset(a *Agent, t *prompt.Template) {
 }
 
 // source reads a file that a prompt uses, and adds it to the sources of the configuration.
-func (d outfitter) source(path string) (prompt.File, error) {
-	if err := d.outfits.failed[path]; err != nil {
+func (d agentFileReader) source(path string) (prompt.File, error) {
+	if err := d.agentFiles.fileErrors[path]; err != nil {
 		return prompt.File{}, err
 	}
-	if f, known := d.outfits.files[path]; known {
+	if f, known := d.agentFiles.files[path]; known {
 		return f, nil
 	}
-	if err := d.answers(filepath.Dir(path)); err != nil {
-		d.outfits.failed[path] = err
+	if err := d.checkResponds(filepath.Dir(path)); err != nil {
+		d.agentFiles.fileErrors[path] = err
 		return prompt.File{}, err
 	}
 	if !slices.Contains(d.city.Sources, path) {
@@ -215,25 +216,25 @@ func (d outfitter) source(path string) (prompt.File, error) {
 		if p, ok := errors.AsType[*fs.PathError](err); ok {
 			err = fmt.Errorf("%s: %w", path, p.Err)
 		}
-		d.outfits.failed[path] = err
+		d.agentFiles.fileErrors[path] = err
 		return prompt.File{}, err
 	}
 	d.hashes[path] = files.Sum(data)
-	f := prompt.File{Name: d.city.called(path), Text: string(data)}
-	d.outfits.files[path] = f
+	f := prompt.File{Name: d.city.displayPath(path), Text: string(data)}
+	d.agentFiles.files[path] = f
 	return f, nil
 }
 
-func (d outfitter) fragments(folder string) ([]prompt.File, error) {
-	if known, ok := d.outfits.shared[folder]; ok {
+func (d agentFileReader) fragments(folder string) ([]prompt.File, error) {
+	if known, ok := d.agentFiles.fragments[folder]; ok {
 		return known, nil
 	}
-	if err := d.answers(folder); err != nil {
+	if err := d.checkResponds(folder); err != nil {
 		return nil, err
 	}
 	entries, err := os.ReadDir(folder)
 	if errors.Is(err, fs.ErrNotExist) {
-		d.outfits.folders[folder] = ""
+		d.agentFiles.folderHashes[folder] = ""
 		return nil, nil
 	}
 	if err != nil {
@@ -245,7 +246,7 @@ func (d outfitter) fragments(folder string) ([]prompt.File, error) {
 			names = append(names, e.Name())
 		}
 	}
-	d.outfits.folders[folder] = strings.Join(names, "\x00")
+	d.agentFiles.folderHashes[folder] = strings.Join(names, "\x00")
 	if len(names) > maxFragments {
 		return nil, fmt.Errorf("has %d fragments; at most %d are allowed", len(names), maxFragments)
 	}
@@ -257,67 +258,67 @@ func (d outfitter) fragments(folder string) ([]prompt.File, error) {
 		}
 		out = append(out, f)
 	}
-	d.outfits.shared[folder] = out
+	d.agentFiles.fragments[folder] = out
 	return out, nil
 }
 
-func (d outfitter) overlay(a *Agent) {
-	t, known := d.outfits.overlays[a.OverlayDir]
+func (d agentFileReader) overlay(a *Agent) {
+	t, known := d.agentFiles.overlays[a.OverlayDir]
 	if !known {
 		var err error
 		if t, err = scanOverlay(d.loading, a.OverlayDir); err != nil {
-			d.outfits.folders[a.OverlayDir] = "" // the folder does not exist yet
-			d.outfits.broken[a.OverlayDir] = err
+			d.agentFiles.folderHashes[a.OverlayDir] = "" // the folder does not exist yet
+			d.agentFiles.overlayErrors[a.OverlayDir] = err
 		}
-		d.outfits.overlays[a.OverlayDir] = t
+		d.agentFiles.overlays[a.OverlayDir] = t
 		for _, folder := range t.Folders {
-			d.outfits.folders[folder] = t.Hash
+			d.agentFiles.folderHashes[folder] = t.Hash
 		}
 	}
 	a.OverlayHash = t.Hash
-	switch err := d.outfits.broken[a.OverlayDir]; {
+	switch err := d.agentFiles.overlayErrors[a.OverlayDir]; {
 	case err == nil:
 	case errors.Is(err, errNoOverlay):
-		caution(d.loading, Problem{Origin: a.Origins["overlay_dir"], Key: "agents.overlay_dir",
+		addWarning(d.loading, Problem{Origin: a.Origins["overlay_dir"], Key: "agents.overlay_dir",
 			Message: visible(err.Error() + "; nothing is copied into the working folder")})
 		a.OverlayDir = ""
 	default:
-		cannotUse(d.loading, a, "overlay_dir", "cannot be used: ", err)
+		addUnusable(d.loading, a, "overlay_dir", "cannot be used: ", err)
 	}
 }
 
-// fault records a warning that one agent cannot be started. The rest of the city is not affected.
-func fault(d *loading, a *Agent, at Origin, key, msg string) {
+// addStartProblem records a warning that one agent cannot be started. The rest of the city is not affected.
+func addStartProblem(d *loading, a *Agent, at Origin, key, msg string) {
 	p := Problem{Origin: at, Key: visible(key), Message: visible(msg)}
 	if a.Fault == "" {
 		a.Fault = p.String()
 	}
 	p.Message += "; the agent cannot be started"
-	caution(d, p)
+	addWarning(d, p)
 }
 
-// cannotUse records a problem with a file that an agent needs. It is an error if another user can change the file.
-func cannotUse(d *loading, a *Agent, key, what string, err error) {
+// addUnusable records a problem with a file that an agent needs. It is an error if another user can change the file.
+func addUnusable(d *loading, a *Agent, key, what string, err error) {
 	_, file := errors.AsType[files.Foreign](err)
 	_, folder := errors.AsType[*ownership.Fault](err)
 	if file || folder {
-		d.say(a.Origins[key], "agents."+key, what+err.Error())
+		d.addError(a.Origins[key], "agents."+key, what+err.Error())
 		return
 	}
-	fault(d, a, a.Origins[key], "agents."+key, what+err.Error())
+	addStartProblem(d, a, a.Origins[key], "agents."+key, what+err.Error())
 }
 
-// misuse records a problem with a path or a template. In a fetched topology the problem is an error, because it may be
-// an attack. Otherwise it is a warning.
-func misuse(d *loading, a *Agent, at Origin, key, msg string) {
+// addMisuse records a problem with a path or a template. In a fetched topology the problem is an error, because it may
+// be an attack. Otherwise it is a warning.
+func addMisuse(d *loading, a *Agent, at Origin, key, msg string) {
 	if within(filepath.Join(d.city.Path, ".gc", "topologies"), a.Topology) {
-		d.say(at, key, msg)
+		d.addError(at, key, msg)
 		return
 	}
-	fault(d, a, at, key, msg)
+	addStartProblem(d, a, at, key, msg)
 }
 
-func caution(d *loading, p Problem) {
+func addWarning(d *loading, p Problem) {
 	if !slices.Contains(d.city.Warnings, p) {
 		d.city.Warnings = append(d.city.Warnings, p)
 	}
@@ -325,18 +326,18 @@ func caution(d *loading, p Problem) {
 
 // lenientPrompt parses a prompt, and adds a warning for each part that cannot be used.
 func lenientPrompt(d *loading, a *Agent, main prompt.File, more []prompt.File,
-	behind []string) *prompt.Template {
+	appended []string) *prompt.Template {
 	at := a.Origins["prompt_template"]
-	t, notes, err := prompt.Lenient(main, more, behind)
+	t, notes, err := prompt.Lenient(main, more, appended)
 	if err != nil {
-		fault(d, a, at, "agents.prompt_template", "cannot be used: "+err.Error())
+		addStartProblem(d, a, at, "agents.prompt_template", "cannot be used: "+err.Error())
 		return nil
 	}
 	for _, n := range notes {
 		if n.File != "" {
 			where := Origin{File: n.File, Line: n.Line, Column: n.Column}
 			msg := fmt.Sprintf("%s (used at %s)", n.Message, at)
-			caution(d, Problem{Origin: where, Message: visible(msg)})
+			addWarning(d, Problem{Origin: where, Message: visible(msg)})
 			continue
 		}
 		key, from := "agents.inject_fragments", a.Origins["inject_fragments"]
@@ -344,7 +345,7 @@ func lenientPrompt(d *loading, a *Agent, main prompt.File, more []prompt.File,
 			key = "workspace.global_fragments"
 			from = d.city.Origins[key]
 		}
-		caution(d, Problem{Origin: from, Key: key, Message: visible(n.Message)})
+		addWarning(d, Problem{Origin: from, Key: key, Message: visible(n.Message)})
 	}
 	return t
 }
@@ -354,7 +355,7 @@ var errNoOverlay = errors.New("does not exist")
 
 // scanOverlay reads an overlay. It first checks that the folder responds.
 func scanOverlay(d *loading, folder string) (overlay.Tree, error) {
-	if err := (outfitter{d}).answers(folder); err != nil {
+	if err := (agentFileReader{d}).checkResponds(folder); err != nil {
 		return overlay.Tree{}, err
 	}
 	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {

@@ -11,7 +11,7 @@ import (
 
 // Every key that holds text either names a program, which Runs lists, or is listed below as harmless. A new key fails
 // this test until it is added to one of the lists.
-func TestRunsKnowsEveryKey(t *testing.T) {
+func TestProgramsCoverEveryKey(t *testing.T) {
 	programs := []string{
 		"agents.start_command", "agents.provider", "agents.args", "agents.env", "agents.nudge",
 		"agents.pre_start", "agents.session_setup",
@@ -48,7 +48,7 @@ func TestRunsKnowsEveryKey(t *testing.T) {
 }
 
 // A change to anything that is executed changes the checksum.
-func TestRunsFollowsEveryProgram(t *testing.T) {
+func TestProgramsHashEveryFile(t *testing.T) {
 	const text = `[workspace]
 name = "town"
 [session]
@@ -106,7 +106,7 @@ escalate_command = "VALUE-s"
 			t.Fatal(err)
 		}
 		out := map[string]bool{}
-		for _, p := range c.Runs() {
+		for _, p := range c.Programs() {
 			out[p.Sum()] = true
 		}
 		return out
@@ -139,16 +139,16 @@ escalate_command = "VALUE-s"
 }
 
 // The Kubernetes helper is listed as a program of the city, with the files that determine what it runs.
-func TestRunsOfKubernetes(t *testing.T) {
+func TestProgramsOfKubernetes(t *testing.T) {
 	c, err := Parse(t.TempDir(), []byte("[workspace]\nname = \"app\"\n[session]\n"+
 		"provider = \"k8s\"\n[session.k8s]\nkubeconfig = \"/k/config\"\npod = \"/k/pod.yaml\"\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range c.Runs() {
+	for _, p := range c.Programs() {
 		if slices.Contains(p.Files, "/k/config") && slices.Contains(p.Files, "/k/pod.yaml") {
 			return
 		}
 	}
-	t.Errorf("%+v", c.Runs())
+	t.Errorf("%+v", c.Programs())
 }

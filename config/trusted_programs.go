@@ -12,9 +12,9 @@ import (
 	"gcity/trust"
 )
 
-// Runs returns all programs of the configuration, in the order of the agents. It omits the programs of automations.
-func (c *City) Runs() []trust.Program {
-	r := runs{city: c}
+// Programs returns all programs of the configuration, in the order of the agents. It omits the programs of automations.
+func (c *City) Programs() []trust.Program {
+	r := programList{city: c}
 	for _, p := range []struct{ what, key, provider string }{
 		{"session provider", "session.provider", c.Session.Provider},
 		{"event script", "events.provider", c.Events.Provider},
@@ -38,12 +38,12 @@ func (c *City) Runs() []trust.Program {
 	return r.all
 }
 
-type runs struct {
+type programList struct {
 	city *City
 	all  []trust.Program
 }
 
-func (r *runs) add(what string, at Origin, line string, sums ...string) {
+func (r *programList) add(what string, at Origin, line string, sums ...string) {
 	if strings.TrimSpace(line) == "" || strings.HasPrefix(at.File, "environment ") {
 		return // the user's own environment sets the variable and is trusted
 	}
@@ -53,14 +53,14 @@ func (r *runs) add(what string, at Origin, line string, sums ...string) {
 }
 
 // file adds a file or folder to the newest program.
-func (r *runs) file(path string) {
+func (r *programList) file(path string) {
 	if n := len(r.all); n > 0 {
 		r.all[n-1].Files = append(r.all[n-1].Files, path)
 	}
 }
 
-// from records the files in these origins as files that declare the newest program.
-func (r *runs) from(origins map[string]Origin) {
+// declaredIn records the files in these origins as files that declare the newest program.
+func (r *programList) declaredIn(origins map[string]Origin) {
 	last := &r.all[len(r.all)-1]
 	for _, at := range origins {
 		if at.File != "" && !strings.HasPrefix(at.File, "preset ") {
@@ -69,7 +69,7 @@ func (r *runs) from(origins map[string]Origin) {
 	}
 }
 
-func (r *runs) fileOf(at Origin) string {
+func (r *programList) fileOf(at Origin) string {
 	if filepath.IsAbs(at.File) {
 		return at.File
 	}
@@ -77,7 +77,7 @@ func (r *runs) fileOf(at Origin) string {
 }
 
 // provider adds a provider if it is a script or another program in the city's folder.
-func (r *runs) provider(what string, at Origin, name string) {
+func (r *programList) provider(what string, at Origin, name string) {
 	_, program, external := session.External(name)
 	switch {
 	case external:
@@ -95,7 +95,7 @@ func (r *runs) provider(what string, at Origin, name string) {
 	}
 }
 
-func (r *runs) agent(a *Agent) {
+func (r *programList) agent(a *Agent) {
 	p := r.city.ProgramOf(a, func([]Preset) string { return "" })
 	name := a.Qualified()
 	at := func(keys ...string) Origin {
@@ -108,10 +108,10 @@ func (r *runs) agent(a *Agent) {
 	}
 	r.add("agent "+name, at("start_command", "provider", "args"),
 		cmp.Or(p.CommandLine(), "(the first preset that is installed)"), p.PromptFlag)
-	r.from(p.Origins)
+	r.declaredIn(p.Origins)
 	if len(p.Env) > 0 {
 		r.add("environment of "+name, at("env", "provider"), envOf(p.Env))
-		r.from(p.Origins)
+		r.declaredIn(p.Origins)
 	}
 	for _, line := range a.PreStart {
 		r.add("pre_start of "+name, at("pre_start"), line)

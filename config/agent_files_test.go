@@ -10,7 +10,7 @@ import (
 	"gcity/session"
 )
 
-func told(t *testing.T, a *Agent) string {
+func renderedPrompt(t *testing.T, a *Agent) string {
 	t.Helper()
 	if a.Prompt == nil {
 		t.Fatalf("%s is told nothing", a.Qualified())
@@ -51,7 +51,7 @@ pool = { max = 3 }
 	}
 	for i, want := range []string{"a quick\n\nbe kind\n\nthe city's", "the team's\n\nbe kind",
 		"c \n\nbe kind"} {
-		if got := told(t, &c.Agents[i]); got != want {
+		if got := renderedPrompt(t, &c.Agents[i]); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -123,8 +123,8 @@ func TestPromptAndOverlayProblems(t *testing.T) {
 			if (a.Fault != "") != strings.HasSuffix(want, failed) {
 				t.Errorf("%q: %s has the fault %q", tt.text, a.Name, a.Fault)
 			}
-			if a.Fault == "" && a.PromptTemplate != "" && told(t, a) != tt.prompt {
-				t.Errorf("%q: %s is told %q", tt.text, a.Name, told(t, a))
+			if a.Fault == "" && a.PromptTemplate != "" && renderedPrompt(t, a) != tt.prompt {
+				t.Errorf("%q: %s is told %q", tt.text, a.Name, renderedPrompt(t, a))
 			}
 		}
 	}
