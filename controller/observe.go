@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"gcity/city"
@@ -25,7 +26,7 @@ func Observe(ctx context.Context, o Options, c *config.City, now time.Time,
 	runner := perform.New(perform.World{Dir: o.Dir, Provider: o.Provider, Stores: o.Stores,
 		Logger: slog.New(slog.DiscardHandler), Last: shutdown.New(ShutdownLimit),
 		Inbox:    make(chan effect.Input, 256), // receives reports about stores; nothing reads them
-		Snapshot: func() *city.Snapshot { return m.Snapshot(now) }})
+		Snapshot: func() *city.Snapshot { return withStores(m.Snapshot(now)) }})
 	defer runner.Cancel()
 	for _, next := range []effect.Input{
 		effect.Loaded{Revision: c.Revision, Conf: conf}, effect.Tick{}, effect.SnapshotsWatched{},
@@ -46,4 +47,10 @@ func Observe(ctx context.Context, o Options, c *config.City, now time.Time,
 	s := m.Snapshot(now)
 	s.Path = o.Dir
 	return s, nil
+}
+
+// withStores removes the rigs that have no store, because their folder cannot be used.
+func withStores(s *city.Snapshot) *city.Snapshot {
+	s.Rigs = slices.DeleteFunc(s.Rigs, func(r city.Rig) bool { return r.Problem != "" })
+	return s
 }

@@ -405,3 +405,26 @@ func TestAConvoyThatCannotBeClosed(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
+
+// The work of the city is counted even if a rig has no folder.
+func TestOfflineCountsWithoutARig(t *testing.T) {
+	b, _ := configured(t, "[[rigs]]\nname = \"gone\"\npath = \"gone\"\n")
+	s, err := workstore.OpenStore(workstore.Place{Dir: t.TempDir(), Prefix: "t", City: b.Dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.Create(t.Context(), beads.Bead{Title: "one"}); err != nil {
+		t.Fatal(err)
+	}
+	b.stores = []*depot.Depot{{Store: s, City: b.Dir}}
+	snap, err := b.Snapshot(t.Context())
+	if err != nil || snap.Work.Open != 1 || len(snap.Rigs) != 1 || len(snap.Degraded) != 0 {
+		t.Errorf("%+v, %v", snap, err)
+	}
+	b.stores = append(b.stores, &depot.Depot{Store: failingList{s}, Place: workstore.Place{Rig: "gone"}, City: b.Dir})
+	b.config.Rigs[0].Problem = ""
+	if snap, err = b.Snapshot(t.Context()); err != nil || snap.Work.Open == 0 {
+		t.Errorf("with a store that fails: %+v, %v", snap.Work, err)
+	}
+}

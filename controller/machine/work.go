@@ -114,7 +114,7 @@ func (wk *work) takeCount(now time.Time, in effect.WorkCounted) {
 	wk.m.step.Lose(&wk.uncounted, "work cannot be counted", in.Err)
 	// until each store has answered once, members may have work in a store that has not answered, so no member may
 	// be drained
-	if in.Unknown {
+	if in.Unknown && wk.m.observes == nil {
 		wk.takeSeen(in)
 		wk.findStranded(now)
 		return
