@@ -23,10 +23,7 @@ func Observe(ctx context.Context, o Options, c *config.City, now time.Time,
 	_, measures := o.Provider.(session.Meter)
 	conf := (&Controller{o: o}).translate(c)
 	m := machine.New(machine.InitialState{Measures: measures, Observes: &about})
-	runner := perform.New(perform.World{Dir: o.Dir, Provider: o.Provider, Stores: o.Stores,
-		Logger: slog.New(slog.DiscardHandler), Last: shutdown.New(ShutdownLimit),
-		Inbox:    make(chan effect.Input, 256), // receives reports about stores; nothing reads them
-		Snapshot: func() *city.Snapshot { return withStores(m.Snapshot(now)) }})
+	runner := NewRunner(o, c, func() *city.Snapshot { return withStores(m.Snapshot(now)) })
 	defer runner.Cancel()
 	for _, next := range []effect.Input{
 		effect.Loaded{Revision: c.Revision, Conf: conf}, effect.Tick{}, effect.SnapshotsWatched{},
@@ -47,6 +44,16 @@ func Observe(ctx context.Context, o Options, c *config.City, now time.Time,
 	s := m.Snapshot(now)
 	s.Path = o.Dir
 	return s, nil
+}
+
+// NewRunner returns what performs effects for a city that has no controller. snapshot returns the state of the city.
+// The caller must call Cancel.
+func NewRunner(o Options, c *config.City, snapshot func() *city.Snapshot) *perform.Runner {
+	return perform.New(perform.World{Dir: o.Dir, Provider: o.Provider, Host: o.Host,
+		Stores: o.Stores, Logger: slog.New(slog.DiscardHandler), Last: shutdown.New(ShutdownLimit),
+		Inbox:    make(chan effect.Input, 256), // receives reports about stores; nothing reads them
+		InForce:  func() *effect.Configuration { return &effect.Configuration{Source: c} },
+		Snapshot: snapshot})
 }
 
 // withStores removes the rigs that have no store, because their folder cannot be used.

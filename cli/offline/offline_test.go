@@ -428,3 +428,29 @@ func TestOfflineCountsWithoutARig(t *testing.T) {
 		t.Errorf("with a store that fails: %+v, %v", snap.Work, err)
 	}
 }
+
+// Without a controller, no event of a change of work names the controller as its actor.
+func TestOfflineConvoyEvent(t *testing.T) {
+	b, _ := besides(t)
+	s, err := workstore.OpenStore(workstore.Place{Dir: t.TempDir(), Prefix: "t", City: b.Dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	b.stores = []*depot.Depot{{Store: s, City: b.Dir}}
+	convoy, err := s.Create(t.Context(), beads.Bead{Title: "all", Type: city.ConvoyType})
+	if err != nil {
+		t.Fatal(err)
+	}
+	last, err := s.Create(t.Context(), beads.Bead{Title: "last", ParentID: convoy.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Do(t.Context(), city.UpdateBead{ID: last.ID, Patch: beads.Closing()}); err != nil {
+		t.Fatal(err)
+	}
+	log, err := b.History(t.Context(), events.Query{Types: []string{events.BeadClosed}})
+	if err != nil || len(log) != 2 || log[0].Subject != convoy.ID || log[0].Actor != "operator" {
+		t.Errorf("%+v, %v", log, err)
+	}
+}

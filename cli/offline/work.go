@@ -2,7 +2,6 @@ package offline
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -14,7 +13,9 @@ import (
 	"gcity/cli/depot"
 	"gcity/cli/folder"
 	"gcity/cli/workstore"
+	"gcity/controller"
 	"gcity/controller/describe"
+	"gcity/controller/perform"
 	"gcity/events"
 )
 
@@ -59,25 +60,26 @@ func (b *City) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	if err := b.workless(); err != nil {
 		return nil, err
 	}
-	if err := q.Check(); err != nil {
-		return nil, depot.WorkProblem(err)
-	}
-	var all []beads.Bead
-	for _, d := range b.stores {
-		found, err := d.List(ctx, q)
-		if err != nil {
-			return nil, depot.WorkProblem(fmt.Errorf("cannot read the work of %s: %w", d.Title(),
-				err))
+	r := b.runner(nil)
+	defer r.Cancel()
+	return r.Stores.Beads(ctx, q)
+}
+
+// runner returns the runner that a controller would use, for the stores of the city. s is the state of the city; nil =
+// only its stores are needed.
+func (b *City) runner(s *city.Snapshot) *perform.Runner {
+	if s == nil {
+		s = &city.Snapshot{}
+		if b.config != nil {
+			s.Name = b.config.Workspace.Name
 		}
-		all = append(all, found...)
+		for _, d := range b.stores {
+			if d.Rig != "" {
+				s.Rigs = append(s.Rigs, city.Rig{Name: d.Rig, Prefix: d.Prefix})
+			}
+		}
 	}
-	slices.SortStableFunc(all, func(x, y beads.Bead) int {
-		return y.CreatedAt.Compare(x.CreatedAt)
-	})
-	if most := q.Most(); most >= 0 && len(all) > most {
-		all = all[:most]
-	}
-	return all, nil
+	return controller.NewRunner(b.options(), b.config, func() *city.Snapshot { return s })
 }
 
 // RunOutput implements city.Control with the output in the records. A run with an open record was interrupted, so
