@@ -283,7 +283,7 @@ func (l *loop) verdict(ctx context.Context) error {
 	}
 	if left := l.c.m.LoopState().StillRunning; left != "" {
 		return fmt.Errorf("the city has ended, but some agents may still be running: %s; %s",
-			left, machine.LookFor)
+			left, machine.ListInterval)
 	}
 	if l.oneShot && ctx.Err() != nil {
 		return fmt.Errorf("the city did not reach its configured state: %w", context.Cause(ctx))

@@ -108,7 +108,7 @@ func (cs *cityStop) awaited() []string {
 			out = append(out, "the last output of "+q.agent.name+" is being saved")
 		}
 	}
-	if cs.quiet() {
+	if cs.nothingInFlight() {
 		out = append(out, cs.unlistedReason())
 	}
 	return out
@@ -190,8 +190,8 @@ func StopLimit(wants []agent.Want, grace time.Duration) time.Duration {
 	return time.Duration(max(1, agent.Depth(wants)))*grace + StopSlack
 }
 
-// LookFor is advice to a user if sessions may still be running.
-const LookFor = "`gcity doctor` finds sessions that still run; `gcity stop` tries to " +
+// ListInterval is advice to a user if sessions may still be running.
+const ListInterval = "`gcity doctor` finds sessions that still run; `gcity stop` tries to " +
 	"stop them again"
 
 // StopSlack is the maximum duration of a shutdown beyond the grace period of its agents.
@@ -214,8 +214,8 @@ func (cs *cityStop) proceed(now time.Time) {
 	m := cs.m
 	switch m.ending {
 	case stopAgents:
-		if !m.lists.listing && cs.quiet() &&
-			(cs.early || m.lists.ordered < cs.lastOp() || cs.due(now)) {
+		if !m.lists.listing && cs.nothingInFlight() &&
+			(cs.early || m.lists.ordered < cs.lastStop() || cs.due(now)) {
 			cs.relook = time.Time{}
 			m.lists.request()
 		}

@@ -32,15 +32,15 @@ func (m *Machine) exited(now time.Time, e session.Exit) {
 	case !a.phase.Alive() || a.sess.life.ID != e.ID:
 		return
 	case e.Asked: // an earlier stop that reported an error has succeeded in the end
-		m.endedAsAsked(now, a, e.ID)
+		m.endedAsRequested(now, a, e.ID)
 	default:
 		m.died(now, a, e)
 	}
 	m.decide(now, a)
 }
 
-// endedAsAsked handles the exit of a session that gcity stopped, if the stop itself did not report the exit.
-func (m *Machine) endedAsAsked(now time.Time, a *record, id string) {
+// endedAsRequested handles the exit of a session that gcity stopped, if the stop itself did not report the exit.
+func (m *Machine) endedAsRequested(now time.Time, a *record, id string) {
 	a.phase.Ends()
 	a.sess.drift, a.act.retryStopAt = nil, time.Time{}
 	m.ended(now, a, id)
@@ -89,7 +89,7 @@ func (p always) died(now time.Time, a *record, e session.Exit, drained *drain) {
 		v.Outcome, v.At = restart.Restart, now
 	}
 	m.recordDeath(now, a, e, v)
-	m.follow(now, a, v, "died", d.String())
+	m.applyVerdict(now, a, v, "died", d.String())
 	if final {
 		a.stayFinal("exited while draining: " + v.Reason)
 	}
@@ -102,8 +102,8 @@ func (p always) died(now time.Time, a *record, e session.Exit, drained *drain) {
 	}
 }
 
-// follow applies the verdict of the restart policy about a death. what and why describe the death.
-func (m *Machine) follow(now time.Time, a *record, v restart.Verdict, what, why string) {
+// applyVerdict applies the verdict of the restart policy about a death. what and why describe the death.
+func (m *Machine) applyVerdict(now time.Time, a *record, v restart.Verdict, what, why string) {
 	m.decided(now, a, what, why)
 	a.act.startReason = "restarted after " + v.Reason
 	switch v.Outcome {
@@ -170,8 +170,8 @@ func (a *record) sessionName() string {
 	return a.want.Spec.Name
 }
 
-// pace limits how often an agent can request its own restart. A requested restart never counts as a crash.
-func (a *record) pace(now time.Time, why string) {
+// limitRestarts limits how often an agent can request its own restart. A requested restart never counts as a crash.
+func (a *record) limitRestarts(now time.Time, why string) {
 	if at := a.want.Policy.Paced(now, now.Sub(a.sess.life.Started)); at.After(now) {
 		a.restart.wait(city.Backoff, why, at)
 	}
@@ -191,7 +191,7 @@ func (m *Machine) ended(now time.Time, a *record, id string) {
 		m.commands.resolve(a, "agent "+a.name+" has ended", "drain")
 	}
 	if a.pool != nil {
-		m.work.leaves(a)
+		m.work.noteLeaver(a)
 	}
 	a.act.acks = append(a.act.acks, effect.Acknowledge{Agent: a.name, Session: a.sessionName(),
 		ID: id})
@@ -207,7 +207,7 @@ func (m *Machine) stopped(now time.Time, in effect.Stopped) {
 	}
 	if in.Err != nil {
 		a.act.retryStopAt = now.Add(stopRetry)
-		a.act.intent = a.act.stopping.again()
+		a.act.intent = a.act.stopping.forRetry()
 		a.phase.Doubt()
 		m.lists.request()
 		m.set(now, a, city.Stopping, "cannot be stopped: "+in.Err.Error(), a.act.retryStopAt)
@@ -224,9 +224,9 @@ func (m *Machine) stopped(now time.Time, in effect.Stopped) {
 	m.decide(now, a)
 }
 
-// again returns the cause for a retry of a failed stop. For a cause that results from the configuration, it returns
+// forRetry returns the cause for a retry of a failed stop. For a cause that results from the configuration, it returns
 // the zero value, because whyStop finds that cause again.
-func (c cause) again() cause {
+func (c cause) forRetry() cause {
 	switch c.kind {
 	case causeRestart, causeKill, causeRequest, causeStrategy, causeWatchdog:
 		return c

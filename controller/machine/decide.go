@@ -68,7 +68,7 @@ func (m *Machine) decideAlive(now time.Time, a *record) {
 	}
 	m.drains.pending(now, a)
 	if c := m.whyStop(now, a); c.kind != causeNone {
-		if last := m.deps.leavesLater(a); last != "" && c.kind.wide() {
+		if last := m.deps.mustStopFirst(a); last != "" && c.kind.stopsMany() {
 			m.set(now, a, city.Stopping, c.why+"; stops after "+last+", which depends on it",
 				time.Time{})
 			return
@@ -91,9 +91,9 @@ func (m *Machine) decideAlive(now time.Time, a *record) {
 	m.drifts.running(now, a)
 }
 
-// wide reports whether a cause can stop many agents at the same time. These agents stop in the order of their
+// stopsMany reports whether a cause can stop many agents at the same time. These agents stop in the order of their
 // dependencies.
-func (k causeKind) wide() bool {
+func (k causeKind) stopsMany() bool {
 	return k == causeCityStop || k == causeOrphan ||
 		k == causeSuspend
 }
@@ -147,7 +147,7 @@ func (m *Machine) idle(now time.Time, a *record) cause {
 }
 
 func (m *Machine) decideDead(now time.Time, a *record) {
-	m.unstick(a)
+	m.clearStuck(a)
 	switch {
 	case m.ending == stopAgents:
 		m.set(now, a, city.Exited, "the city is being stopped", time.Time{})
@@ -210,12 +210,12 @@ func (m *Machine) stop(now time.Time, a *record, c cause) {
 		Force: c.force})
 }
 
-// stuckness determines whether an agent has work and has printed nothing for too long. The time starts when the
+// updateStuck determines whether an agent has work and has printed nothing for too long. The time starts when the
 // agent got the work, or after a stall of the whole program. An agent that waits for a gate is not stuck.
-func (m *Machine) stuckness(now time.Time, a *record) {
+func (m *Machine) updateStuck(now time.Time, a *record) {
 	a.silence.stuckAt = time.Time{}
 	if a.want == nil || a.want.StuckAfter == 0 { // a former member of a pool has no declaration
-		m.unstick(a)
+		m.clearStuck(a)
 		return
 	}
 	limit := a.want.StuckAfter
@@ -225,7 +225,7 @@ func (m *Machine) stuckness(now time.Time, a *record) {
 	}
 	if a.silence.task == "" || a.silence.gate != "" || a.sess.lastOutput.IsZero() ||
 		a.sess.unknown() {
-		m.unstick(a)
+		m.clearStuck(a)
 		return
 	}
 	since := a.sess.lastOutput
@@ -237,7 +237,7 @@ func (m *Machine) stuckness(now time.Time, a *record) {
 	switch at := since.Add(limit); {
 	case now.Before(at):
 		a.silence.stuckAt = at
-		m.unstick(a)
+		m.clearStuck(a)
 	case a.silence.stuck != nil:
 	case now.Sub(a.sess.seenAt) > viewersFresh:
 		m.lists.request()
@@ -252,7 +252,7 @@ func (m *Machine) stuckness(now time.Time, a *record) {
 	}
 }
 
-func (m *Machine) unstick(a *record) {
+func (m *Machine) clearStuck(a *record) {
 	if a.silence.stuck != nil {
 		a.silence.stuck, m.step.Changed = nil, true
 	}

@@ -42,7 +42,7 @@ func (ds *dependencies) index() {
 func (ds *dependencies) missing(a *record) string {
 	var out []string
 	for _, need := range a.want.DependsOn {
-		if how, up := ds.standing(need); !up {
+		if how, up := ds.status(need); !up {
 			out = append(out, how)
 		}
 	}
@@ -52,10 +52,10 @@ func (ds *dependencies) missing(a *record) string {
 	return "waits for " + strings.Join(out, ", ")
 }
 
-// standing reports whether an agent's dependents may start. If not, how is the agent's name and state.
-func (ds *dependencies) standing(name string) (how string, up bool) {
+// status reports whether an agent's dependents may start. If not, how is the agent's name and state.
+func (ds *dependencies) status(name string) (how string, up bool) {
 	if p := ds.m.pools.Get(name); p != nil {
-		return ds.poolStanding(p)
+		return ds.poolStatus(p)
 	}
 	a := ds.m.agents[name]
 	switch {
@@ -67,7 +67,7 @@ func (ds *dependencies) standing(name string) (how string, up bool) {
 	return fmt.Sprintf("%s (%s)", name, a.state), false
 }
 
-func (ds *dependencies) poolStanding(p *pools.Pool) (how string, up bool) {
+func (ds *dependencies) poolStatus(p *pools.Pool) (how string, up bool) {
 	if p.Want.Suspended.On() {
 		return fmt.Sprintf("pool %s (%s)", p.Name(), p.Want.Suspended), false
 	}
@@ -82,8 +82,8 @@ func (ds *dependencies) poolStanding(p *pools.Pool) (how string, up bool) {
 	return fmt.Sprintf("pool %s (no member runs)", p.Name()), false
 }
 
-// decideNeighbours decides again about the dependents and dependencies of agents that have started or stopped.
-func (ds *dependencies) decideNeighbours(now time.Time) {
+// decideRelated decides again about the dependents and dependencies of agents that have started or stopped.
+func (ds *dependencies) decideRelated(now time.Time) {
 	for again := true; again; {
 		again = false
 		for i := range ds.m.order {
@@ -125,9 +125,9 @@ func (ds *dependencies) decideNamed(now time.Time, name string) {
 	}
 }
 
-// leavesLater returns the name of an agent that must stop before this one, or "". That agent depends on this one
+// mustStopFirst returns the name of an agent that must stop before this one, or "". That agent depends on this one
 // and is being stopped too.
-func (ds *dependencies) leavesLater(a *record) string {
+func (ds *dependencies) mustStopFirst(a *record) string {
 	if !ds.ordered || ds.m.cityStop.hurried {
 		return ""
 	}

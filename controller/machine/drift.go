@@ -42,7 +42,7 @@ func (df *drifts) whyReplace(now time.Time, a *record) cause {
 		return cause{}
 	}
 	var known bool
-	if a.sess.restartBarred, known = df.obstacle(now, a, swapped); a.sess.restartBarred != "" ||
+	if a.sess.restartBarred, known = df.whyNotRestarted(now, a, swapped); a.sess.restartBarred != "" ||
 		!known {
 		if a.sess.restartBarred != before && a.sess.restartBarred != "" {
 			df.m.decided(now, a, "hold back", "a restart would fail: "+a.sess.restartBarred)
@@ -68,9 +68,9 @@ func (df *drifts) drifted(a *record, diff []string) {
 	a.sess.drift = diff
 }
 
-// obstacle returns the reason why a restart with the new configuration would fail, so that the agent must not be
+// whyNotRestarted returns the reason why a restart with the new configuration would fail, so that the agent must not be
 // stopped. It returns "" if no reason is known. If known is false, a check is in flight.
-func (df *drifts) obstacle(now time.Time, a *record, swapped bool) (why string, known bool) {
+func (df *drifts) whyNotRestarted(now time.Time, a *record, swapped bool) (why string, known bool) {
 	if a.want.Problem != "" || !swapped {
 		return a.want.Problem, true
 	}
@@ -134,7 +134,7 @@ const silentWhy = "the session's holder does not answer (stopped by a signal?)"
 
 // running sets the state of an agent that runs and need not be stopped.
 func (df *drifts) running(now time.Time, a *record) {
-	df.m.stuckness(now, a)
+	df.m.updateStuck(now, a)
 	if !a.sess.life.Silent.IsZero() {
 		df.m.set(now, a, city.Unknown, orDefault(a.sess.life.Reason, silentWhy), time.Time{})
 		return

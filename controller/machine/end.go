@@ -33,8 +33,8 @@ func (m *Machine) shutdown(now time.Time, leave bool) {
 	m.lists.request()
 }
 
-// quiet reports whether no effect on an agent or a run is in flight and no event is queued.
-func (cs *cityStop) quiet() bool {
+// nothingInFlight reports whether no effect on an agent or a run is in flight and no event is queued.
+func (cs *cityStop) nothingInFlight() bool {
 	if len(cs.m.journal.queue) > 0 {
 		return false
 	}
@@ -46,7 +46,7 @@ func (cs *cityStop) quiet() bool {
 	return cs.m.runs.Quiet()
 }
 
-func (cs *cityStop) lastOp() uint64 {
+func (cs *cityStop) lastStop() uint64 {
 	var last uint64
 	for _, a := range cs.m.order {
 		last = max(last, a.phase.Step())
@@ -59,7 +59,7 @@ func (cs *cityStop) seenEmpty(now time.Time, step uint64) {
 	if cs.m.ending != stopAgents {
 		return
 	}
-	if !cs.quiet() {
+	if !cs.nothingInFlight() {
 		cs.early = true
 		return
 	}
@@ -81,7 +81,7 @@ func (cs *cityStop) end(now time.Time, msg string) {
 	for i := range cs.leaving {
 		if cs.gaveUp {
 			cs.leaving[i].Err = &city.Error{Code: city.Unavailable,
-				Message: "cannot stop the city: " + msg + "; " + LookFor}
+				Message: "cannot stop the city: " + msg + "; " + ListInterval}
 			continue
 		}
 		cs.leaving[i].Receipt.Message = msg
@@ -93,7 +93,7 @@ func (cs *cityStop) end(now time.Time, msg string) {
 
 // OneShotDone reports whether a one-shot run is complete.
 func (m *Machine) OneShotDone() bool {
-	return m.lists.listed && m.cityStop.quiet() && !m.lists.listing && m.lists.lateAnswers == 0 &&
+	return m.lists.listed && m.cityStop.nothingInFlight() && !m.lists.listing && m.lists.lateAnswers == 0 &&
 		!m.loader.loading &&
 		!m.pools.Busy() && !m.drifts.checkingProvider()
 }

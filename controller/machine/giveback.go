@@ -12,9 +12,9 @@ import (
 	"gcity/events"
 )
 
-// leaves records that the last session of a departing member has ended, so that the member's work returns to the
+// noteLeaver records that the last session of a departing member has ended, so that the member's work returns to the
 // pool.
-func (wk *work) leaves(a *record) {
+func (wk *work) noteLeaver(a *record) {
 	switch {
 	case !a.unwanted() || wk.m.conf.NoWork || wk.m.oneShot ||
 		wk.m.ending != running:
@@ -23,9 +23,9 @@ func (wk *work) leaves(a *record) {
 	}
 }
 
-// seekLeavers finds departed members that still have work. They left before this controller started, or while they
+// findLeavers finds departed members that still have work. They left before this controller started, or while they
 // were not running.
-func (wk *work) seekLeavers() {
+func (wk *work) findLeavers() {
 	tasks := wk.tasks
 	if len(tasks) == 0 || !wk.m.lists.listed || len(wk.m.lists.unlistedProviders) > 0 ||
 		wk.m.oneShot ||
@@ -68,9 +68,9 @@ func (wk *work) giveBack() {
 	}
 }
 
-// handsBack returns the reason why a wanted member does not start yet, if its earlier work is still being returned
+// waitsForReturn returns the reason why a wanted member does not start yet, if its earlier work is still being returned
 // to the pool.
-func (wk *work) handsBack(a *record) string {
+func (wk *work) waitsForReturn(a *record) string {
 	for _, l := range wk.leaving {
 		if l.Agent == a.name {
 			return "waits until its earlier work has returned to pool " + l.Pool

@@ -58,9 +58,9 @@ func (ld *loader) rigNames() []string {
 	return names
 }
 
-// flagged reports whether a group is suspended by its own flag in the configuration in force. The result still is
+// suspendedByFlag reports whether a group is suspended by its own flag in the configuration in force. The result still is
 // another setting that suspends the group.
-func (ld *loader) flagged(g groupWaiter) (on bool, still agent.Suspension) {
+func (ld *loader) suspendedByFlag(g groupWaiter) (on bool, still agent.Suspension) {
 	if g.rig != "" {
 		for i := range ld.m.conf.Rigs {
 			if ld.m.conf.Rigs[i].Name == g.rig {
@@ -85,7 +85,7 @@ func (ld *loader) flagged(g groupWaiter) (on bool, still agent.Suspension) {
 // answerGroups answers the commands for groups that have reached the requested state.
 func (ld *loader) answerGroups() {
 	ld.groups = slices.DeleteFunc(ld.groups, func(g groupWaiter) bool {
-		on, still := ld.flagged(g)
+		on, still := ld.suspendedByFlag(g)
 		if on != g.on {
 			return false
 		}
@@ -112,7 +112,7 @@ func (ld *loader) answerGroups() {
 // unfulfilledGroups refuses commands for a flag that was written but is not in force.
 func (ld *loader) unfulfilledGroups(err error) {
 	ld.groups = slices.DeleteFunc(ld.groups, func(g groupWaiter) bool {
-		if on, _ := ld.flagged(g); on == g.on {
+		if on, _ := ld.suspendedByFlag(g); on == g.on {
 			return false
 		}
 		ld.m.step.RefuseFlag(g.id, step.NotInEffect(g.String(), verbFor(g.on), err), err)

@@ -97,7 +97,7 @@ func (m *Machine) finishStep(now time.Time) {
 		m.cityStop.hurryInTime(now)
 	}
 	if m.deps.ordered {
-		m.deps.decideNeighbours(now)
+		m.deps.decideRelated(now)
 	}
 	if len(m.loader.groups) > 0 {
 		m.loader.answerGroups()

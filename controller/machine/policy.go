@@ -62,7 +62,7 @@ func (p always) stopped(now time.Time, a *record, c cause, e events.Event,
 	answers []effect.Answer) {
 	p.m.journal.recordEnd(a, a.stopExit(now), e, answers...)
 	if c.kind == causeRequest && a.want != nil {
-		a.pace(now, c.why)
+		a.limitRestarts(now, c.why)
 	}
 }
 

@@ -25,7 +25,7 @@ type record struct {
 	pool    *pools.Pool // nil = the agent is not in a pool
 	// names of the agent's dependencies; kept after the agent was removed
 	needs []string
-	// results of isUp and of a check for a session at the last decideNeighbours
+	// results of isUp and of a check for a session at the last decideRelated
 	wasUp, wasThere bool
 	status
 	phase   lifecycle.Phase // state of the agent's session

@@ -210,7 +210,7 @@ func (ld *loader) want(now time.Time, w *agent.Want) {
 		a.want.Spec.Provider != w.Spec.Provider) {
 		a.forgive("configuration changed")
 	}
-	a.rededicate(w)
+	a.changeTriageOf(w)
 	ld.suspension(a, w)
 	ld.m.declare(a, w)
 }

@@ -16,7 +16,7 @@ import (
 )
 
 func (m *Machine) start(now time.Time, a *record) {
-	if why := cmp.Or(m.deps.missing(a), a.waitsForCount(), m.work.handsBack(a),
+	if why := cmp.Or(m.deps.missing(a), a.waitsForCount(), m.work.waitsForReturn(a),
 		m.lists.mayRunUnlisted(a)); why != "" {
 		m.set(now, a, city.Waiting, why, time.Time{})
 		m.commands.resolve(a, fmt.Sprintf("agent %s %s and then starts", a.name, why),
@@ -52,7 +52,7 @@ func (m *Machine) started(now time.Time, in effect.Started) {
 		switch {
 		case early == nil || early.ID != in.Status.ID:
 		case early.Asked:
-			m.endedAsAsked(now, a, early.ID)
+			m.endedAsRequested(now, a, early.ID)
 		default:
 			m.died(now, a, *early)
 		}
@@ -130,7 +130,7 @@ func (p always) failed(now time.Time, a *record, err error) {
 	if v.Outcome == restart.Quarantine {
 		v.Reason += ": " + err.Error()
 	}
-	m.follow(now, a, v, "start failed", err.Error())
+	m.applyVerdict(now, a, v, "start failed", err.Error())
 	a.act.startReason = "retried after a failed start"
 	if v.Outcome != restart.Quarantine {
 		a.restart.wait(city.Failed, err.Error(), a.restart.notBefore)

@@ -56,15 +56,15 @@ func (c textCity) Outlook(name string) (why string, never bool) {
 	case a.phase.State() == lifecycle.Running:
 		return "", false
 	case a.unwanted() || a.want.Suspended.On() || a.want.Problem != "":
-		return standing(a), true
+		return triageStatus(a), true
 	case a.phase.State() != lifecycle.Absent:
 	case a.restart.staysDown || a.restart.hold == city.Quarantined:
-		return standing(a), true
+		return triageStatus(a), true
 	}
 	if a.phase.Starting() || a.state == city.Starting {
 		return "the agent is starting and not ready yet", false
 	}
-	return standing(a), false
+	return triageStatus(a), false
 }
 
 func (c textCity) Record(name string, e events.Event, answers ...effect.Answer) {

@@ -58,7 +58,7 @@ func (c tierCity) Start(now time.Time, name, why string) string {
 	a.act.startReason = "started by " + why
 	c.m.decide(now, a)
 	if !a.phase.Starting() {
-		return "not started yet: " + standing(a)
+		return "not started yet: " + triageStatus(a)
 	}
 	return "starting"
 }
@@ -68,9 +68,9 @@ func (c tierCity) Replace(now time.Time, name, why string) string {
 	a := c.m.agents[name]
 	switch {
 	case a.phase.InFlight() && a.act.retryStopAt.IsZero():
-		return tier.LeftAlone + standing(a)
+		return tier.LeftAlone + triageStatus(a)
 	case a.phase.InFlight():
-		return "not restarted yet: " + standing(a)
+		return "not restarted yet: " + triageStatus(a)
 	case a.drain.current != nil:
 		return tier.LeftAlone + "the agent is draining"
 	case c.m.deps.missing(a) != "":

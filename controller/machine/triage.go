@@ -35,9 +35,9 @@ func (onCall) waits(a *record) bool {
 	return s == nil || s.Judged || a.triage.served == s.Beat
 }
 
-// rededicate handles an agent that becomes a triage agent, or stops being one. It clears the agent's history, and
+// changeTriageOf handles an agent that becomes a triage agent, or stops being one. It clears the agent's history, and
 // stops a session that was started for a beat.
-func (a *record) rededicate(w *agent.Want) {
+func (a *record) changeTriageOf(w *agent.Want) {
 	if was := a.triageOf(); a.want == nil || (was == "") == (w.TriageOf == "") {
 		return
 	} else if was != "" && a.triage.served != "" && (a.phase.Alive() || a.phase.Starting()) {
@@ -127,5 +127,5 @@ func (a *record) ending() bool {
 		(a.phase.Stopping() || a.act.intent.kind != causeNone)
 }
 
-// standing returns a clause that describes the state of an agent, for use in a message.
-func standing(a *record) string { return tier.Standing(a.state, a.reason) }
+// triageStatus returns a clause that describes the state of an agent, for use in a message.
+func triageStatus(a *record) string { return tier.Standing(a.state, a.reason) }

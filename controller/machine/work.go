@@ -106,7 +106,7 @@ func (wk *work) count() {
 func (wk *work) takeCount(now time.Time, in effect.WorkCounted) {
 	ordered := wk.ordered
 	wk.counting, wk.countedStep = false, wk.m.stepNumber
-	defer wk.seekLeavers()
+	defer wk.findLeavers()
 	defer wk.m.pools.Chosen(now, ordered)
 	if wk.recount {
 		wk.count()

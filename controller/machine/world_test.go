@@ -319,7 +319,7 @@ func (w *world) check(f effect.Effect) {
 		w.breach = append(w.breach, fmt.Sprintf("L2: %s was started while it must not run", a.name))
 	}
 	for _, need := range a.want.DependsOn {
-		if _, up := w.m.deps.standing(need); !up {
+		if _, up := w.m.deps.status(need); !up {
 			w.breach = append(w.breach, fmt.Sprintf("L2: %s was started before %s", a.name, need))
 		}
 	}
