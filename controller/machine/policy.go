@@ -80,12 +80,12 @@ func (onCall) noRestart(a *record) string {
 
 // obsolete reports whether the beat of the start in flight has ended.
 func (onCall) obsolete(a *record) bool {
-	return a.triage.summons == nil || a.triage.served != a.triage.summons.Beat
+	return a.triage.request == nil || a.triage.lastBeat != a.triage.request.Beat
 }
 
 func (onCall) begins(a *record) {
-	a.triage.served = a.triage.summons.Beat
-	a.act.startReason = "for check " + a.triage.summons.Beat
+	a.triage.lastBeat = a.triage.request.Beat
+	a.act.startReason = "for check " + a.triage.request.Beat
 }
 
 func (p onCall) canceled(now time.Time, a *record) {

@@ -34,7 +34,7 @@ func (c tierCity) Agent(name string) *tier.Agent {
 		Stuck: a.silence.stuck != nil, Life: &a.sess.life, Spoke: a.sess.lastOutput,
 		Mail: m.work.mail[a.name].Unread, Task: m.work.tasks[a.name], Gate: m.work.gated[a.name],
 		CannotType: m.texts.Blocked(a.sess.life.Provider),
-		Summons:    a.triage.summons, Served: a.triage.served,
+		Request:    a.triage.request, LastBeat: a.triage.lastBeat,
 	}
 	if a.want != nil {
 		v.Declared, v.Suspended, v.Problem = true, a.want.Suspended.String(), a.want.Problem
@@ -119,17 +119,17 @@ func (c tierCity) TakeBack(now time.Time, name string, id uint64, why string) {
 	}
 }
 
-// Summon makes a triage agent start for one beat.
-func (c tierCity) Summon(name string, s *tier.Summons) {
+// StartTriage makes a triage agent start for one beat.
+func (c tierCity) StartTriage(name string, s *tier.TriageRequest) {
 	a := c.m.agents[name]
-	a.triage.summons, a.triage.unfit = s, ""
+	a.triage.request, a.triage.unfit = s, ""
 }
 
-// Dismiss stops the session of a triage agent that decides for a watchdog.
-func (c tierCity) Dismiss(now time.Time, name, watchdog string) {
+// StopTriage stops the session of a triage agent that decides for a watchdog.
+func (c tierCity) StopTriage(now time.Time, name, watchdog string) {
 	a := c.m.agents[name]
-	if a != nil && a.triage.summons != nil && a.triage.summons.Tier == watchdog {
-		a.triage.summons = nil
+	if a != nil && a.triage.request != nil && a.triage.request.Tier == watchdog {
+		a.triage.request = nil
 		c.m.decide(now, a)
 	}
 }
@@ -137,8 +137,8 @@ func (c tierCity) Dismiss(now time.Time, name, watchdog string) {
 // Decided records that a triage agent has made its decision. Its session may run until the given time.
 func (c tierCity) Decided(name, beat string, until time.Time) {
 	a := c.m.agents[name]
-	if a != nil && a.triage.summons != nil && a.triage.summons.Beat == beat {
-		a.triage.summons.Judged, a.triage.summons.Until = true, until
+	if a != nil && a.triage.request != nil && a.triage.request.Beat == beat {
+		a.triage.request.Judged, a.triage.request.Until = true, until
 		a.triage.unfit = ""
 	}
 }

@@ -16,9 +16,9 @@ import (
 // triage is the beat of a watchdog that an agent must decide. It is empty for agents that are not triage agents.
 type triage struct {
 	// the beat that the agent must decide; nil = none
-	summons *tier.Summons
-	served  string // ID of the beat that the agent was last started for
-	unfit   string // reason why the agent's last start failed
+	request  *tier.TriageRequest
+	lastBeat string // ID of the beat that the agent was last started for
+	unfit    string // reason why the agent's last start failed
 }
 
 // triageOf returns the name of the watchdog that uses the agent as its triage agent, or "".
@@ -31,8 +31,8 @@ func (a *record) triageOf() string {
 
 // waits reports whether no beat waits for a decision, or the agent was already started for the beat.
 func (onCall) waits(a *record) bool {
-	s := a.triage.summons
-	return s == nil || s.Judged || a.triage.served == s.Beat
+	s := a.triage.request
+	return s == nil || s.Judged || a.triage.lastBeat == s.Beat
 }
 
 // changeTriageOf handles an agent that becomes a triage agent, or stops being one. It clears the agent's history, and
@@ -40,29 +40,29 @@ func (onCall) waits(a *record) bool {
 func (a *record) changeTriageOf(w *agent.Want) {
 	if was := a.triageOf(); a.want == nil || (was == "") == (w.TriageOf == "") {
 		return
-	} else if was != "" && a.triage.served != "" && (a.phase.Alive() || a.phase.Starting()) {
+	} else if was != "" && a.triage.lastBeat != "" && (a.phase.Alive() || a.phase.Starting()) {
 		a.act.intent = cause{kind: causeBeat, why: "the agent is no longer a triage agent"}
 	}
 	a.forgive("")
-	a.triage.summons, a.triage.unfit = nil, ""
+	a.triage.request, a.triage.unfit = nil, ""
 }
 
 // startEffect returns the start for a beat, with the beat's environment variables and a file that describes the
 // beat.
 func (onCall) startEffect(a *record) effect.Start {
-	if a.triage.summons == nil {
+	if a.triage.request == nil {
 		return effect.Start{Want: a.want}
 	}
 	w := *a.want
-	w.Spec.Env = slices.Concat(w.Spec.Env, a.triage.summons.Env)
-	return effect.Start{Want: &w, Brief: &a.triage.summons.Brief}
+	w.Spec.Env = slices.Concat(w.Spec.Env, a.triage.request.Env)
+	return effect.Start{Want: &w, Brief: &a.triage.request.Brief}
 }
 
 // ends returns the cause to stop a session: its beat has ended, the agent has decided, or its drain has ended.
 func (onCall) ends(now time.Time, a *record) cause {
-	s := a.triage.summons
+	s := a.triage.request
 	switch {
-	case s == nil || a.triage.served != s.Beat:
+	case s == nil || a.triage.lastBeat != s.Beat:
 		return cause{kind: causeBeat, why: "the check of this session is over"}
 	case s.Judged && !now.Before(s.Until):
 		return cause{kind: causeBeat, why: "the agent has decided but did not exit"}
@@ -89,13 +89,13 @@ func (p onCall) rest(now time.Time, a *record) {
 // triageOver handles the end of a triage agent's session, or a failed start. The watchdog reports the end, which
 // never counts as a crash.
 func (m *Machine) triageOver(now time.Time, a *record, why string) {
-	s := a.triage.summons
+	s := a.triage.request
 	a.restart.retry()
 	a.restart.diedOnItsOwn = false
-	if s == nil || a.triage.served != s.Beat {
+	if s == nil || a.triage.lastBeat != s.Beat {
 		return
 	}
-	a.triage.summons = nil
+	a.triage.request = nil
 	m.watchdogs.TriageEnded(now, s, fmt.Sprintf("triage %s %s", a.name, why))
 }
 
@@ -113,7 +113,7 @@ func (p onCall) died(now time.Time, a *record, e session.Exit, _ *drain) {
 	m, d := p.m, effect.Death(&e)
 	why := "ended without a decision: " + d.String()
 	m.decided(now, a, "died", d.String())
-	s := a.triage.summons
+	s := a.triage.request
 	if degraded, ok := m.watchdogs.Degraded(a.want.TriageOf); ok && s != nil && !s.Judged &&
 		(e.Code != 0 || e.Signal != "") && degraded != fmt.Sprintf("triage %s %s", a.name, why) {
 		m.recordDeath(now, a, e, restart.Verdict{Crash: true})

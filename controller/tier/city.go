@@ -51,10 +51,10 @@ type City interface {
 	Type(now time.Time, name, watchdog, text string) (id uint64, problem string)
 	TextReason(name string, id uint64) string // reason why a text is not submitted yet
 	TakeBack(now time.Time, name string, id uint64, why string)
-	// Summon makes a triage agent start for a beat. Dismiss stops the triage agent. Decided records that the triage
+	// StartTriage makes a triage agent start for a beat. Dismiss stops the triage agent. Decided records that the triage
 	// agent has decided.
-	Summon(name string, s *Summons)
-	Dismiss(now time.Time, name, watchdog string)
+	StartTriage(name string, s *TriageRequest)
+	StopTriage(now time.Time, name, watchdog string)
 	Decided(name, beat string, until time.Time)
 }
 
@@ -81,12 +81,12 @@ type Agent struct {
 	// reason why texts cannot be typed into its session; "" = they can
 	CannotType string
 
-	Summons *Summons // the beat that a triage agent must decide; nil = none
-	Served  string   // ID of the last beat that a triage agent was started for
+	Request  *TriageRequest // the beat that a triage agent must decide; nil = none
+	LastBeat string         // ID of the last beat that a triage agent was started for
 }
 
-// Summons describes the beat that a triage agent is started for.
-type Summons struct {
+// TriageRequest describes the beat that a triage agent is started for.
+type TriageRequest struct {
 	Tier, Beat string
 	Env        []string
 	Brief      effect.Brief
@@ -113,9 +113,9 @@ type Text struct {
 }
 
 // TriageEnded handles the end or the failed start of the session that was started for s.
-func (wd *Watchdogs) TriageEnded(now time.Time, s *Summons, why string) {
+func (wd *Watchdogs) TriageEnded(now time.Time, s *TriageRequest, why string) {
 	if t := wd.tier(s.Tier); t != nil && t.beat != nil && t.beat.id == s.Beat {
-		wd.instead(now, t, why)
+		wd.fallBack(now, t, why)
 	}
 }
 

@@ -21,10 +21,10 @@ type tier struct {
 	paused string
 
 	// reason why the thresholds decide this beat instead of the triage agent
-	instead string
-	asked   []uint64  // commands that wait for the result of the beat
-	beat    *beat     // beat that a triage agent is deciding; nil = none
-	looked  time.Time // time of the last check of the heartbeat file
+	fallback string
+	asked    []uint64  // commands that wait for the result of the beat
+	beat     *beat     // beat that a triage agent is deciding; nil = none
+	looked   time.Time // time of the last check of the heartbeat file
 	// time of the last successful read of the heartbeat file; zero = never
 	read            time.Time
 	decidedAt       time.Time // time of the triage agent's last decision; zero = never
@@ -138,11 +138,11 @@ func (wd *Watchdogs) watchOne(now time.Time, t *tier) {
 	}
 	if t.beat != nil {
 		if why := wd.noTriage(t); why != "" {
-			wd.instead(now, t, why)
+			wd.fallBack(now, t, why)
 		}
 	}
 	if t.beat != nil && !now.Before(t.beat.until) {
-		wd.instead(now, t, wd.overdueTriage(t))
+		wd.fallBack(now, t, wd.overdueTriage(t))
 	}
 	if !now.Before(t.next) {
 		t.next, wd.out.Changed = now.Add(t.want.Every), true
@@ -190,13 +190,13 @@ func (wd *Watchdogs) HeartbeatRead(now time.Time, in effect.HeartbeatRead) {
 	if t == nil {
 		return
 	}
-	instead := t.instead
-	t.instead = ""
+	instead := t.fallback
+	t.fallback = ""
 	if t.paused != "" {
 		return
 	}
 	if in.Path != t.want.Heartbeat { // the result belongs to an earlier configuration
-		t.instead = instead
+		t.fallback = instead
 		wd.beginBeat(t)
 		return
 	}
@@ -313,8 +313,8 @@ func (wd *Watchdogs) Next(now, by time.Time) time.Time {
 		if t.beat != nil {
 			sooner(t.beat.until)
 		}
-		if a := wd.city.Agent(t.want.Triage); a != nil && a.Summons != nil {
-			sooner(a.Summons.Until)
+		if a := wd.city.Agent(t.want.Triage); a != nil && a.Request != nil {
+			sooner(a.Request.Until)
 		}
 	}
 	return by

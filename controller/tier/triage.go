@@ -35,7 +35,7 @@ func (wd *Watchdogs) noTriage(t *tier) string {
 
 // overdueTriage returns the reason why the triage agent did not decide before the deadline of the beat.
 func (wd *Watchdogs) overdueTriage(t *tier) string {
-	if a := wd.city.Agent(t.want.Triage); a.Served != t.beat.id {
+	if a := wd.city.Agent(t.want.Triage); a.LastBeat != t.beat.id {
 		return fmt.Sprintf("triage agent %s was not started within %s: %s", a.Name,
 			t.want.TriageTTL, Standing(a.State, a.Reason))
 	}
@@ -59,7 +59,7 @@ func (wd *Watchdogs) triage(now time.Time, t *tier, a *Agent, f watchdog.Facts,
 	}
 	t.beat, wd.out.Changed = b, true
 	scout := wd.city.Agent(t.want.Triage)
-	wd.city.Summon(scout.Name, wd.summons(t, a, f, v))
+	wd.city.StartTriage(scout.Name, wd.request(t, a, f, v))
 	wd.answerBeat(t, fmt.Sprintf("triage agent %s decides check %s of watchdog %s", scout.Name,
 		b.id, t.want.Name))
 	wd.city.Decide(now, scout.Name)
@@ -93,8 +93,8 @@ type report struct {
 	Until     time.Time  `json:"until"`
 }
 
-// summons returns the facts of a beat for a triage agent, as a file and as environment variables.
-func (wd *Watchdogs) summons(t *tier, a *Agent, f watchdog.Facts, v watchdog.Verdict) *Summons {
+// request returns the facts of a beat for a triage agent, as a file and as environment variables.
+func (wd *Watchdogs) request(t *tier, a *Agent, f watchdog.Facts, v watchdog.Verdict) *TriageRequest {
 	r := report{
 		Watchdog: t.want.Name, Beat: t.beat.id, Watches: a.Name, Session: "dead", State: a.State,
 		Why: a.Reason, Age: f.Age.Seconds(), Freshness: string(v.Freshness),
@@ -118,7 +118,7 @@ func (wd *Watchdogs) summons(t *tier, a *Agent, f watchdog.Facts, v watchdog.Ver
 	if err != nil { // cannot happen, because the report contains only numbers and strings
 		data = []byte("{}")
 	}
-	s := &Summons{Tier: t.want.Name, Beat: t.beat.id, Until: t.beat.until}
+	s := &TriageRequest{Tier: t.want.Name, Beat: t.beat.id, Until: t.beat.until}
 	s.Brief = effect.Brief{Path: filepath.Join(wd.city.Configuration().Dir, ".gc", "watchdogs",
 		session.Encode(t.want.Name)+".json"), Data: append(data, '\n')}
 	s.Env = []string{
@@ -142,15 +142,15 @@ func numeral(n *int) string {
 	return strconv.Itoa(*n)
 }
 
-// instead lets the thresholds decide a beat in place of the triage agent, based on the current facts.
-func (wd *Watchdogs) instead(now time.Time, t *tier, why string) {
+// fallBack lets the thresholds decide a beat in place of the triage agent, based on the current facts.
+func (wd *Watchdogs) fallBack(now time.Time, t *tier, why string) {
 	t.beat, wd.out.Changed = nil, true
 	wd.degrade(t, why)
-	wd.dismiss(now, t)
+	wd.stopTriage(now, t)
 	if t.paused != "" {
 		return
 	}
-	t.instead = why
+	t.fallback = why
 	wd.beginBeat(t)
 }
 
@@ -160,12 +160,12 @@ func (wd *Watchdogs) abandon(now time.Time, t *tier) {
 		return
 	}
 	t.beat, wd.out.Changed = nil, true
-	wd.dismiss(now, t)
+	wd.stopTriage(now, t)
 }
 
-// dismiss stops the session of a triage agent that no longer needs to decide.
-func (wd *Watchdogs) dismiss(now time.Time, t *tier) {
-	wd.city.Dismiss(now, t.want.Triage, t.want.Name)
+// stopTriage stops the session of a triage agent that no longer needs to decide.
+func (wd *Watchdogs) stopTriage(now time.Time, t *tier) {
+	wd.city.StopTriage(now, t.want.Triage, t.want.Name)
 }
 
 // degrade records that the thresholds decide in place of the triage agent. It records the same reason only once.
@@ -198,7 +198,7 @@ func (wd *Watchdogs) Decide(now time.Time, id uint64, c city.Decide) {
 	if by == t.want.Triage {
 		t.decidedAt = now
 	}
-	if wd.spares(now, t, by, c.Decision) {
+	if wd.isMilder(now, t, by, c.Decision) {
 		wd.out.Reply(id, wd.overrule(t, c.Decision))
 		wd.city.Decide(now, t.want.Triage)
 		return
@@ -243,9 +243,9 @@ func (t *tier) refuses(beat, reason string) (code city.Code, why string) {
 	return "", ""
 }
 
-// spares counts decisions of the triage agent that are milder than the decisions of the thresholds. It reports
+// isMilder counts decisions of the triage agent that are milder than the decisions of the thresholds. It reports
 // whether the thresholds overrule the current decision.
-func (wd *Watchdogs) spares(now time.Time, t *tier, by string, d city.Remedy) bool {
+func (wd *Watchdogs) isMilder(now time.Time, t *tier, by string, d city.Remedy) bool {
 	a := wd.city.Agent(t.want.Watches)
 	if by != t.want.Triage || a == nil {
 		d = ""
@@ -261,13 +261,13 @@ func (wd *Watchdogs) spares(now time.Time, t *tier, by string, d city.Remedy) bo
 // overrule requests another read of the heartbeat. After the read, the thresholds decide. overrule returns the
 // answer to the triage agent.
 func (wd *Watchdogs) overrule(t *tier, d city.Remedy) string {
-	t.instead = fmt.Sprintf("triage agent %s neither started nor woke %s in %d checks in a row "+
+	t.fallback = fmt.Sprintf("triage agent %s neither started nor woke %s in %d checks in a row "+
 		"without a heartbeat (overrule_after)", t.want.Triage, t.want.Watches, t.want.OverruleAfter)
-	wd.degrade(t, t.instead)
+	wd.degrade(t, t.fallback)
 	wd.beginBeat(t)
 	return fmt.Sprintf("watchdog %s: the decision of %s is overruled: %s; the thresholds decide",
 		t.want.Name, d,
-		t.instead)
+		t.fallback)
 }
 
 // outcome describes the result of the latest beat.
