@@ -29,9 +29,9 @@ func (c tierCity) Agent(name string) *tier.Agent {
 	v := &tier.Agent{
 		Name: a.name, State: a.state, Reason: a.reason, TriageOf: a.triageOf(),
 		Alive: a.phase.Alive(), Ready: a.phase.Ready(), Starting: a.phase.Starting(),
-		Stopping: a.phase.Stopping(), Ending: a.ending(), KeptEnded: a.restart.staysDown &&
+		Stopping: a.phase.Stopping(), Ending: a.ending(), StaysEnded: a.restart.staysDown &&
 			a.restart.final,
-		Stuck: a.silence.stuck != nil, Life: &a.sess.life, Spoke: a.sess.lastOutput,
+		Stuck: a.silence.stuck != nil, Life: &a.sess.life, LastOutput: a.sess.lastOutput,
 		Mail: m.work.mail[a.name].Unread, Task: m.work.tasks[a.name], Gate: m.work.gated[a.name],
 		CannotType: m.texts.Blocked(a.sess.life.Provider),
 		Request:    a.triage.request, LastBeat: a.triage.lastBeat,

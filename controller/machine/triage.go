@@ -128,4 +128,4 @@ func (a *record) ending() bool {
 }
 
 // triageStatus returns a clause that describes the state of an agent, for use in a message.
-func triageStatus(a *record) string { return tier.Standing(a.state, a.reason) }
+func triageStatus(a *record) string { return tier.StateText(a.state, a.reason) }

@@ -17,8 +17,8 @@ import (
 // thresholds is the value of Judgement.By if the thresholds decided a beat, and not a triage agent.
 const thresholds = "thresholds"
 
-// judge describes how a beat was decided.
-type judge struct {
+// judgement describes how a beat was decided.
+type judgement struct {
 	by   string
 	why  string        // reason why the thresholds decided although the watchdog has a triage agent
 	took time.Duration // time that the triage agent needed
@@ -26,7 +26,7 @@ type judge struct {
 }
 
 // judged performs the decision about a beat.
-func (wd *Watchdogs) judged(now time.Time, t *tier, v watchdog.Verdict, by judge) {
+func (wd *Watchdogs) judged(now time.Time, t *tier, v watchdog.Verdict, by judgement) {
 	if v.Decision != watchdog.Wake && v.Decision != watchdog.Nudge {
 		wd.retract(now, t, fmt.Sprintf("superseded by the next check: %s: %s", v.Decision,
 			v.Reason))
@@ -74,7 +74,7 @@ func (wd *Watchdogs) record(t *tier, e events.Event, about map[string]any,
 
 // remedy performs a decision, or the nearest action that is still possible. It returns the result. If waits is
 // true, the result is reported later.
-func (wd *Watchdogs) remedy(now time.Time, t *tier, v watchdog.Verdict, by judge) (result string,
+func (wd *Watchdogs) remedy(now time.Time, t *tier, v watchdog.Verdict, by judgement) (result string,
 	waits bool) {
 	a := wd.city.Agent(t.want.Watches)
 	why := fmt.Sprintf("watchdog %s: %s", t.want.Name, v.Reason)
@@ -128,7 +128,7 @@ func (wd *Watchdogs) ensure(now time.Time, a *Agent, why string, fresh bool, b *
 	case a.Problem != "":
 		return "failed: the agent cannot start: " + a.Problem
 	case now.Before(a.QuarantinedUntil):
-		return "not started: " + Standing(a.State, a.Reason)
+		return "not started: " + StateText(a.State, a.Reason)
 	}
 	return wd.city.Start(now, a.Name, why)
 }
@@ -194,8 +194,8 @@ func (wd *Watchdogs) Typed(watchdog string, text Text) {
 
 // recovered records that the agent is healthy again.
 func (wd *Watchdogs) recovered(t *tier) {
-	t.esc, t.unsent, t.command, wd.out.Changed = nil, false, "", true
-	wd.out.Note(&t.unposted, "")
+	t.escalation, t.escalationPending, t.command, wd.out.Changed = nil, false, "", true
+	wd.out.Note(&t.escalationProblem, "")
 	wd.record(t, events.Event{Type: events.WatchdogRecovered, Actor: effect.ActorController,
 		Message: t.want.Watches + " is healthy again"}, map[string]any{"watches": t.want.Watches})
 }
@@ -203,46 +203,46 @@ func (wd *Watchdogs) recovered(t *tier) {
 // escalate notifies a user after several failed actions. It does so only once before the agent recovers.
 func (wd *Watchdogs) escalate(now time.Time, t *tier, reason string) {
 	w := &t.want
-	if t.esc == nil && t.chain.Failed >= w.EscalateAfter {
+	if t.escalation == nil && t.chain.Failed >= w.EscalateAfter {
 		msg := fmt.Sprintf("%s is unhealthy, and the last %d actions did not help: %s",
 			w.Watches, t.chain.Failed, reason)
 		if t.chain.Failed == 1 {
 			msg = fmt.Sprintf("%s is unhealthy, and the last action did not help: %s", w.Watches,
 				reason)
 		}
-		t.esc, t.unsent, t.command, wd.out.Changed = &city.Escalation{At: now, To: w.EscalateTo,
+		t.escalation, t.escalationPending, t.command, wd.out.Changed = &city.Escalation{At: now, To: w.EscalateTo,
 			Message: msg}, true, w.EscalateCommand, true
 		wd.record(t, events.Event{Type: events.WatchdogEscalated, Actor: effect.ActorController,
 			Message: msg}, map[string]any{"watches": w.Watches, "failed": t.chain.Failed,
 			"to": w.EscalateTo})
 	}
-	if t.unsent && t.esc != nil {
+	if t.escalationPending && t.escalation != nil {
 		wd.sendEscalation(t)
 	}
 }
 
 // sendEscalation requests that the mail of an escalation is sent and its command is run.
 func (wd *Watchdogs) sendEscalation(t *tier) {
-	if wd.posting[t.want.Name] { // the next beat tries again
+	if wd.escalating[t.want.Name] { // the next beat tries again
 		return
 	}
-	wd.posting[t.want.Name] = true
+	wd.escalating[t.want.Name] = true
 	command := t.command
 	t.command = ""
 	wd.out.Do(effect.Escalate{
-		Tier: t.want.Name, Call: t.esc.At, To: t.want.EscalateTo, From: "watchdog " + t.want.Name,
+		Tier: t.want.Name, Call: t.escalation.At, To: t.want.EscalateTo, From: "watchdog " + t.want.Name,
 		Subject: t.want.Watches + " is unhealthy",
 		Text:    wd.mailText(t),
 		Command: command, In: wd.city.Configuration().Source,
 		Env: []string{"GC_WATCHDOG=" + t.want.Name, "GC_WATCHDOG_WATCHES=" + t.want.Watches,
 			"GC_WATCHDOG_FAILED=" + strconv.Itoa(t.chain.Failed),
-			"GC_WATCHDOG_REASON=" + t.esc.Message},
+			"GC_WATCHDOG_REASON=" + t.escalation.Message},
 	})
 }
 
 // mailText returns the text of an escalation: the problem, the actions that were tried, and advice for the user.
 func (wd *Watchdogs) mailText(t *tier) string {
-	text := t.esc.Message + "\n\nWhat was tried:\n"
+	text := t.escalation.Message + "\n\nWhat was tried:\n"
 	for i := max(0, len(t.recent)-t.chain.Failed); i < len(t.recent); i++ {
 		j := &t.recent[i]
 		text += fmt.Sprintf("- %s %s, by %s: %s (%s)\n", j.At.UTC().Format(time.RFC3339),
@@ -262,7 +262,7 @@ func (wd *Watchdogs) Escalated(in effect.Escalated) {
 	if len(in.Events) > 0 {
 		wd.city.CountWork()
 	}
-	delete(wd.posting, in.Tier)
+	delete(wd.escalating, in.Tier)
 	t := wd.tier(in.Tier)
 	if t == nil {
 		return
@@ -275,9 +275,9 @@ func (wd *Watchdogs) Escalated(in effect.Escalated) {
 		wd.record(t, events.Event{Type: events.WatchdogCommand, Actor: effect.ActorController,
 			Message: msg}, map[string]any{"output": in.Output})
 	}
-	if t.esc == nil || !t.esc.At.Equal(in.Call) { // this escalation has already ended
+	if t.escalation == nil || !t.escalation.At.Equal(in.Call) { // this escalation has already ended
 		return
 	}
-	t.unsent = in.Err != ""
-	wd.out.Note(&t.unposted, in.Err)
+	t.escalationPending = in.Err != ""
+	wd.out.Note(&t.escalationProblem, in.Err)
 }

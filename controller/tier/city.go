@@ -21,13 +21,13 @@ type Watchdogs struct {
 	tiers []*tier // sorted by name
 	// names of watchdogs with a heartbeat that is being read, or with an escalation that is being sent; they may
 	// have been removed in the meantime
-	reading map[string]bool
-	posting map[string]bool
+	reading    map[string]bool
+	escalating map[string]bool
 }
 
 // New returns a Watchdogs without watchdogs. Effects are added to out.
 func New(c City, out *step.Output) Watchdogs {
-	return Watchdogs{city: c, out: out, reading: map[string]bool{}, posting: map[string]bool{}}
+	return Watchdogs{city: c, out: out, reading: map[string]bool{}, escalating: map[string]bool{}}
 }
 
 // City is the view of the city that watchdogs use.
@@ -71,11 +71,11 @@ type Agent struct {
 	Starting         bool // a start is in flight
 	Stopping         bool // a stop is in flight
 	Ending           bool // the agent is being stopped or is about to be
-	KeptEnded        bool // a user has drained the agent without a restart
+	StaysEnded       bool // a user has drained the agent without a restart
 	Stuck            bool
 	QuarantinedUntil time.Time       // zero = not quarantined
 	Life             *session.Status // the agent's session, even if the session has ended
-	Spoke            time.Time       // time of its last output; zero = unknown
+	LastOutput       time.Time       // time of its last output; zero = unknown
 	Mail             int             // number of unread messages
 	Task, Gate       string          // its work in progress, and the gate that this work waits for
 	// reason why texts cannot be typed into its session; "" = they can
@@ -97,8 +97,8 @@ type TriageRequest struct {
 // LeftAlone is the beginning of a result if no action was necessary.
 const LeftAlone = "left alone: "
 
-// Standing returns a clause that describes the state of an agent, for use in a message.
-func Standing(s city.State, reason string) string {
+// StateText returns a clause that describes the state of an agent, for use in a message.
+func StateText(s city.State, reason string) string {
 	if s == city.Backoff {
 		return "the agent waits for its restart: " + reason
 	}

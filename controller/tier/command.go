@@ -40,33 +40,33 @@ func (wd *Watchdogs) BeatNow(id uint64, c city.Beat) {
 		wd.out.Refuse(id, city.Unavailable, "the sessions have not been listed yet; try again "+
 			"in a moment")
 	default:
-		t.asked = append(t.asked, id)
+		t.waiters = append(t.waiters, id)
 		wd.beginBeat(t)
 	}
 }
 
 // answerBeat answers the commands that wait for a beat.
 func (wd *Watchdogs) answerBeat(t *tier, msg string) {
-	for _, id := range t.asked {
+	for _, id := range t.waiters {
 		wd.out.Reply(id, msg)
 	}
-	t.asked = nil
+	t.waiters = nil
 }
 
 func (wd *Watchdogs) Acknowledge(id uint64, c city.Acknowledge) {
 	t := wd.findTier(id, c.Watchdog)
 	switch {
 	case t == nil:
-	case t.esc == nil:
+	case t.escalation == nil:
 		wd.out.Refuse(id, city.Conflict, fmt.Sprintf("watchdog %s has no open escalation, so "+
 			"there is nothing to acknowledge", t.want.Name))
-	case t.esc.Seen:
+	case t.escalation.Seen:
 		wd.out.Reply(id, fmt.Sprintf("the escalation of watchdog %s was already acknowledged by %s",
-			t.want.Name, t.esc.By))
+			t.want.Name, t.escalation.By))
 	default:
-		seen := *t.esc
+		seen := *t.escalation
 		seen.Seen, seen.By = true, cmp.Or(c.By, effect.ActorOperator)
-		t.esc, wd.out.Changed = &seen, true
+		t.escalation, wd.out.Changed = &seen, true
 		wd.record(t, events.Event{Type: events.WatchdogAcknowledged, Actor: seen.By,
 			Message: seen.Message}, map[string]any{"watches": t.want.Watches},
 			effect.Answer{ID: id, Receipt: city.Receipt{

@@ -21,28 +21,28 @@ type tier struct {
 	paused string
 
 	// reason why the thresholds decide this beat instead of the triage agent
-	fallback string
-	asked    []uint64  // commands that wait for the result of the beat
-	beat     *beat     // beat that a triage agent is deciding; nil = none
-	looked   time.Time // time of the last check of the heartbeat file
+	fallback  string
+	waiters   []uint64  // commands that wait for the result of the beat
+	beat      *beat     // beat that a triage agent is deciding; nil = none
+	checkedAt time.Time // time of the last check of the heartbeat file
 	// time of the last successful read of the heartbeat file; zero = never
-	read            time.Time
+	readAt          time.Time
 	decidedAt       time.Time // time of the triage agent's last decision; zero = never
 	problem         string    // problem with the heartbeat file; "" = none
 	heartbeat, life watchdog.Sight
 	agents          watchdog.Agents // numbers in the newest heartbeat
 	lifeID          string
 
-	chain    watchdog.Chain
-	degraded string
-	typing   uint64    // ID of the queued text; 0 = none is queued
-	typed    time.Time // time of the decision that sent this text
-	last     *city.Judgement
-	recent   []city.Judgement
-	esc      *city.Escalation
-	unposted string // reason why the escalation could not be sent; "" = it could
-	unsent   bool   // the escalation is not sent yet
-	command  string // escalate_command that has not run yet; "" = it has run
+	chain             watchdog.Chain
+	degraded          string
+	typing            uint64    // ID of the queued text; 0 = none is queued
+	typed             time.Time // time of the decision that sent this text
+	last              *city.Judgement
+	recent            []city.Judgement
+	escalation        *city.Escalation
+	escalationProblem string // reason why the escalation could not be sent; "" = it could
+	escalationPending bool   // the escalation is not sent yet
+	command           string // escalate_command that has not run yet; "" = it has run
 }
 
 // beat is a beat that a triage agent decides.
@@ -65,14 +65,14 @@ func (wd *Watchdogs) Adopt(now time.Time, c *effect.Configuration) {
 		case t.want.Watches != w.Watches:
 			wd.abandon(now, t)
 			wd.retract(now, t, "the watchdog now watches another agent")
-			t = &tier{want: *w, since: now, asked: t.asked}
+			t = &tier{want: *w, since: now, waiters: t.waiters}
 		default:
 			if t.want.Triage != w.Triage {
 				wd.abandon(now, t)
 				t.degraded, t.decidedAt = "", time.Time{}
 			}
 			if t.want.Heartbeat != w.Heartbeat {
-				t.read, t.agents = time.Time{}, watchdog.Agents{}
+				t.readAt, t.agents = time.Time{}, watchdog.Agents{}
 			}
 			if t.want.Every != w.Every {
 				t.next = time.Time{}
@@ -161,7 +161,7 @@ func (wd *Watchdogs) whyPaused(a *Agent) string {
 		return "the agent that it watches is not declared"
 	case a.Suspended != "":
 		return fmt.Sprintf("agent %s is %s", a.Name, a.Suspended)
-	case a.KeptEnded:
+	case a.StaysEnded:
 		return fmt.Sprintf("agent %s was drained by operator and stays stopped", a.Name)
 	}
 	// watchdogs that watch each other's triage agents must not recurse
@@ -205,10 +205,10 @@ func (wd *Watchdogs) HeartbeatRead(now time.Time, in effect.HeartbeatRead) {
 	}
 	if in.Problem == "" {
 		t.agents = in.Agents
-		t.heartbeat = t.heartbeat.See(in.Stamp, t.read, now)
+		t.heartbeat = t.heartbeat.See(in.Stamp, t.readAt, now)
 	}
-	if t.looked = now; !in.ReadFailed {
-		t.read = now
+	if t.checkedAt = now; !in.ReadFailed {
+		t.readAt = now
 	}
 	wd.out.Note(&t.problem, in.Problem)
 	a := wd.city.Agent(t.want.Watches)
@@ -218,12 +218,12 @@ func (wd *Watchdogs) HeartbeatRead(now time.Time, in effect.HeartbeatRead) {
 	f := wd.facts(now, t, a)
 	v := watchdog.Judge(t.spec(), f)
 	if instead != "" {
-		wd.judged(now, t, v, judge{by: thresholds, why: instead})
+		wd.judged(now, t, v, judgement{by: thresholds, why: instead})
 		return
 	}
 	var recovered bool
 	if t.chain, recovered = t.chain.Before(wd.lastSign(now, t, a), f, v); recovered ||
-		t.esc != nil && t.chain.Failed == 0 {
+		t.escalation != nil && t.chain.Failed == 0 {
 		wd.recovered(t)
 	}
 	// read the facts again, because they now include the failure of the previous beat
@@ -233,7 +233,7 @@ func (wd *Watchdogs) HeartbeatRead(now time.Time, in effect.HeartbeatRead) {
 	if wd.triage(now, t, a, f, v) {
 		return
 	}
-	wd.judged(now, t, v, judge{by: thresholds})
+	wd.judged(now, t, v, judgement{by: thresholds})
 }
 
 func (t *tier) spec() watchdog.Spec {
@@ -271,8 +271,8 @@ func (wd *Watchdogs) facts(now time.Time, t *tier, a *Agent) watchdog.Facts {
 	if ahead := watchdog.Ahead(t.heartbeat.Stamp, now); f.Problem == "" && ahead != "" {
 		f.Problem = ahead
 	}
-	if a.Alive && !a.Spoke.IsZero() {
-		f.Speaks, f.Silent = true, max(0, now.Sub(a.Spoke))
+	if a.Alive && !a.LastOutput.IsZero() {
+		f.Speaks, f.Silent = true, max(0, now.Sub(a.LastOutput))
 	}
 	return f
 }
@@ -323,9 +323,9 @@ func (wd *Watchdogs) Next(now, by time.Time) time.Time {
 // Problems returns the reasons why escalations cannot be sent.
 func (wd *Watchdogs) Problems() (out []string) {
 	for _, t := range wd.tiers {
-		if t.unposted != "" {
+		if t.escalationProblem != "" {
 			out = append(out, fmt.Sprintf("watchdog %s cannot send its escalation to %s; it "+
-				"retries at each check: %s", t.want.Name, t.want.EscalateTo, t.unposted))
+				"retries at each check: %s", t.want.Name, t.want.EscalateTo, t.escalationProblem))
 		}
 	}
 	return out
@@ -345,7 +345,7 @@ func (wd *Watchdogs) drawTier(now time.Time, t *tier) city.Watchdog {
 		Name: w.Name, Watches: w.Watches, Triage: w.Triage, Every: w.Every, Fresh: w.Fresh,
 		VeryStale: w.VeryStale,
 		Mode:      city.ByThresholds, Degraded: t.degraded, Last: t.last,
-		Recent: slices.Clone(t.recent), Failed: t.chain.Failed, Escalated: t.esc,
+		Recent: slices.Clone(t.recent), Failed: t.chain.Failed, Escalated: t.escalation,
 		Suspended: t.paused != "", Source: w.Origin.String(), HealthyAgents: t.agents.Healthy,
 		UnhealthyAgents: t.agents.Unhealthy,
 	}
@@ -371,8 +371,8 @@ func (wd *Watchdogs) drawTier(now time.Time, t *tier) city.Watchdog {
 	}
 	at := now
 	// the heartbeat file was not checked after this time, so show the age at this time
-	if !t.looked.IsZero() && !t.life.SeenAfter(t.looked) {
-		at = t.looked
+	if !t.checkedAt.IsZero() && !t.life.SeenAfter(t.checkedAt) {
+		at = t.checkedAt
 	}
 	f, sign := wd.facts(at, t, a), wd.lastSign(at, t, a)
 	v.Freshness, v.Mail, v.Problem = city.Freshness(watchdog.Class(t.spec(), f)), f.Mail, f.Problem

@@ -37,7 +37,7 @@ func (wd *Watchdogs) noTriage(t *tier) string {
 func (wd *Watchdogs) overdueTriage(t *tier) string {
 	if a := wd.city.Agent(t.want.Triage); a.LastBeat != t.beat.id {
 		return fmt.Sprintf("triage agent %s was not started within %s: %s", a.Name,
-			t.want.TriageTTL, Standing(a.State, a.Reason))
+			t.want.TriageTTL, StateText(a.State, a.Reason))
 	}
 	return fmt.Sprintf("triage agent %s did not decide within %s", t.want.Triage, t.want.TriageTTL)
 }
@@ -128,14 +128,14 @@ func (wd *Watchdogs) request(t *tier, a *Agent, f watchdog.Facts, v watchdog.Ver
 		"GC_WATCHDOG_FRESHNESS=" + r.Freshness, "GC_WATCHDOG_MAIL=" + strconv.Itoa(r.Mail),
 		"GC_WATCHDOG_SILENT=" + silent, "GC_WATCHDOG_FROZEN=" + strconv.FormatBool(r.Frozen),
 		"GC_WATCHDOG_ADVICE=" + r.Advice, "GC_WATCHDOG_REASON=" + r.Reason,
-		"GC_WATCHDOG_HEALTHY_AGENTS=" + numeral(r.Healthy), "GC_WATCHDOG_UNHEALTHY_AGENTS=" +
-			numeral(r.Unhealthy),
+		"GC_WATCHDOG_HEALTHY_AGENTS=" + formatNumber(r.Healthy), "GC_WATCHDOG_UNHEALTHY_AGENTS=" +
+			formatNumber(r.Unhealthy),
 	}
 	return s
 }
 
-// numeral formats a number, or returns "" if it is unknown.
-func numeral(n *int) string {
+// formatNumber formats a number, or returns "" if it is unknown.
+func formatNumber(n *int) string {
 	if n == nil {
 		return ""
 	}
@@ -209,7 +209,7 @@ func (wd *Watchdogs) Decide(now time.Time, id uint64, c city.Decide) {
 			Message: "triage " + by + " judges again"}, nil)
 	}
 	msg := fmt.Sprintf("watchdog %s: %s", t.want.Name, c.Decision)
-	j := judge{by: by, took: now.Sub(b.at), beat: b}
+	j := judgement{by: by, took: now.Sub(b.at), beat: b}
 	if c.Decision != city.RemedyNothing {
 		wd.record(t, events.Event{Type: events.WatchdogTriaged, Actor: by,
 			Message: fmt.Sprintf("%s: %s", c.Decision, reason)},
