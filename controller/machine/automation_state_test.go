@@ -20,7 +20,7 @@ func TestRunRecordsReplaceAutomationState(t *testing.T) {
 	if err := w.automate([]string{"a", "gate=event", "on=job.done"}); err != nil {
 		t.Fatal(err)
 	}
-	w.m.runs.Forgotten = "the file is damaged"
+	w.m.runs.StateNotRead = "the file is damaged"
 	w.declare("x")
 	w.advance(time.Second)
 	for range 9 {
@@ -57,7 +57,7 @@ func TestTheEndOfEventsIsNoticed(t *testing.T) {
 	w.declare("x")
 	w.advance(time.Second)
 	w.floor.types = nil // no events are delivered
-	w.Step(effect.SubscriptionEnded{Subscription: w.m.runs.FeedID, Err: errors.New("too many open files")})
+	w.Step(effect.SubscriptionEnded{Subscription: w.m.runs.SubscriptionID, Err: errors.New("too many open files")})
 	w.emit("job.done")
 	degraded := func() string { return strings.Join(w.m.Snapshot(w.now).Degraded, "\n") }
 	if want := "events for automations cannot be read: too many open files"; degraded() != want {

@@ -97,7 +97,7 @@ func (cs *cityStop) noteWaits() {
 
 func (cs *cityStop) awaited() []string {
 	var out []string
-	for _, name := range cs.m.runs.Going() {
+	for _, name := range cs.m.runs.ActiveNames() {
 		out = append(out, "the run of "+name+" is ending")
 	}
 	if records := cs.m.runs.Closing(); records > 0 {

@@ -222,10 +222,10 @@ func (w *world) worked() {
 	}
 	if len(rs.Current)+len(rs.FireWaiters)+len(rs.Queued)+len(rs.OpenRecords) > 0 ||
 		rs.SavedRev != rs.Schedule.Rev() ||
-		rs.Unsaved+rs.Unopened+rs.Unread != "" {
+		rs.StateNotSaved+rs.RecordNotCreated+rs.FoldersNotRead != "" {
 		w.breaks("L7: something of automations is left: %v %v %v %v, %d of %d remembered, %q %q",
 			rs.Current, rs.FireWaiters, rs.Queued, rs.OpenRecords, rs.SavedRev,
-			rs.Schedule.Rev(), rs.Unsaved, rs.Unopened)
+			rs.Schedule.Rev(), rs.StateNotSaved, rs.RecordNotCreated)
 	}
 	w.unfired()
 	for id, b := range w.floor.beads {

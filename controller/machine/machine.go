@@ -191,7 +191,7 @@ func (m *Machine) takeRun(now time.Time, in effect.Input) bool {
 	case effect.EventsReceived:
 		m.runs.EventsReceived(now, in)
 	case effect.SubscriptionEnded:
-		m.runs.FeedEnded(in)
+		m.runs.SubscriptionEnded(in)
 	case effect.ConditionChecked:
 		m.runs.Checked(now, in)
 	case effect.RunOpened:

@@ -210,10 +210,10 @@ func (w *world) begins(f effect.Run) {
 		w.breaks("%d runs go at once", len(w.floor.going)+1)
 	}
 	var kept map[string]automation.Memory
-	if err := json.Unmarshal(w.floor.memory, &kept); err != nil && w.m.runs.Unsaved == "" {
+	if err := json.Unmarshal(w.floor.memory, &kept); err != nil && w.m.runs.StateNotSaved == "" {
 		w.breaks("L4: %s begins, and nothing is remembered: %v", name, err)
 	}
-	if m := kept[name]; w.m.runs.Unsaved == "" && (!m.Open || m.Cursor < f.Run.Until) {
+	if m := kept[name]; w.m.runs.StateNotSaved == "" && (!m.Open || m.Cursor < f.Run.Until) {
 		w.breaks("L4: %s begins, and that is not on the disk: %+v", name, m)
 	}
 }

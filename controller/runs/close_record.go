@@ -40,13 +40,13 @@ func (rs *Runs) Closed(now time.Time, in effect.RunClosed) {
 	if in.Err == nil || forgone {
 		delete(rs.OpenRecords, in.Bead)
 		if rs.retryClose(); len(rs.OpenRecords) == 0 {
-			rs.out.Note(&rs.Unclosed, "")
+			rs.out.Note(&rs.RecordNotClosed, "")
 		}
 		return
 	}
 	f.Failed = true
 	rs.OpenRecords[in.Bead] = f
-	rs.out.Lose(&rs.Unclosed, "the record of a run cannot be closed", in.Err)
+	rs.out.Lose(&rs.RecordNotClosed, "the record of a run cannot be closed", in.Err)
 }
 
 // IsClosing reports whether the first attempt to close the record of an automation's last run is in flight. The

@@ -21,44 +21,44 @@ func (rs *Runs) subscribe() {
 		}
 	}
 	slices.Sort(on)
-	if slices.Equal(on, rs.fedTypes) && from >= rs.fedTo {
+	if slices.Equal(on, rs.subscribedTypes) && from >= rs.handledSeq {
 		return
 	}
-	rs.fedTypes, rs.fedTo = on, from
-	rs.FeedID++
-	rs.out.Do(effect.Subscribe{ID: rs.FeedID, After: from, Types: on})
+	rs.subscribedTypes, rs.handledSeq = on, from
+	rs.SubscriptionID++
+	rs.out.Do(effect.Subscribe{ID: rs.SubscriptionID, After: from, Types: on})
 }
 
-// FeedEnded handles the end of the subscription. The next patrol subscribes again, starting after the last handled
+// SubscriptionEnded handles the end of the subscription. The next patrol subscribes again, starting after the last handled
 // event.
-func (rs *Runs) FeedEnded(in effect.SubscriptionEnded) {
-	if in.Subscription != rs.FeedID {
+func (rs *Runs) SubscriptionEnded(in effect.SubscriptionEnded) {
+	if in.Subscription != rs.SubscriptionID {
 		return
 	}
-	rs.feedLost = true
-	rs.out.Note(&rs.Unfed, "events for automations cannot be read: "+in.Err.Error())
+	rs.subscriptionLost = true
+	rs.out.Note(&rs.NoEvents, "events for automations cannot be read: "+in.Err.Error())
 }
 
 // resubscribe subscribes again if the subscription has ended. It clears the problem when a subscription has lasted
 // from one patrol to the next.
 func (rs *Runs) resubscribe() {
-	if !rs.feedLost {
-		rs.out.Note(&rs.Unfed, "")
+	if !rs.subscriptionLost {
+		rs.out.Note(&rs.NoEvents, "")
 		return
 	}
-	rs.feedLost, rs.fedTypes = false, nil
+	rs.subscriptionLost, rs.subscribedTypes = false, nil
 	rs.subscribe()
 }
 
 // EventsReceived handles events that automations wait for.
 func (rs *Runs) EventsReceived(now time.Time, in effect.EventsReceived) {
 	// events of an earlier subscription would be out of order
-	if in.Subscription != rs.FeedID {
+	if in.Subscription != rs.SubscriptionID {
 		return
 	}
 	for _, e := range in.Events {
 		rs.Schedule.See(e)
-		rs.fedTo = max(rs.fedTo, e.Seq)
+		rs.handledSeq = max(rs.handledSeq, e.Seq)
 	}
 	rs.Advance(now)
 }

@@ -37,7 +37,7 @@ func (rs *Runs) Fire(now time.Time, id uint64, c city.Fire) {
 		rs.out.Refuse(id, err.Code, err.Message)
 		return
 	}
-	if (!rs.known || !rs.RecordsRead) && rs.Unswept == "" && rs.city.StoreProblem() == "" &&
+	if (!rs.known || !rs.RecordsRead) && rs.RecordsNotRead == "" && rs.city.StoreProblem() == "" &&
 		rs.city.Running() &&
 		rs.city.Configuration() != nil && !rs.city.Configuration().NoWork {
 		rs.earlyFires = append(rs.earlyFires, earlyFire{id, c})
@@ -155,7 +155,7 @@ func (rs *Runs) Stop() {
 	}
 	clear(rs.FireWaiters)
 	for _, f := range rs.Queued { // these runs have a record but have not started
-		rs.neverBegun(f.Run.Definition.Scoped())
+		rs.endUnstarted(f.Run.Definition.Scoped())
 	}
 	rs.Queued = nil
 	if len(rs.Current) > 0 {
@@ -163,8 +163,8 @@ func (rs *Runs) Stop() {
 	}
 }
 
-// neverBegun ends a run that has a record but had not started when the city was stopped.
-func (rs *Runs) neverBegun(name string) {
+// endUnstarted ends a run that has a record but had not started when the city was stopped.
+func (rs *Runs) endUnstarted(name string) {
 	if run := rs.Current[name]; run != nil {
 		done := *run
 		done.Outcome, done.Error = string(automation.Interrupted),

@@ -40,7 +40,7 @@ func (rs *Runs) Scanned(now time.Time, in effect.Scanned) {
 	if in.Away {
 		return
 	}
-	rs.out.Note(&rs.Unread, in.Trouble)
+	rs.out.Note(&rs.FoldersNotRead, in.Trouble)
 	if rs.known && rs.catalog.Revision == in.Catalog.Revision {
 		return
 	}
@@ -82,11 +82,11 @@ func (rs *Runs) RunsSwept(now time.Time, in effect.RunsSwept) {
 	rs.sweeping = false
 	rs.recordInherited(&in)
 	if in.Err != nil { // the next patrol tries again
-		rs.out.Lose(&rs.Unswept, "work cannot be read", in.Err)
+		rs.out.Lose(&rs.RecordsNotRead, "work cannot be read", in.Err)
 		rs.fireEarly(now)
 		return
 	}
-	rs.out.Note(&rs.Unswept, "")
+	rs.out.Note(&rs.RecordsNotRead, "")
 	if in.Unclosable != "" {
 		rs.out.Note(&rs.Unclosable, "some records of ended runs cannot be closed; see `gcity "+
 			"bead show`: "+in.Unclosable)
@@ -165,7 +165,7 @@ func (rs *Runs) Opened(now time.Time, in effect.RunOpened) {
 		delete(rs.Current, name)
 		rs.Schedule.Unopened(name, in.Err.Error(), now)
 		rs.strayCheck = now.Add(StrayWait)
-		rs.out.Lose(&rs.Unopened, "records of runs cannot be created, so automations do not run",
+		rs.out.Lose(&rs.RecordNotCreated, "records of runs cannot be created, so automations do not run",
 			in.Err)
 		for _, id := range rs.FireWaiters[name] {
 			rs.out.Refuse(id, city.Unavailable,
@@ -175,7 +175,7 @@ func (rs *Runs) Opened(now time.Time, in effect.RunOpened) {
 		delete(rs.FireWaiters, name)
 		return
 	}
-	rs.out.Note(&rs.Unopened, "")
+	rs.out.Note(&rs.RecordNotCreated, "")
 	run := city.RunOf(in.Bead)
 	rs.Current[name], rs.Last[name], rs.Depths[run.ID] = &run, &run, in.Run.Depth
 	rs.Schedule.Opened(name, now)
@@ -189,7 +189,7 @@ func (rs *Runs) Opened(now time.Time, in effect.RunOpened) {
 	delete(rs.FireWaiters, name)
 	rs.record(effect.CloseRun{Run: run, Kind: events.AutomationFired, Msg: run.Reason}, answers...)
 	if !rs.city.Running() {
-		rs.neverBegun(name)
+		rs.endUnstarted(name)
 		return
 	}
 	rs.Queued = append(rs.Queued, effect.Run{In: rs.city.Configuration().Source, Run: in.Run,
@@ -273,7 +273,7 @@ func (rs *Runs) Patrol(now time.Time) {
 	}
 	// the state has been saved again, and users had time to see the problem
 	if rs.SavedRev > 0 && now.Sub(rs.firstPatrol) > forgotShown {
-		rs.out.Note(&rs.Forgotten, "")
+		rs.out.Note(&rs.StateNotRead, "")
 		rs.out.Note(&rs.Unclosable, "")
 	}
 	rs.Scan()

@@ -32,10 +32,10 @@ type Runs struct {
 	sweeping         bool // a SweepRuns is in flight
 	Scanning, rescan bool
 
-	FeedID   uint64   // ID of the latest Subscribe effect
-	fedTo    uint64   // sequence number of the latest event that was handled
-	fedTypes []string // types of events in the subscription
-	feedLost bool     // the subscription has ended, and the next patrol subscribes again
+	SubscriptionID   uint64   // ID of the latest Subscribe effect
+	handledSeq       uint64   // sequence number of the latest event that was handled
+	subscribedTypes  []string // types of events in the subscription
+	subscriptionLost bool     // the subscription has ended, and the next patrol subscribes again
 
 	Current map[string]*city.Run // active runs by scoped name; ID "" = the record is being created
 	Last    map[string]*city.Run // newest run of each automation
@@ -57,14 +57,14 @@ type Runs struct {
 
 // Problems contains the problems of a city's automations. An empty field means no problem.
 type Problems struct {
-	Forgotten  string // reason why the saved state could not be read
-	Unread     string // reason why folders of automations cannot be read
-	Unswept    string // reason why the records of earlier runs cannot be read
-	Unclosable string // records that can never be closed, with the reasons
-	Unfed      string // reason why automations receive no events
-	Unopened   string // reason why records of runs cannot be created
-	Unclosed   string // reason why records of runs cannot be closed
-	Unsaved    string // reason why the state cannot be saved
+	StateNotRead     string // reason why the saved state could not be read
+	FoldersNotRead   string // reason why folders of automations cannot be read
+	RecordsNotRead   string // reason why the records of earlier runs cannot be read
+	Unclosable       string // records that can never be closed, with the reasons
+	NoEvents         string // reason why automations receive no events
+	RecordNotCreated string // reason why records of runs cannot be created
+	RecordNotClosed  string // reason why records of runs cannot be closed
+	StateNotSaved    string // reason why the state cannot be saved
 }
 
 // City is the view of the city that Runs uses.
@@ -96,7 +96,7 @@ func New(c City, out *step.Output) Runs {
 
 // Inherit sets the state that the previous controller saved, or the reason why it cannot be read.
 func (rs *Runs) Inherit(state map[string]automation.Memory, problem string) {
-	rs.Forgotten = problem
+	rs.StateNotRead = problem
 	if state != nil {
 		rs.Inherited = state
 	}
@@ -116,8 +116,8 @@ func (rs *Runs) Next(now time.Time) time.Time {
 	return rs.Schedule.Next(now)
 }
 
-// Going returns the names of automations with an active run, sorted.
-func (rs *Runs) Going() []string { return slices.Sorted(maps.Keys(rs.Current)) }
+// ActiveNames returns the names of automations with an active run, sorted.
+func (rs *Runs) ActiveNames() []string { return slices.Sorted(maps.Keys(rs.Current)) }
 
 // Closing returns the number of records that are being closed.
 func (rs *Runs) Closing() (n int) {
@@ -132,8 +132,8 @@ func (rs *Runs) Closing() (n int) {
 // Quiet reports whether no run is active and no closing of a record is in flight.
 func (rs *Runs) Quiet() bool { return len(rs.Current) == 0 && rs.Closing() == 0 }
 
-// Remembered returns the names of automations with saved state, sorted.
-func (rs *Runs) Remembered() []string { return slices.Sorted(maps.Keys(rs.Schedule.Memory())) }
+// SavedNames returns the names of automations with saved state, sorted.
+func (rs *Runs) SavedNames() []string { return slices.Sorted(maps.Keys(rs.Schedule.Memory())) }
 
 // Warnings returns the problems that the last scan found in folders of automations.
 func (rs *Runs) Warnings() toml.Problems { return rs.catalog.Warnings }

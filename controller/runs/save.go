@@ -14,14 +14,14 @@ func (rs *Runs) save() {
 	if rev := rs.Schedule.Rev(); rev != rs.SavedRev && !rs.saving {
 		data, err := json.Marshal(rs.Schedule.Memory())
 		if err != nil {
-			rs.out.Note(&rs.Unsaved, err.Error())
+			rs.out.Note(&rs.StateNotSaved, err.Error())
 			return
 		}
 		rs.saving = true
 		rs.out.Do(effect.SaveAutomations{Rev: rev, Memory: data})
 	}
 	rs.Queued = slices.DeleteFunc(rs.Queued, func(f effect.Run) bool {
-		if f.Memory > rs.SavedRev && (rs.saving || rs.Unsaved == "") {
+		if f.Memory > rs.SavedRev && (rs.saving || rs.StateNotSaved == "") {
 			return false
 		}
 		rs.out.Do(f)
@@ -34,10 +34,10 @@ func (rs *Runs) save() {
 func (rs *Runs) Saved(now time.Time, in effect.AutomationsSaved) {
 	rs.saving = false
 	if in.Err != nil {
-		rs.out.Note(&rs.Unsaved, "the state of automations cannot be saved: "+in.Err.Error())
+		rs.out.Note(&rs.StateNotSaved, "the state of automations cannot be saved: "+in.Err.Error())
 	} else {
 		rs.SavedRev = in.Rev
-		rs.out.Note(&rs.Unsaved, "")
+		rs.out.Note(&rs.StateNotSaved, "")
 		rs.save()
 		return
 	}

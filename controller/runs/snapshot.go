@@ -51,8 +51,8 @@ func (rs *Runs) Snapshot() []city.Automation {
 
 // whyUnknown returns the reason why the records of earlier runs are not known yet.
 func (rs *Runs) whyUnknown() string {
-	if rs.Unswept != "" {
-		return "the records of earlier runs are not known: " + rs.Unswept
+	if rs.RecordsNotRead != "" {
+		return "the records of earlier runs are not known: " + rs.RecordsNotRead
 	}
 	return "the records of earlier runs are being read"
 }

@@ -39,7 +39,7 @@ func (rs *Runs) CheckStrays(now time.Time) {
 // StraysClosed handles the result of a check of open records.
 func (rs *Runs) StraysClosed(now time.Time, in effect.UnclosedRunsClosed) {
 	if in.Err == nil {
-		rs.out.Note(&rs.Unopened, "")
+		rs.out.Note(&rs.RecordNotCreated, "")
 	} else if rs.strayCheck.IsZero() {
 		rs.strayCheck = now.Add(StrayWait)
 	}
