@@ -16,7 +16,7 @@ import (
 type textCity struct{ m *Machine }
 
 func (c textCity) Running() bool { return c.m.ending == running }
-func (c textCity) Look()         { c.m.lists.request() }
+func (c textCity) RequestList()  { c.m.lists.request() }
 
 func (c textCity) Terminal(name string) (t outbox.Terminal) {
 	a := c.m.agents[name]
@@ -36,7 +36,7 @@ func (c textCity) Terminal(name string) (t outbox.Terminal) {
 
 func (c textCity) Unreachable(name string) string {
 	a := c.m.agents[name]
-	if _, never := c.Outlook(name); never || a.phase.Idle() && a.state == city.Failed {
+	if _, never := c.WhyNotTyped(name); never || a.phase.Idle() && a.state == city.Failed {
 		return noSession(a)
 	}
 	return ""
@@ -46,7 +46,7 @@ func noSession(a *record) string {
 	return fmt.Sprintf("agent %s has no session: the agent is %s (%s)", a.name, a.state, a.reason)
 }
 
-func (c textCity) Outlook(name string) (why string, never bool) {
+func (c textCity) WhyNotTyped(name string) (why string, never bool) {
 	a := c.m.agents[name]
 	switch {
 	case c.m.ending != running:

@@ -85,10 +85,10 @@ func (c tierCity) Replace(now time.Time, name, why string) string {
 // Type queues a text for an agent. It returns the ID of the text, or the reason why the text was refused.
 func (c tierCity) Type(now time.Time, name, watchdog, text string) (id uint64, problem string) {
 	a, tx := c.m.agents[name], &c.m.texts
-	if why, never := (textCity{c.m}).Outlook(name); never {
+	if why, never := (textCity{c.m}).WhyNotTyped(name); never {
 		return 0, why
 	}
-	if why := a.out.Room(len(text)); why != "" {
+	if why := a.out.WhyFull(len(text)); why != "" {
 		return 0, why
 	}
 	before := tx.Sent
@@ -96,7 +96,7 @@ func (c tierCity) Type(now time.Time, name, watchdog, text string) (id uint64, p
 		return 0, "the text was refused"
 	}
 	d := a.out.Text(tx.Sent)
-	d.Tier, d.Meant = watchdog, a.sess.life.ID
+	d.Tier, d.ForSession = watchdog, a.sess.life.ID
 	return d.ID, ""
 }
 

@@ -19,29 +19,29 @@ type entry struct {
 }
 
 // Typing returns the number of entries that wait to be typed or are being typed.
-func (b *Outbox) Typing() int { return len(b.line) }
+func (b *Outbox) Typing() int { return len(b.queue) }
 
 // Type queues keys, an interrupt or a clear. Entries are typed in order, one at a time per agent.
 func (tx *Texts) Type(id uint64, b *Outbox, cmd city.Command) {
-	if len(b.line) >= maxTyping {
+	if len(b.queue) >= maxTyping {
 		tx.out.Refuse(id, city.Unavailable,
 			fmt.Sprintf("agent %s already has %d entries waiting to be typed; try again later",
-				b.Agent, len(b.line)))
+				b.Agent, len(b.queue)))
 		return
 	}
 	tx.enqueue(b, entry{id: id, cmd: cmd})
 }
 
 func (tx *Texts) enqueue(b *Outbox, t entry) {
-	b.line = append(b.line, t)
-	if len(b.line) == 1 {
+	b.queue = append(b.queue, t)
+	if len(b.queue) == 1 {
 		tx.beginTyping(b)
 	}
 }
 
 // beginTyping sends the first entry to the terminal.
 func (tx *Texts) beginTyping(b *Outbox) {
-	t, at := b.line[0], tx.city.Terminal(b.Agent)
+	t, at := b.queue[0], tx.city.Terminal(b.Agent)
 	if t.text == nil {
 		tx.out.Do(effect.Type{Agent: b.Agent, Session: at.Session, Cmd: t.cmd})
 		return
@@ -54,12 +54,12 @@ func (tx *Texts) beginTyping(b *Outbox) {
 
 // typedNext removes the entry that the terminal has completed, and sends the next one.
 func (tx *Texts) typedNext(b *Outbox) (t entry, ok bool) {
-	if b == nil || len(b.line) == 0 {
+	if b == nil || len(b.queue) == 0 {
 		return t, false
 	}
-	t = b.line[0]
-	b.line = slices.Delete(b.line, 0, 1)
-	if len(b.line) > 0 {
+	t = b.queue[0]
+	b.queue = slices.Delete(b.queue, 0, 1)
+	if len(b.queue) > 0 {
 		tx.beginTyping(b)
 	}
 	return t, true
@@ -88,11 +88,11 @@ func (tx *Texts) Typed(b *Outbox, in effect.Typed) {
 
 // Refuse refuses the commands of all entries. The first entry stays in the queue, because it is in flight (L1).
 func (tx *Texts) Refuse(b *Outbox, code city.Code, msg string) {
-	for i := range b.line {
-		if t := &b.line[i]; t.id != 0 {
+	for i := range b.queue {
+		if t := &b.queue[i]; t.id != 0 {
 			tx.out.Refuse(t.id, code, msg)
 			t.id = 0
 		}
 	}
-	b.line = b.line[:min(1, len(b.line))]
+	b.queue = b.queue[:min(1, len(b.queue))]
 }

@@ -12,16 +12,16 @@ import (
 
 // Outbox is the queue of texts and keys for the terminal of one agent.
 type Outbox struct {
-	Agent   string
-	line    []entry     // oldest first; the first entry is in flight
-	listed  bool        // Texts.mail contains the outbox
-	Waiting []*Delivery // in the order in which they will be typed
-	Current *Delivery   // text in the queue of the terminal, or being typed; nil = none
-	Over    []*Delivery // finished texts, the newest last
+	Agent    string
+	queue    []entry     // oldest first; the first entry is in flight
+	listed   bool        // Texts.mail contains the outbox
+	Waiting  []*Delivery // in the order in which they will be typed
+	Current  *Delivery   // text in the queue of the terminal, or being typed; nil = none
+	Finished []*Delivery // finished texts, the newest last
 	// time of the next attempt to type texts; an urgent text waits for it only if the text was refused before
-	Again time.Time
+	NextAttempt time.Time
 	// time since which a draft or a user's typing has delayed texts; zero = no delay
-	Disturbed time.Time
+	DelayedSince time.Time
 }
 
 // Delivery is a text for an agent.
@@ -35,18 +35,18 @@ type Delivery struct {
 	Stage        city.Stage
 	Why          string
 	Since        time.Time // start of the current stage
-	Came         time.Time
+	QueuedAt     time.Time
 
-	Asker    uint64    // ID of the command that waits for a report; 0 = already answered
+	ReportTo uint64    // ID of the command that waits for a report; 0 = already answered
 	AnswerBy time.Time // latest time of the answer to that command
 
-	Tier     string  // the watchdog that sent the text; "" = a user sent it
-	Meant    string  // ID of the session that the watchdog's text is meant for
-	Obsolete string  // reason why the watchdog no longer needs the text; "" = the text is needed
-	Takers   []Taker // commands that try to cancel the text while it is being typed
-	Life     string  // ID of the session that the text was typed into
-	Output   uint64  // number of bytes that the session had printed at that time
-	Looks    int     // number of checks for output since then
+	Tier         string     // the watchdog that sent the text; "" = a user sent it
+	ForSession   string     // ID of the session that the watchdog's text is meant for
+	Obsolete     string     // reason why the watchdog no longer needs the text; "" = the text is needed
+	Cancelers    []Canceler // commands that try to cancel the text while it is being typed
+	Life         string     // ID of the session that the text was typed into
+	Output       uint64     // number of bytes that the session had printed at that time
+	OutputChecks int        // number of checks for output since then
 }
 
 func (d *Delivery) Draw() city.Send {
@@ -76,7 +76,7 @@ func (d *Delivery) String() string {
 
 // All returns the texts in this order: finished, current, queued.
 func (b *Outbox) All() []*Delivery {
-	all := slices.Clone(b.Over)
+	all := slices.Clone(b.Finished)
 	if b.Current != nil {
 		all = append(all, b.Current)
 	}
@@ -100,8 +100,8 @@ func (b *Outbox) Queue(d *Delivery, back bool) {
 	b.Waiting = slices.Insert(b.Waiting, at, d)
 }
 
-// Room returns the reason why the outbox has no room for another text, or "" if there is room.
-func (b *Outbox) Room(size int) string {
+// WhyFull returns the reason why the outbox has no room for another text, or "" if there is room.
+func (b *Outbox) WhyFull(size int) string {
 	n, bytes := len(b.Waiting), size
 	if b.Current != nil {
 		n++
@@ -122,20 +122,20 @@ func (b *Outbox) Room(size int) string {
 	return ""
 }
 
-// Taker is a command that cancels N queued texts and also the text that is being typed.
-type Taker struct {
+// Canceler is a command that cancels N queued texts and also the text that is being typed.
+type Canceler struct {
 	ID uint64
 	N  int
 }
 
-func (t Taker) Receipt(agent string, n int) effect.Answer {
+func (t Canceler) Receipt(agent string, n int) effect.Answer {
 	return effect.Answer{ID: t.ID, Receipt: city.Receipt{
 		Message: fmt.Sprintf("canceled queued texts for agent %s: %d", agent, t.N+n)}}
 }
 
-// MeantFor returns the reason why a watchdog's text does not fit the current session, or "" if it does.
-func (d *Delivery) MeantFor(life string) string {
-	if d.Meant != "" && d.Meant != life {
+// WhyOtherSession returns the reason why a watchdog's text does not fit the current session, or "" if it does.
+func (d *Delivery) WhyOtherSession(life string) string {
+	if d.ForSession != "" && d.ForSession != life {
 		return "the session that it was meant for has ended"
 	}
 	return ""
@@ -143,10 +143,10 @@ func (d *Delivery) MeantFor(life string) string {
 
 // DraftEnd returns the time at which a text that drafts delay is dropped.
 func (d *Delivery) DraftEnd(b *Outbox, limit time.Duration) time.Time {
-	if d.Came.After(b.Disturbed) {
-		return d.Came.Add(limit)
+	if d.QueuedAt.After(b.DelayedSince) {
+		return d.QueuedAt.Add(limit)
 	}
-	return b.Disturbed.Add(limit)
+	return b.DelayedSince.Add(limit)
 }
 
 // Text returns the text with this ID, or nil.

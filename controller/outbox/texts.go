@@ -18,12 +18,12 @@ import (
 // City is the view of the city that the delivery of texts uses.
 type City interface {
 	Running() bool // the city is not being stopped
-	// Outlook returns the reason why nothing can be typed into an agent now, or "". never is true if waiting is
+	// WhyNotTyped returns the reason why nothing can be typed into an agent now, or "". never is true if waiting is
 	// useless.
-	Outlook(agent string) (why string, never bool)
+	WhyNotTyped(agent string) (why string, never bool)
 	Unreachable(agent string) string // reason why no text can be queued for an agent, or ""
 	Terminal(agent string) Terminal
-	Look() // requests a list of all sessions
+	RequestList() // requests a list of all sessions
 	Record(agent string, e events.Event, answers ...effect.Answer)
 	Typed(d *Delivery) // the text was typed or dropped
 }
@@ -41,9 +41,9 @@ type Texts struct {
 	city City
 	out  *step.Output
 
-	mail    []*Outbox         // outboxes with texts, sorted by agent
-	Sent    uint64            // ID of the newest text
-	blocked map[string]string // reason why texts cannot be typed, by provider
+	outboxes []*Outbox         // outboxes with texts, sorted by agent
+	Sent     uint64            // ID of the newest text
+	blocked  map[string]string // reason why texts cannot be typed, by provider
 }
 
 // New returns a Texts without texts. Effects are added to out.
@@ -60,7 +60,7 @@ const (
 	draftLimit  = 10 * time.Minute // maximum wait of a text behind a user's draft
 	sendLimit   = time.Hour        // maximum wait of any other text
 	SendShown   = time.Minute      // time for which a finished text is shown
-	maxSendOver = 5                // number of finished texts that are shown
+	maxFinished = 5                // number of finished texts that are shown
 )
 
 // outputChecks contains the times after the submission of a text at which its session's output is checked. Later
@@ -79,12 +79,12 @@ func (tx *Texts) Nudge(now time.Time, id uint64, b *Outbox, c city.Nudge) {
 		return
 	}
 	if !b.listed {
-		at, _ := slices.BinarySearchFunc(tx.mail, b.Agent, func(b *Outbox, name string) int {
+		at, _ := slices.BinarySearchFunc(tx.outboxes, b.Agent, func(b *Outbox, name string) int {
 			return strings.Compare(b.Agent, name)
 		})
-		tx.mail, b.listed = slices.Insert(tx.mail, at, b), true
+		tx.outboxes, b.listed = slices.Insert(tx.outboxes, at, b), true
 	}
-	if why := b.Room(len(c.Text)); why != "" {
+	if why := b.WhyFull(len(c.Text)); why != "" {
 		tx.out.Refuse(id, city.Unavailable, why)
 		return
 	}
@@ -92,7 +92,7 @@ func (tx *Texts) Nudge(now time.Time, id uint64, b *Outbox, c city.Nudge) {
 	d := &Delivery{
 		ID: tx.Sent, Text: c.Text, Lines: 1 + strings.Count(strings.TrimSuffix(c.Text, "\n"), "\n"),
 		Bytes: len(c.Text), Now: c.Now,
-		Stage: city.Queued, Why: "waiting for its turn", Since: now, Came: now, Asker: id,
+		Stage: city.Queued, Why: "waiting for its turn", Since: now, QueuedAt: now, ReportTo: id,
 		AnswerBy: now.Add(SendAnswer),
 	}
 	d.First, _, _ = strings.Cut(c.Text, "\n")
@@ -107,38 +107,38 @@ func (tx *Texts) Nudge(now time.Time, id uint64, b *Outbox, c city.Nudge) {
 // Deliver advances the texts of all agents: it types them, drops them, and answers commands that have waited long
 // enough. It depends only on the current facts.
 func (tx *Texts) Deliver(now time.Time) {
-	for _, b := range tx.mail {
+	for _, b := range tx.outboxes {
 		tx.deliverTo(now, b)
 	}
-	tx.mail = slices.DeleteFunc(tx.mail, func(b *Outbox) bool {
-		b.listed = b.Current != nil || len(b.Waiting)+len(b.Over) > 0
+	tx.outboxes = slices.DeleteFunc(tx.outboxes, func(b *Outbox) bool {
+		b.listed = b.Current != nil || len(b.Waiting)+len(b.Finished) > 0
 		if !b.listed {
-			b.Again, b.Disturbed = time.Time{}, time.Time{}
+			b.NextAttempt, b.DelayedSince = time.Time{}, time.Time{}
 		}
 		return !b.listed
 	})
 }
 
 func (tx *Texts) deliverTo(now time.Time, b *Outbox) {
-	b.Over = slices.DeleteFunc(b.Over, func(d *Delivery) bool {
+	b.Finished = slices.DeleteFunc(b.Finished, func(d *Delivery) bool {
 		old := !now.Before(d.Since.Add(SendShown))
 		tx.out.Changed = tx.out.Changed || old
 		return old
 	})
 	tx.checkOutput(now, b)
 	if len(b.Waiting) > 0 {
-		why, never := tx.city.Outlook(b.Agent)
+		why, never := tx.city.WhyNotTyped(b.Agent)
 		switch {
 		case never:
 			tx.giveUpAll(now, b, tx.codeOf(), why)
 		case why != "":
-			b.Again, b.Disturbed = time.Time{}, time.Time{}
+			b.NextAttempt, b.DelayedSince = time.Time{}, time.Time{}
 			tx.holdBack(b, why)
-		case b.Current != nil || len(b.line) > 0: // the terminal is busy; a later step continues
-		case b.Waiting[0].MeantFor(tx.city.Terminal(b.Agent).Life) != "":
+		case b.Current != nil || len(b.queue) > 0: // the terminal is busy; a later step continues
+		case b.Waiting[0].WhyOtherSession(tx.city.Terminal(b.Agent).Life) != "":
 			tx.TakeBack(now, b, b.Waiting[0],
-				b.Waiting[0].MeantFor(tx.city.Terminal(b.Agent).Life))
-		case !now.Before(b.Again) || b.Waiting[0].Now && !b.Waiting[0].Held:
+				b.Waiting[0].WhyOtherSession(tx.city.Terminal(b.Agent).Life))
+		case !now.Before(b.NextAttempt) || b.Waiting[0].Now && !b.Waiting[0].Held:
 			tx.typeText(now, b)
 		}
 	}
@@ -149,9 +149,9 @@ func (tx *Texts) deliverTo(now time.Time, b *Outbox) {
 // report answers commands that have waited long enough, although their text is not typed yet.
 func (tx *Texts) report(now time.Time, b *Outbox) {
 	for _, d := range b.All() {
-		if d.Asker != 0 && !now.Before(d.AnswerBy) {
-			tx.out.Do(effect.Reply{Answer: effect.Answer{ID: d.Asker, Receipt: receipt(b, d)}})
-			d.Asker = 0
+		if d.ReportTo != 0 && !now.Before(d.AnswerBy) {
+			tx.out.Do(effect.Reply{Answer: effect.Answer{ID: d.ReportTo, Receipt: receipt(b, d)}})
+			d.ReportTo = 0
 		}
 	}
 }
@@ -192,10 +192,10 @@ func (tx *Texts) holdBack(b *Outbox, why string) {
 func (tx *Texts) expire(now time.Time, b *Outbox) {
 	for _, d := range slices.Clone(b.Waiting) {
 		switch {
-		case !d.Now && !b.Disturbed.IsZero() && !now.Before(d.DraftEnd(b, draftLimit)):
+		case !d.Now && !b.DelayedSince.IsZero() && !now.Before(d.DraftEnd(b, draftLimit)):
 			tx.giveUp(now, b, d, dropped{city.Conflict,
 				fmt.Sprintf("%s, for %s", d.Why, draftLimit), effect.ActorController})
-		case !now.Before(d.Came.Add(sendLimit)):
+		case !now.Before(d.QueuedAt.Add(sendLimit)):
 			tx.giveUp(now, b, d, dropped{city.Conflict,
 				fmt.Sprintf("the text could not be typed within %s: %s", sendLimit, d.Why),
 				effect.ActorController})
@@ -232,10 +232,10 @@ func (tx *Texts) Delivered(now time.Time, b *Outbox, in effect.Sent) {
 			in.Err.Error(), effect.ActorController})
 	case in.Held != "":
 		if !d.Held {
-			d.Held, d.Stage, d.Since = true, city.Queued, d.Came
+			d.Held, d.Stage, d.Since = true, city.Queued, d.QueuedAt
 		}
-		if len(d.Takers) > 0 {
-			tx.giveUp(now, b, d, byHand())
+		if len(d.Cancelers) > 0 {
+			tx.giveUp(now, b, d, canceledByUser())
 			return
 		}
 		if d.Obsolete != "" {
@@ -243,21 +243,21 @@ func (tx *Texts) Delivered(now time.Time, b *Outbox, in effect.Sent) {
 			return
 		}
 		b.Queue(d, true)
-		b.Again = now.Add(in.Wait)
-		if in.Disturbed && b.Disturbed.IsZero() {
-			b.Disturbed = now
+		b.NextAttempt = now.Add(in.Wait)
+		if in.Disturbed && b.DelayedSince.IsZero() {
+			b.DelayedSince = now
 		}
 		tx.holdBack(b, in.Held)
 	default:
-		b.Again, b.Disturbed = time.Time{}, time.Time{}
+		b.NextAttempt, b.DelayedSince = time.Time{}, time.Time{}
 		delete(tx.blocked, tx.city.Terminal(b.Agent).Provider)
 		d.Stage, d.Why, d.Since, d.Output, d.Text = city.Submitted, "", now, in.Output, ""
-		tx.keepOver(b, d)
+		tx.keepFinished(b, d)
 		tx.tooLate(b, d)
 		var answers []effect.Answer
-		if d.Asker != 0 {
-			answers = []effect.Answer{{ID: d.Asker, Receipt: receipt(b, d)}}
-			d.Asker = 0
+		if d.ReportTo != 0 {
+			answers = []effect.Answer{{ID: d.ReportTo, Receipt: receipt(b, d)}}
+			d.ReportTo = 0
 		}
 		tx.city.Record(b.Agent, events.Event{Type: events.AgentNudged, Actor: d.Sender(),
 			Message: d.String() + " was typed and submitted", Payload: step.Payload(d.Payload())},
@@ -266,30 +266,30 @@ func (tx *Texts) Delivered(now time.Time, b *Outbox, in effect.Sent) {
 	}
 }
 
-func (tx *Texts) keepOver(b *Outbox, d *Delivery) {
-	if len(b.Over) == maxSendOver {
-		b.Over = slices.Delete(b.Over, 0, 1)
+func (tx *Texts) keepFinished(b *Outbox, d *Delivery) {
+	if len(b.Finished) == maxFinished {
+		b.Finished = slices.Delete(b.Finished, 0, 1)
 	}
-	b.Over = append(b.Over, d)
+	b.Finished = append(b.Finished, d)
 }
 
 // checkOutput checks a few times after the submission of a text whether the agent has printed something.
 func (tx *Texts) checkOutput(now time.Time, b *Outbox) {
-	for _, d := range b.Over {
-		if d.Stage != city.Submitted || d.Looks > len(outputChecks) {
+	for _, d := range b.Finished {
+		if d.Stage != city.Submitted || d.OutputChecks > len(outputChecks) {
 			continue
 		}
 		at := tx.city.Terminal(b.Agent)
 		switch {
 		case !at.Alive || at.Life != d.Life || d.Output == math.MaxUint64:
 			// the session has ended, or the provider does not count output
-			d.Looks = len(outputChecks) + 1
+			d.OutputChecks = len(outputChecks) + 1
 		case at.Output > d.Output:
 			d.Stage, d.Since, tx.out.Changed = city.Acknowledged, now, true
-		case d.Looks == len(outputChecks):
-		case !now.Before(d.Since.Add(outputChecks[d.Looks])):
-			d.Looks++
-			tx.city.Look()
+		case d.OutputChecks == len(outputChecks):
+		case !now.Before(d.Since.Add(outputChecks[d.OutputChecks])):
+			d.OutputChecks++
+			tx.city.RequestList()
 		}
 	}
 }
@@ -309,17 +309,17 @@ func (tx *Texts) giveUp(now time.Time, b *Outbox, d *Delivery, g dropped,
 		b.Current = nil
 	}
 	d.Stage, d.Why, d.Since, d.Text = city.GivenUp, g.why, now, ""
-	tx.keepOver(b, d)
+	tx.keepFinished(b, d)
 	tx.out.Changed = true
-	for _, t := range d.Takers {
+	for _, t := range d.Cancelers {
 		answers = append(answers, t.Receipt(b.Agent, 1))
 	}
-	d.Takers = nil
-	if d.Asker != 0 {
-		answers = append(answers, effect.Answer{ID: d.Asker,
+	d.Cancelers = nil
+	if d.ReportTo != 0 {
+		answers = append(answers, effect.Answer{ID: d.ReportTo,
 			Err: &city.Error{Code: g.code, Message: fmt.Sprintf(
 				"the text for agent %s was dropped: %s", b.Agent, g.why)}})
-		d.Asker = 0
+		d.ReportTo = 0
 	}
 	tx.city.Record(b.Agent, events.Event{Type: events.AgentNudgeDropped, Actor: g.actor,
 		Message: d.String() + " was dropped: " + g.why, Payload: step.Payload(d.Payload())},
@@ -335,7 +335,7 @@ func (tx *Texts) giveUpAll(now time.Time, b *Outbox, code city.Code, why string)
 
 // GiveUpAll drops all texts when the city stops.
 func (tx *Texts) GiveUpAll(now time.Time) {
-	for _, b := range tx.mail {
+	for _, b := range tx.outboxes {
 		tx.giveUpAll(now, b, city.Unavailable, "the controller has exited")
 		if d := b.Current; d != nil {
 			tx.giveUp(now, b, d, dropped{city.Unavailable,
@@ -353,23 +353,23 @@ func (tx *Texts) Next(now, t time.Time) time.Time {
 			t = at
 		}
 	}
-	for _, b := range tx.mail {
-		for _, d := range b.Over {
+	for _, b := range tx.outboxes {
+		for _, d := range b.Finished {
 			sooner(d.Since.Add(SendShown))
-			if d.Stage == city.Submitted && d.Looks < len(outputChecks) {
-				sooner(d.Since.Add(outputChecks[d.Looks]))
+			if d.Stage == city.Submitted && d.OutputChecks < len(outputChecks) {
+				sooner(d.Since.Add(outputChecks[d.OutputChecks]))
 			}
 		}
-		if b.Current != nil && b.Current.Asker != 0 {
+		if b.Current != nil && b.Current.ReportTo != 0 {
 			sooner(b.Current.AnswerBy)
 		}
 		for _, d := range b.Waiting {
-			sooner(b.Again)
-			sooner(d.Came.Add(sendLimit))
-			if !b.Disturbed.IsZero() && !d.Now {
+			sooner(b.NextAttempt)
+			sooner(d.QueuedAt.Add(sendLimit))
+			if !b.DelayedSince.IsZero() && !d.Now {
 				sooner(d.DraftEnd(b, draftLimit))
 			}
-			if d.Asker != 0 {
+			if d.ReportTo != 0 {
 				sooner(d.AnswerBy)
 			}
 		}

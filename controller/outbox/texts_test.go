@@ -21,13 +21,13 @@ type oneAgentCity struct {
 	over  []string
 }
 
-func (c *oneAgentCity) Running() bool                 { return true }
-func (c *oneAgentCity) Outlook(string) (string, bool) { return c.why, c.never }
-func (c *oneAgentCity) Unreachable(string) string     { return "" }
+func (c *oneAgentCity) Running() bool                     { return true }
+func (c *oneAgentCity) WhyNotTyped(string) (string, bool) { return c.why, c.never }
+func (c *oneAgentCity) Unreachable(string) string         { return "" }
 func (c *oneAgentCity) Terminal(string) Terminal {
 	return Terminal{Session: "s", Life: "1", Alive: true}
 }
-func (c *oneAgentCity) Look()             {}
+func (c *oneAgentCity) RequestList()      {}
 func (c *oneAgentCity) Typed(d *Delivery) { c.over = append(c.over, string(d.Stage)) }
 func (c *oneAgentCity) Record(_ string, e events.Event, _ ...effect.Answer) {
 	c.log = append(c.log, e.Type+": "+e.Message)
@@ -74,8 +74,8 @@ func TestATextWaitsForItsAgent(t *testing.T) {
 		t.Fatalf("did %q when the agent was ready", got)
 	}
 	tx.Delivered(now.Add(time.Minute), b, effect.Sent{ID: 1})
-	if len(c.log) != 1 || !strings.HasPrefix(c.log[0], events.AgentNudged) || len(b.Over) != 1 {
-		t.Errorf("recorded %q, finished %d", c.log, len(b.Over))
+	if len(c.log) != 1 || !strings.HasPrefix(c.log[0], events.AgentNudged) || len(b.Finished) != 1 {
+		t.Errorf("recorded %q, finished %d", c.log, len(b.Finished))
 	}
 }
 
@@ -84,7 +84,7 @@ func TestATextIsGivenUpWithAnEvent(t *testing.T) {
 	for name, end := range map[string]func(*oneAgentCity, *Texts, *Outbox){
 		"never": func(c *oneAgentCity, _ *Texts, _ *Outbox) { c.why, c.never = "it is suspended", true },
 		"expired": func(c *oneAgentCity, _ *Texts, b *Outbox) {
-			c.why, b.Waiting[0].Came = "it is busy", now.Add(-sendLimit)
+			c.why, b.Waiting[0].QueuedAt = "it is busy", now.Add(-sendLimit)
 		},
 		"refused": func(_ *oneAgentCity, tx *Texts, b *Outbox) {
 			tx.Deliver(now)

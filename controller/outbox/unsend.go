@@ -27,17 +27,17 @@ func (tx *Texts) Unsend(now time.Time, id uint64, b *Outbox, c city.Unsend) {
 			return
 		}
 	}
-	t := Taker{ID: id, N: len(back)}
+	t := Canceler{ID: id, N: len(back)}
 	for i, d := range back {
 		var answers []effect.Answer
 		if i == len(back)-1 && going == nil {
 			answers = []effect.Answer{t.Receipt(b.Agent, 0)}
 		}
-		tx.giveUp(now, b, d, byHand(), answers...)
+		tx.giveUp(now, b, d, canceledByUser(), answers...)
 	}
 	switch {
 	case going != nil:
-		going.Takers = append(going.Takers, t)
+		going.Cancelers = append(going.Cancelers, t)
 	case len(back) > 0:
 	case c.ID != 0:
 		tx.out.Refuse(id, city.Conflict, fmt.Sprintf("text %d is not queued for agent %s",
@@ -55,13 +55,13 @@ func (tx *Texts) TakeBack(now time.Time, b *Outbox, d *Delivery, why string) {
 	}
 }
 
-func byHand() dropped {
+func canceledByUser() dropped {
 	return dropped{city.Conflict, "canceled by operator", effect.ActorOperator}
 }
 
 // tooLate answers the commands that tried to cancel a text that has been typed in the meantime.
 func (tx *Texts) tooLate(b *Outbox, d *Delivery) {
-	for _, t := range d.Takers {
+	for _, t := range d.Cancelers {
 		if t.N > 0 {
 			tx.out.Do(effect.Reply{Answer: t.Receipt(b.Agent, 0)})
 			continue
@@ -69,5 +69,5 @@ func (tx *Texts) tooLate(b *Outbox, d *Delivery) {
 		tx.out.Refuse(t.ID, city.Conflict, fmt.Sprintf("text %d for agent %s cannot be "+
 			"canceled: the text has just been typed", d.ID, b.Agent))
 	}
-	d.Takers = nil
+	d.Cancelers = nil
 }

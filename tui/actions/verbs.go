@@ -251,7 +251,7 @@ func there(id string) func(*state.Room, []string) ([]feed.Effect, string) {
 	}
 }
 
-// byHand returns a verb that runs an action as its key does.
+// canceledByUser returns a verb that runs an action as its key does.
 func byHand(id string) func(*state.Room, []string) ([]feed.Effect, string) {
 	return func(m *state.Room, _ []string) ([]feed.Effect, string) {
 		a := m.Keys.ByID(id)
