@@ -223,7 +223,7 @@ func changes(v planInput) []change {
 	stays := map[string]bool{}
 	for name, size := range sizes {
 		maps.Copy(stays, folder.Chosen(folder.Members(v.wants, name), size,
-			func(name string) pool.Standing { return v.standingOf(name, alive) }))
+			func(name string) pool.Candidate { return v.standingOf(name, alive) }))
 	}
 	var out []change
 	for _, w := range v.wants {
@@ -253,9 +253,9 @@ func changes(v planInput) []change {
 
 // standingOf returns the standing of a pool's member. Without a controller the busy members are unknown, so the
 // standing shows only whether the member is alive or leaving.
-func (v planInput) standingOf(name string, alive map[string]session.Status) pool.Standing {
+func (v planInput) standingOf(name string, alive map[string]session.Status) pool.Candidate {
 	st, lives := alive[name]
-	s := pool.Standing{Alive: lives && !st.Drain.Acked, Leaving: st.Drain.On()}
+	s := pool.Candidate{Alive: lives && !st.Drain.Acked, Leaving: st.Drain.On()}
 	if v.running != nil {
 		if g, ok := v.running.Agent(name); ok {
 			s.In, s.Working = g.Drain == nil || g.Drain.By != "pool", g.Task != ""

@@ -9,11 +9,11 @@ import (
 // standings parses one letter per member. "." is not alive and has no work, "w" has work, "a" is alive, "b" is
 // alive and has work, "d" is alive and draining. A capital letter is a wanted member. "-" is a wanted member that
 // is not alive and has no work.
-func standings(text string) []Standing {
-	out := make([]Standing, len(text))
+func standings(text string) []Candidate {
+	out := make([]Candidate, len(text))
 	for i, c := range text {
 		low := strings.ToLower(string(c))
-		out[i] = Standing{In: c == '-' || low != string(c), Alive: low == "a" || low == "b" || low == "d", Leaving: low == "d", Working: low == "w" || low == "b"}
+		out[i] = Candidate{In: c == '-' || low != string(c), Alive: low == "a" || low == "b" || low == "d", Leaving: low == "d", Working: low == "w" || low == "b"}
 	}
 	return out
 }

@@ -39,12 +39,12 @@ func Members(wants []agent.Want, pool string) []agent.Want {
 
 // Chosen returns the members that a pool should have at a given size. standing returns the current state of each
 // possible member.
-func Chosen(of []agent.Want, size int, standing func(name string) pool.Standing) map[string]bool {
+func Chosen(of []agent.Want, size int, standing func(name string) pool.Candidate) map[string]bool {
 	last := 0
 	for _, w := range of {
 		last = max(last, w.Index)
 	}
-	all, out := make([]pool.Standing, last), map[string]bool{}
+	all, out := make([]pool.Candidate, last), map[string]bool{}
 	for _, w := range of {
 		all[w.Index-1] = standing(w.Name)
 	}

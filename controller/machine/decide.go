@@ -115,7 +115,7 @@ func (m *Machine) whyStop(now time.Time, a *record) cause {
 		return cause{kind: causeSuspend, why: a.pool.Want.Suspended.String()}
 	case a.act.intent.kind != causeNone:
 		return a.act.intent
-	case a.unwanted() && !a.phase.Ready() && !m.oneShot && !a.pool.Guessed():
+	case a.unwanted() && !a.phase.Ready() && !m.oneShot && !a.pool.Provisional():
 		return cause{kind: causeDrained, why: a.surplusReason() + "; it was not ready yet"}
 	}
 	return a.policy.ends(now, a)

@@ -51,7 +51,7 @@ func (dr *drains) pending(now time.Time, a *record) {
 		return
 	}
 	switch {
-	case dr.m.oneShot || dr.m.ending != running || !a.phase.Ready() || a.pool.Guessed():
+	case dr.m.oneShot || dr.m.ending != running || !a.phase.Ready() || a.pool.Provisional():
 	case a.pool != nil && a.unwanted() && a.drain.current == nil:
 		dr.drain(now, a, byPool, a.surplusReason())
 	case a.drain.current != nil && a.drain.current.by == byPool && !a.unwanted() &&

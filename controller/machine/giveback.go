@@ -18,7 +18,7 @@ func (wk *work) noteLeaver(a *record) {
 	switch {
 	case !a.unwanted() || wk.m.conf.NoWork || wk.m.oneShot ||
 		wk.m.ending != running:
-	case a.want == nil || a.pool.Placed() && wk.m.pools.Sure(a.pool):
+	case a.want == nil || a.pool.Final() && wk.m.pools.SizeKnown(a.pool):
 		wk.leavers[a.name] = a.pool.Name()
 	}
 }
@@ -33,7 +33,7 @@ func (wk *work) findLeavers() {
 		return
 	}
 	for _, p := range wk.m.pools.All() {
-		if !p.Placed() || !wk.m.pools.Sure(p) {
+		if !p.Final() || !wk.m.pools.SizeKnown(p) {
 			continue
 		}
 		for _, w := range p.Members {

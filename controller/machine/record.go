@@ -338,7 +338,7 @@ func (a *record) waitsForCount() string {
 	switch {
 	case a.pool == nil || !a.pool.Waits():
 		return ""
-	case a.pool.Guessed():
+	case a.pool.Provisional():
 		return "waits until it is known which members of pool " + a.pool.Name() + " are busy"
 	}
 	return "waits until it is known which members of pool " + a.pool.Name() +

@@ -83,7 +83,7 @@ func (m *Machine) warnings() []string {
 
 // drawPools returns all pools for a snapshot.
 func (m *Machine) drawPools() []city.Pool {
-	members := map[*pools.Pool]pools.Census{}
+	members := map[*pools.Pool]pools.MemberCount{}
 	for _, a := range m.order {
 		if a.pool == nil || !a.phase.Alive() {
 			continue

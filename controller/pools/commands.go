@@ -56,7 +56,7 @@ func (ps *Pools) CheckNow(now time.Time, id uint64, name string) {
 		ps.out.Refuse(id, city.Conflict, "pool "+p.Name()+" "+why)
 		return
 	}
-	p.asking = append(p.asking, id)
+	p.checkWaiters = append(p.checkWaiters, id)
 	ps.check(now, p)
 }
 
@@ -68,16 +68,16 @@ func (ps *Pools) drop(p *Pool) {
 
 // refuseCheck refuses the commands that wait for a check that will not return.
 func (ps *Pools) refuseCheck(p *Pool, why string) {
-	for _, id := range p.asking {
+	for _, id := range p.checkWaiters {
 		ps.out.Refuse(id, city.Conflict, "pool "+p.Name()+" "+why)
 	}
-	p.asking = nil
+	p.checkWaiters = nil
 }
 
 // answerCheck answers the commands that wait for a pool's check, with its result.
 func (ps *Pools) answerCheck(p *Pool) {
-	ids := p.asking
-	p.asking = nil
+	ids := p.checkWaiters
+	p.checkWaiters = nil
 	for _, id := range ids {
 		if p.last.Problem != "" {
 			ps.out.Refuse(id, city.Unavailable, fmt.Sprintf("the check of pool %s failed: %s; "+

@@ -9,46 +9,46 @@ import (
 )
 
 // Has reports whether the pool currently wants the member with this index.
-func (p *Pool) Has(index int) bool { return index < len(p.in) && p.in[index] }
+func (p *Pool) Has(index int) bool { return index < len(p.wantedAt) && p.wantedAt[index] }
 
 // fit resizes the list of wanted members to the possible number of members.
 func (p *Pool) fit() {
 	in := make([]bool, len(p.Members)+1)
-	copy(in, p.in)
-	p.in = in
+	copy(in, p.wantedAt)
+	p.wantedAt = in
 }
 
 // choose selects the wanted members with pool.Choose, which removes members with work last. So before choose
 // removes a member, it waits for a count of work that was requested after the decision. The first choice uses any
 // count. It is provisional until there is a count and all sessions are known.
 func (ps *Pools) choose(p *Pool) {
-	all, n := ps.standings(p), min(p.Desired, len(p.Members))
-	wait := !ps.informed() && (p.placed && p.wanted() > n || !p.placed && ps.city.Listed() &&
-		ps.picks(all, n))
-	if wait && p.asks == 0 {
-		p.asks, ps.out.Changed = ps.city.Step(), true
+	all, n := ps.candidates(p), min(p.Desired, len(p.Members))
+	wait := !ps.informed() && (p.final && p.wanted() > n || !p.final && ps.city.Listed() &&
+		ps.dependsOnWork(all, n))
+	if wait && p.countStep == 0 {
+		p.countStep, ps.out.Changed = ps.city.Step(), true
 		ps.city.CountWork()
 	}
 	switch {
-	case wait && p.placed:
+	case wait && p.final:
 		return
 	case !wait:
-		p.asks, p.placed = 0, ps.city.Listed()
+		p.countStep, p.final = 0, ps.city.Listed()
 	}
 	pool.Choose(all, n)
 	for i, w := range p.Members {
-		if all[i].In == p.in[w.Index] {
+		if all[i].In == p.wantedAt[w.Index] {
 			continue
 		}
-		p.in[w.Index], ps.out.Changed = all[i].In, true
+		p.wantedAt[w.Index], ps.out.Changed = all[i].In, true
 		if all[i].In {
 			ps.city.WantedAgain(w.Name)
 		}
 	}
 }
 
-// picks reports whether the first choice depends on which members have work, and no work has been counted yet.
-func (ps *Pools) picks(all []pool.Standing, n int) bool {
+// dependsOnWork reports whether the first choice depends on which members have work, and no work has been counted yet.
+func (ps *Pools) dependsOnWork(all []pool.Candidate, n int) bool {
 	living := 0
 	for _, s := range all {
 		if s.Alive && !s.Leaving {
@@ -58,14 +58,14 @@ func (ps *Pools) picks(all []pool.Standing, n int) bool {
 	return 0 < n && n < len(all) && (living > n || living < n && ps.city.Work().CountedStep == 0)
 }
 
-// Guessed reports whether the choice of members is provisional. A provisional choice stops no member.
-func (p *Pool) Guessed() bool { return p != nil && p.asks > 0 && !p.placed }
+// Provisional reports whether the choice of members is provisional. A provisional choice stops no member.
+func (p *Pool) Provisional() bool { return p != nil && p.countStep > 0 && !p.final }
 
-// standings returns the state of each possible member of a pool.
-func (ps *Pools) standings(p *Pool) []pool.Standing {
-	all, tasks := make([]pool.Standing, len(p.Members)), ps.city.Work().Tasks
+// candidates returns the state of each possible member of a pool.
+func (ps *Pools) candidates(p *Pool) []pool.Candidate {
+	all, tasks := make([]pool.Candidate, len(p.Members)), ps.city.Work().Tasks
 	for i, w := range p.Members {
-		all[i] = pool.Standing{In: p.placed && p.Has(w.Index), Working: tasks[w.Name] != ""}
+		all[i] = pool.Candidate{In: p.final && p.Has(w.Index), Working: tasks[w.Name] != ""}
 		all[i].Alive, all[i].Leaving = ps.city.Session(w.Name)
 	}
 	return all
@@ -74,7 +74,7 @@ func (ps *Pools) standings(p *Pool) []pool.Standing {
 // wanted returns the number of wanted members. It exceeds the size while a smaller choice waits for a count.
 func (p *Pool) wanted() int {
 	n := 0
-	for _, in := range p.in {
+	for _, in := range p.wantedAt {
 		if in {
 			n++
 		}
@@ -93,7 +93,7 @@ func (ps *Pools) informed() bool {
 // ordered.
 func (ps *Pools) Chosen(now time.Time, ordered uint64) {
 	for _, p := range ps.order {
-		if p.asks > 0 && p.asks <= ordered {
+		if p.countStep > 0 && p.countStep <= ordered {
 			ps.populate(now, p)
 		}
 	}
@@ -102,7 +102,7 @@ func (ps *Pools) Chosen(now time.Time, ordered uint64) {
 // SizeFor returns the smallest size at which pool.Choose keeps the member with this index.
 func (ps *Pools) SizeFor(p *Pool, index int) int {
 	for n := p.Desired + 1; n < len(p.Members); n++ {
-		all := ps.standings(p)
+		all := ps.candidates(p)
 		if pool.Choose(all, n); all[index-1].In {
 			return n
 		}

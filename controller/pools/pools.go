@@ -72,39 +72,39 @@ type Pool struct {
 	Want    *agent.Pool
 	Members []*agent.Want // all possible members, by index
 
-	Desired  int
-	why      string
-	since    time.Time
-	settled  bool // Desired was computed and is not a placeholder
-	override *int
-	without  int    // size before a user set the size
-	whyNot   string // reason for the size in without
+	Desired      int
+	why          string
+	since        time.Time
+	settled      bool // Desired was computed and is not a placeholder
+	override     *int
+	automatic    int    // size before a user set the size
+	whyAutomatic string // reason for the size in without
 
-	asked   string // command of the newest check
-	trouble string // kind of the newest check's failure
-	last    city.Check
-	good    bool // last.Value is valid
+	checkCommand string // command of the newest check
+	checkProblem string // kind of the newest check's failure
+	last         city.Check
+	lastValid    bool // last.Value is valid
 
-	in     []bool // whether each member is wanted, by index
-	placed bool   // the choice of members is not provisional
+	wantedAt []bool // whether each member is wanted, by index
+	final    bool   // the choice of members is not provisional
 	// step in which the count of work that the choice waits for was requested; 0 = no wait
-	asks uint64
+	countStep uint64
 
 	wasEmpty bool // the size was 0 at the last call of EmptyChanged
 
 	decisions []city.Decision
 
-	asking []uint64 // commands that wait for the check to return
+	checkWaiters []uint64 // commands that wait for the check to return
 }
 
 // Name returns the name of the pool.
 func (p *Pool) Name() string { return p.Want.Name }
 
-// Placed reports whether the choice of members is not provisional.
-func (p *Pool) Placed() bool { return p.placed }
+// Final reports whether the choice of members is not provisional.
+func (p *Pool) Final() bool { return p.final }
 
 // Waits reports whether the choice of members waits for a count of work.
-func (p *Pool) Waits() bool { return p.asks > 0 }
+func (p *Pool) Waits() bool { return p.countStep > 0 }
 
 // EmptyChanged reports whether the size has become 0, or has stopped being 0, since the last call.
 func (p *Pool) EmptyChanged() bool {
@@ -125,10 +125,10 @@ func (ps *Pools) Busy() bool {
 	return len(ps.checking) > 0 || slices.ContainsFunc(ps.order, (*Pool).Waits)
 }
 
-// Sure reports whether the size of a pool is reliable, so that a surplus member has permanently left the pool.
+// SizeKnown reports whether the size of a pool is reliable, so that a surplus member has permanently left the pool.
 // Right after the start of a city, a surplus member may only be one that is not needed yet.
-func (ps *Pools) Sure(p *Pool) bool {
-	return p.Want.Max == 0 || p.override != nil || p.good ||
+func (ps *Pools) SizeKnown(p *Pool) bool {
+	return p.Want.Max == 0 || p.override != nil || p.lastValid ||
 		p.Want.Check == "" && ps.city.Work().Counted
 }
 
@@ -136,7 +136,7 @@ func (ps *Pools) Sure(p *Pool) bool {
 // list of sessions.
 func (ps *Pools) Unsettle() {
 	for _, p := range ps.order {
-		p.settled, p.placed = p.settled && p.good, false
+		p.settled, p.final = p.settled && p.lastValid, false
 	}
 }
 
@@ -181,7 +181,7 @@ func (ps *Pools) Adopt(now time.Time, c *effect.Configuration) {
 			}
 		} else if w.Check == "" {
 			// without the check, the value of its last run no longer applies
-			p.good, p.last = false, city.Check{}
+			p.lastValid, p.last = false, city.Check{}
 		}
 		p.Want, p.Members = w, p.Members[:0]
 		p.last.Command = redact.Text(w.Check)
@@ -215,7 +215,7 @@ func (ps *Pools) SizeAll(now time.Time) {
 	for _, p := range ps.order {
 		ps.size(now, p)
 		ps.populate(now, p)
-		if ps.city.Listed() && (p.last.At == nil || p.asked != p.Want.Check) {
+		if ps.city.Listed() && (p.last.At == nil || p.checkCommand != p.Want.Check) {
 			ps.check(now, p)
 		}
 	}
@@ -229,7 +229,7 @@ func (ps *Pools) size(now time.Time, p *Pool) {
 	case p.override != nil:
 		why := fmt.Sprintf("set to %d by operator", *p.override)
 		ps.resize(now, p, s.Size(*p.override), why+p.bounded(*p.override))
-	case p.good:
+	case p.lastValid:
 		ps.resize(now, p, s.Size(p.last.Value), fmt.Sprintf("check returned %d", p.last.Value)+
 			p.bounded(p.last.Value))
 	case p.Want.Check == "" && ps.city.Work().Counted:
@@ -247,19 +247,19 @@ func (ps *Pools) size(now time.Time, p *Pool) {
 
 // canceledByUser records that a user has set a size or removed it. After a removal, the size before the user's change
 // applies until a check returns.
-func (ps *Pools) byHand(now time.Time, p *Pool, size *int) {
+func (ps *Pools) setSize(now time.Time, p *Pool, size *int) {
 	what := "returned to its check by operator"
 	if size != nil {
 		what = fmt.Sprintf("set to %d by operator", *size)
 	}
 	if p.override == nil && size != nil {
-		p.without, p.whyNot = p.Desired, p.why
+		p.automatic, p.whyAutomatic = p.Desired, p.why
 	}
-	if p.override != nil && size == nil && !p.good && p.Want.Check != "" {
-		if p.whyNot == "" { // the user set the size before this controller started
-			p.without, p.whyNot = p.Want.Min, "the minimum"+unanswered
+	if p.override != nil && size == nil && !p.lastValid && p.Want.Check != "" {
+		if p.whyAutomatic == "" { // the user set the size before this controller started
+			p.automatic, p.whyAutomatic = p.Want.Min, "the minimum"+unanswered
 		}
-		defer ps.resize(now, p, p.Want.Size(p.without), p.whyNot)
+		defer ps.resize(now, p, p.Want.Size(p.automatic), p.whyAutomatic)
 	}
 	p.override, ps.out.Changed = size, true
 	ps.out.Decided(now, &p.decisions, "override", what)
@@ -325,7 +325,7 @@ func (ps *Pools) check(now time.Time, p *Pool) {
 	if _, already := ps.checking[p.Name()]; already {
 		return
 	}
-	ps.checking[p.Name()], p.asked, ps.out.Changed = now, p.Want.Check, true
+	ps.checking[p.Name()], p.checkCommand, ps.out.Changed = now, p.Want.Check, true
 	ps.out.Do(effect.CheckPool{Pool: p.Want})
 }
 
@@ -352,8 +352,8 @@ func (ps *Pools) Checked(now time.Time, in effect.PoolChecked) {
 		return
 	}
 	defer ps.answerCheck(p)
-	problem, kind := p.last.Problem, p.trouble
-	p.last.At, p.last.Took, p.last.Output, p.last.Problem, p.trouble = &now, in.Took, in.Output, "",
+	problem, kind := p.last.Problem, p.checkProblem
+	p.last.At, p.last.Took, p.last.Output, p.last.Problem, p.checkProblem = &now, in.Took, in.Output, "",
 		in.Kind
 	if in.Err != nil {
 		p.last.Problem = in.Err.Error()
@@ -370,7 +370,7 @@ func (ps *Pools) Checked(now time.Time, in effect.PoolChecked) {
 	if problem != "" {
 		ps.out.Decided(now, &p.decisions, "check works again", fmt.Sprint(in.Value))
 	}
-	p.last.Good, p.last.Value, p.good = &now, in.Value, true
+	p.last.Good, p.last.Value, p.lastValid = &now, in.Value, true
 	ps.size(now, p)
 }
 
@@ -414,7 +414,7 @@ func (ps *Pools) Scaled(now time.Time, in effect.Scaled) {
 		return
 	}
 	from := p.Desired
-	ps.byHand(now, p, in.Scale.Size)
+	ps.setSize(now, p, in.Scale.Size)
 	ps.size(now, p)
 	msg := fmt.Sprintf("pool %s wants %d: %s", p.Name(), p.Desired, p.why)
 	if from != p.Desired {
@@ -449,14 +449,14 @@ func (ps *Pools) find(id uint64, name string) (*Pool, bool) {
 	return nil, false
 }
 
-// Census contains facts about the sessions of one pool's members.
-type Census struct {
+// MemberCount contains facts about the sessions of one pool's members.
+type MemberCount struct {
 	Size     int      // members that run and are not draining
 	Draining []string // names of members
 }
 
 // Snapshot returns all pools for a snapshot. members contains the facts about sessions, by pool.
-func (ps *Pools) Snapshot(members map[*Pool]Census) []city.Pool {
+func (ps *Pools) Snapshot(members map[*Pool]MemberCount) []city.Pool {
 	out, work := make([]city.Pool, len(ps.order)), ps.city.Work()
 	for i, p := range ps.order {
 		out[i] = p.draw()
