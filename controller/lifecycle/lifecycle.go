@@ -14,7 +14,7 @@ const (
 	Running               // a session runs and is ready
 	Stopping              // a stop is in flight
 	// a start or a stop has failed, so the sessions must be listed before the next action
-	Unclear
+	Unknown
 )
 
 // Phase is the state of an agent's session, with facts that affect its next state. A method for the beginning or
@@ -83,26 +83,26 @@ func (p *Phase) StopEnds(step uint64) bool {
 // Runs records that the session runs and is ready.
 func (p *Phase) Runs() { p.state, p.known, p.seen = Running, Running, true }
 
-// Doubt records that a start or a stop has failed, so that it is unknown whether a session runs.
-func (p *Phase) Doubt() { p.state = Unclear }
+// BecomesUnknown records that a start or a stop has failed, so that it is unknown whether a session runs.
+func (p *Phase) BecomesUnknown() { p.state = Unknown }
 
 // Ends records that the session has ended. A doubt remains until the sessions are listed.
 func (p *Phase) Ends() {
 	p.known = Absent
-	if p.state != Unclear {
+	if p.state != Unknown {
 		p.state = Absent
 	}
 }
 
 // Listed records that the sessions were listed after the newest start or stop. It ends a doubt.
 func (p *Phase) Listed() {
-	if p.state == Unclear {
+	if p.state == Unknown {
 		p.state = p.known
 	}
 }
 
-// Found records that a list shows a session that was unknown.
-func (p *Phase) Found(ready bool) {
+// FoundRunning records that a list shows a session that was unknown.
+func (p *Phase) FoundRunning(ready bool) {
 	p.known, p.seen = Unready, true
 	if ready {
 		p.known = Running

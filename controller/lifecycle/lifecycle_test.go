@@ -7,7 +7,7 @@ import (
 )
 
 var names = map[State]string{Absent: "absent", Starting: "starting", Unready: "unready",
-	Resuming: "resuming", Running: "running", Stopping: "stopping", Unclear: "unclear"}
+	Resuming: "resuming", Running: "running", Stopping: "stopping", Unknown: "unclear"}
 
 var events = map[string]func(*Phase){
 	"Start":        func(p *Phase) { p.Start(1) },
@@ -17,11 +17,11 @@ var events = map[string]func(*Phase){
 	"Stop":         func(p *Phase) { p.Stop(1) },
 	"StopEnds":     func(p *Phase) { p.StopEnds(1) },
 	"Runs":         func(p *Phase) { p.Runs() },
-	"Doubt":        func(p *Phase) { p.Doubt() },
+	"Doubt":        func(p *Phase) { p.BecomesUnknown() },
 	"Ends":         func(p *Phase) { p.Ends() },
 	"Listed":       func(p *Phase) { p.Listed() },
-	"Found":        func(p *Phase) { p.Found(true) },
-	"FoundUnready": func(p *Phase) { p.Found(false) },
+	"Found":        func(p *Phase) { p.FoundRunning(true) },
+	"FoundUnready": func(p *Phase) { p.FoundRunning(false) },
 }
 
 // reach returns every phase that a sequence of events can reach.
@@ -69,7 +69,7 @@ func TestOneStartOrStopAtATime(t *testing.T) {
 			if after.state == p.state {
 				continue
 			}
-			if p.InFlight() || p.state == Unclear {
+			if p.InFlight() || p.state == Unknown {
 				t.Errorf("%s leads from %s to %s", begin, names[p.state], names[after.state])
 			}
 			if !after.InFlight() || after.Step() != 1 {
@@ -85,7 +85,7 @@ func TestPaths(t *testing.T) {
 		want   State
 	}{
 		{[]string{"Start", "StartEnds", "Runs", "Stop", "StopEnds", "Ends"}, Absent},
-		{[]string{"Start", "StartEnds", "Doubt"}, Unclear},
+		{[]string{"Start", "StartEnds", "Doubt"}, Unknown},
 		{[]string{"Start", "Cancel", "StartEnds", "Doubt", "Listed"}, Absent},
 		{[]string{"Start", "StartEnds", "Runs", "Ends"}, Absent},
 		{[]string{"FoundUnready", "Resume", "StartEnds", "Runs"}, Running},
@@ -93,7 +93,7 @@ func TestPaths(t *testing.T) {
 		{[]string{"FoundUnready", "Stop", "StopEnds", "Doubt", "Listed"}, Unready},
 		{[]string{"Found", "Stop", "StopEnds", "Doubt", "Listed"}, Running},
 		// an exit does not end the doubt after a failed stop
-		{[]string{"Found", "Stop", "StopEnds", "Doubt", "Ends"}, Unclear},
+		{[]string{"Found", "Stop", "StopEnds", "Doubt", "Ends"}, Unknown},
 		{[]string{"Found", "Stop", "StopEnds", "Doubt", "Ends", "Listed"}, Absent},
 	} {
 		var p Phase

@@ -208,7 +208,7 @@ func (m *Machine) stopped(now time.Time, in effect.Stopped) {
 	if in.Err != nil {
 		a.act.retryStopAt = now.Add(stopRetry)
 		a.act.intent = a.act.stopping.forRetry()
-		a.phase.Doubt()
+		a.phase.BecomesUnknown()
 		m.lists.request()
 		m.set(now, a, city.Stopping, "cannot be stopped: "+in.Err.Error(), a.act.retryStopAt)
 		m.decided(now, a, "stop failed", in.Err.Error())

@@ -46,7 +46,7 @@ func (m *Machine) decide(now time.Time, a *record) {
 		m.decideAlive(now, a)
 	case lifecycle.Absent:
 		m.decideDead(now, a)
-	case lifecycle.Unclear: // the next list decides
+	case lifecycle.Unknown: // the next list decides
 		if !a.until.IsZero() && !now.Before(a.until) {
 			m.set(now, a, a.state, a.reason, time.Time{})
 		}

@@ -177,7 +177,7 @@ func (lk *sessionLists) handleLateList(now time.Time, in effect.ListedLate) {
 	}
 	lk.allListed(now, false, allKnown)
 	lk.handleMissing(now, in.Step, func(a *record) bool {
-		return a.sess.life.Provider == in.Provider || a.phase.State() == lifecycle.Unclear &&
+		return a.sess.life.Provider == in.Provider || a.phase.State() == lifecycle.Unknown &&
 			a.want != nil &&
 			a.want.Spec.Provider == in.Provider
 	})
@@ -203,7 +203,7 @@ func (lk *sessionLists) handleMissing(now time.Time, listStep uint64, of func(*r
 			untold = lk.unknown[a.sess.life.Provider]
 		}
 		if a.sess.uncertain = untold != nil && !effect.IsLate(untold); untold != nil ||
-			a.phase.State() == lifecycle.Unclear && a.unknownIn(lk.unknown) {
+			a.phase.State() == lifecycle.Unknown && a.unknownIn(lk.unknown) {
 			continue
 		}
 		a.phase.Listed()
@@ -315,7 +315,7 @@ func (lk *sessionLists) recordLateEnd(a *record, x *session.Exit) {
 
 func (lk *sessionLists) handleAlive(now time.Time, a *record, s *session.Status) {
 	if !a.phase.Alive() || a.sess.life.ID != s.ID {
-		a.phase.Found(s.Ready)
+		a.phase.FoundRunning(s.Ready)
 		a.drain.current = nil
 		// a running agent does not wait for a start
 		a.restart.endWait()

@@ -198,7 +198,7 @@ func (a *record) nextOfStop() string {
 		return "is killed if still running"
 	case !a.until.IsZero():
 		return "is stopped again"
-	case a.phase.State() == lifecycle.Unclear:
+	case a.phase.State() == lifecycle.Unknown:
 		return "is stopped again when the sessions of its provider can be listed"
 	}
 	return "stops after the agents that depend on it"
@@ -226,7 +226,7 @@ func (m *Machine) nextFor(a *record) *city.Next {
 	case city.Stopping:
 		return at(a.until, a.nextOfStop())
 	case city.Backoff, city.Failed, city.Quarantined:
-		if a.until.IsZero() && a.phase.State() == lifecycle.Unclear {
+		if a.until.IsZero() && a.phase.State() == lifecycle.Unknown {
 			return at(a.until, "starts again when the sessions of its provider can be listed")
 		}
 		if a.until.IsZero() {

@@ -60,11 +60,11 @@ func (m *Machine) started(now time.Time, in effect.Started) {
 		// this exit caused the failed start and explains it better
 		m.died(now, a, *early)
 	case a.phase.Canceled():
-		a.phase.Doubt()
+		a.phase.BecomesUnknown()
 		m.lists.request()
 		a.policy.canceled(now, a)
 	default:
-		a.phase.Doubt()
+		a.phase.BecomesUnknown()
 		m.lists.request()
 		a.phase.Ends()
 		if a.want != nil {
