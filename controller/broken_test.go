@@ -69,7 +69,7 @@ func (h *crashingCity) run(ctx context.Context, between func(any) bool, faults c
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	c.runner.Between = between
+	c.runner.Intercept = between
 	ended := make(chan error, 1)
 	go func() { ended <- c.Run(ctx) }()
 	looking, enough := context.WithTimeout(h.t.Context(), time.Minute)

@@ -205,15 +205,15 @@ func (c *Controller) world() perform.World {
 	w := perform.World{
 		Dir: c.o.Dir, At: c.o.At, Source: c.o.source(), Provider: c.o.Provider, Log: c.o.Log,
 		Logger: c.o.Logger, Host: c.o.Host, Last: c.o.Last,
-		Stores: c.o.Stores, BackUp: c.o.BackUp, Folders: c.o.Folders, Read: c.o.Read,
+		Stores: c.o.Stores, BackUp: c.o.BackUp, OnFoldersChanged: c.o.Folders, OnConfigRead: c.o.Read,
 		CheckTrust:  c.o.CheckTrust,
-		SetListener: c.o.SetListener, Allow: c.o.Allow, Home: c.o.Home,
-		Inbox: c.inbox, Answer: c.answer, Broke: c.recordPanic, Snapshot: c.fresh,
+		SetListener: c.o.SetListener, Allow: c.o.Allow, CheckFolder: c.o.Home,
+		Inbox: c.inbox, Answer: c.answer, OnPanic: c.recordPanic, Snapshot: c.fresh,
 		InForce:   c.force.Load,
 		Translate: c.translate, Patrolled: c.gauges.patrolled, Called: c.gauges.called,
 	}
 	if c.o.Held != nil {
-		w.Held = func() (lost, err error) {
+		w.CheckOwner = func() (lost, err error) {
 			err = c.o.Held()
 			if other, ok := errors.AsType[*RunningError](err); ok {
 				return other, nil

@@ -67,7 +67,7 @@ func live(t *testing.T, dir string, o events.Options, k *killer,
 		t.Fatal(err)
 	}
 	if k != nil {
-		w.runner.Between = k.between
+		w.runner.Intercept = k.between
 	}
 	var ctx context.Context
 	ctx, w.stop = context.WithCancel(context.Background())

@@ -41,7 +41,7 @@ func (r *Runner) checkNow(p *agent.Pool) effect.PoolChecked {
 		fmt.Errorf("timed out after check_timeout = %s", p.CheckTimeout))
 	defer cancel()
 	in := effect.PoolChecked{Pool: p.Name, Check: p.Check}
-	if err := r.w.checkHome(); err != nil {
+	if err := r.w.checkFolder(); err != nil {
 		in.Err, in.Kind = err, "folder"
 		return in
 	}

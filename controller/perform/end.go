@@ -20,9 +20,9 @@ func (r *Runner) Abandon() {
 func (r *Runner) stopAccepting(leave bool) {
 	r.w.Last.Begin()
 	close(r.closed)
-	r.automations.shop.endRuns(errStopped)
-	if r.automations.shop.follow != nil {
-		r.automations.shop.follow()
+	r.automations.state.endRuns(errStopped)
+	if r.automations.state.follow != nil {
+		r.automations.state.follow()
 	}
 	if leave {
 		r.Sessions.leave()

@@ -33,37 +33,37 @@ const (
 	maxTyped = 4000 // bytes per line, because programs that read whole lines get at most 4,095
 )
 
-// turns ensures that only one start at a time uses a folder.
-type turns struct {
-	mu sync.Mutex
-	of map[string]*sync.Mutex
+// folderLocks ensures that only one start at a time uses a folder.
+type folderLocks struct {
+	mu       sync.Mutex
+	byFolder map[string]*sync.Mutex
 }
 
-func (t *turns) in(folder string) *sync.Mutex {
+func (t *folderLocks) of(folder string) *sync.Mutex {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.of == nil {
-		t.of = map[string]*sync.Mutex{}
+	if t.byFolder == nil {
+		t.byFolder = map[string]*sync.Mutex{}
 	}
-	if t.of[folder] == nil {
-		t.of[folder] = &sync.Mutex{}
+	if t.byFolder[folder] == nil {
+		t.byFolder[folder] = &sync.Mutex{}
 	}
-	return t.of[folder]
+	return t.byFolder[folder]
 }
 
-// equip prepares an agent's folder. It returns problems that do not prevent the start as troubles.
-func (sr *sessions) equip(ctx context.Context, w *agent.Want) (said string, troubles []string,
+// prepareFolder prepares an agent's folder. It returns problems that do not prevent the start as troubles.
+func (sr *sessions) prepareFolder(ctx context.Context, w *agent.Want) (said string, troubles []string,
 	err error) {
 	if w.Overlay == "" && len(w.Hooks) == 0 {
 		return "", nil, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, equipLimit)
 	defer cancel()
-	turn := sr.folders.in(w.Spec.Dir)
-	if !sr.aside(ctx, "folder of "+w.Name, 0, func() func() {
+	turn := sr.folders.of(w.Spec.Dir)
+	if !sr.inBackground(ctx, "folder of "+w.Name, 0, func() func() {
 		turn.Lock()
 		defer turn.Unlock()
-		did, problems, failed := sr.fill(ctx, w)
+		did, problems, failed := sr.copyFiles(ctx, w)
 		return func() { said, troubles, err = did, problems, failed }
 	}) {
 		return "", nil, fmt.Errorf("the working folder %s or the agent's overlay does not respond",
@@ -75,9 +75,9 @@ func (sr *sessions) equip(ctx context.Context, w *agent.Want) (said string, trou
 	return said, troubles, err
 }
 
-// fill copies the overlay into an agent's folder and merges hooks. Hooks in a file of the overlay do not count as a
+// copyFiles copies the overlay into an agent's folder and merges hooks. Hooks in a file of the overlay do not count as a
 // local change of that file.
-func (sr *sessions) fill(ctx context.Context, w *agent.Want) (said string, troubles []string,
+func (sr *sessions) copyFiles(ctx context.Context, w *agent.Want) (said string, troubles []string,
 	err error) {
 	var put overlay.Report
 	memory := filepath.Join(sr.w.Dir, ".gc", "overlays")
@@ -165,13 +165,13 @@ func (sr *sessions) addPrompt(ctx context.Context, w *agent.Want, s *session.Spe
 	case "arg", "flag":
 		given = withArgument(s.Command, w.Prompt.Flag, w.Prompt.Mode, text)
 		if len(given) > maxGiven {
-			if text, err = sr.onFile(w.Name, text); err == nil {
+			if text, err = sr.toFile(w.Name, text); err == nil {
 				given = withArgument(s.Command, w.Prompt.Flag, w.Prompt.Mode, text)
 			}
 		}
 	case "typed":
-		if len(text) > maxGiven || longest(text) > maxTyped {
-			text, err = sr.onFile(w.Name, text)
+		if len(text) > maxGiven || longestLine(text) > maxTyped {
+			text, err = sr.toFile(w.Name, text)
 		}
 		s.Nudge = strings.TrimRight(strings.TrimRight(text, "\n")+"\n\n"+s.Nudge, "\n")
 	}
@@ -191,7 +191,7 @@ func withArgument(command, flag, mode, text string) string {
 	return command + " " + shell.Quote(text)
 }
 
-func longest(text string) int {
+func longestLine(text string) int {
 	n := 0
 	for line := range strings.Lines(text) {
 		n = max(n, len(line))
@@ -199,9 +199,9 @@ func longest(text string) int {
 	return n
 }
 
-// onFile writes a prompt to a file that only the user can read. It returns a short prompt that asks the agent to
+// toFile writes a prompt to a file that only the user can read. It returns a short prompt that asks the agent to
 // read the file.
-func (sr *sessions) onFile(name, text string) (string, error) {
+func (sr *sessions) toFile(name, text string) (string, error) {
 	file := filepath.Join(sr.w.Dir, ".gc", "prompts", session.Encode(name)+".md")
 	err := disk.MkdirAll(filepath.Dir(file), 0o700)
 	if err == nil {

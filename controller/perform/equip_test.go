@@ -161,7 +161,7 @@ func TestOverlayAndHooksShareAFile(t *testing.T) {
 	}
 	fill := func(want string) {
 		t.Helper()
-		said, troubles, err := r.Sessions.fill(t.Context(), w)
+		said, troubles, err := r.Sessions.copyFiles(t.Context(), w)
 		if err != nil || len(troubles) > 0 || said != want {
 			t.Errorf("%q, %q, %v; want %q", said, troubles, err, want)
 		}

@@ -59,13 +59,13 @@ func (au *automations) carryOut(ctx context.Context, f effect.Run) effect.RunEnd
 var errMute = errors.New("does not answer")
 
 func (au *automations) exec(ctx context.Context, f effect.Run, in *effect.RunEnded) error {
-	if err := au.w.checkHome(); err != nil {
+	if err := au.w.checkFolder(); err != nil {
 		return err
 	}
 	if f.Run.Definition.Formula != "" {
 		return au.cook(ctx, f, in)
 	}
-	dir, env, err := au.place(f.In, f.Run.Definition)
+	dir, env, err := au.commandEnvironment(f.In, f.Run.Definition)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (au *automations) exec(ctx context.Context, f effect.Run, in *effect.RunEnd
 		}
 	}
 	line := ""
-	if !au.aside(ctx, "script of "+f.Run.Definition.Scoped(), 0, func() func() {
+	if !au.inBackground(ctx, "script of "+f.Run.Definition.Scoped(), 0, func() func() {
 		found := f.Run.Definition.Command(dir, func(path string) bool {
 			_, err := os.Stat(path)
 			return err == nil
@@ -111,8 +111,8 @@ func (au *automations) exec(ctx context.Context, f effect.Run, in *effect.RunEnd
 	return nil
 }
 
-// place returns the folder and the environment of an automation's commands. It uses the configuration of the run.
-func (au *automations) place(in *config.City, d automation.Definition) (string, []string, error) {
+// commandEnvironment returns the folder and the environment of an automation's commands. It uses the configuration of the run.
+func (au *automations) commandEnvironment(in *config.City, d automation.Definition) (string, []string, error) {
 	return agent.Place(in, d.Rig, au.w.Host)
 }
 
@@ -122,8 +122,8 @@ func (au *automations) cook(ctx context.Context, f effect.Run, in *effect.RunEnd
 	d := f.Run.Definition
 	var recipe *formula.Formula
 	var err error
-	if !au.aside(ctx, "formula of "+d.Scoped(), 0, func() func() {
-		found, failed := au.recipe(f.In, d)
+	if !au.inBackground(ctx, "formula of "+d.Scoped(), 0, func() func() {
+		found, failed := au.findFormula(f.In, d)
 		return func() { recipe, err = found, failed }
 	}) {
 		return fmt.Errorf("the folder of the formula %w", errMute)
@@ -154,8 +154,8 @@ func (au *automations) cook(ctx context.Context, f effect.Run, in *effect.RunEnd
 	return nil
 }
 
-// recipe finds the formula of an automation in the layers of its scope.
-func (au *automations) recipe(in *config.City, d automation.Definition) (*formula.Formula, error) {
+// findFormula finds the formula of an automation in the layers of its scope.
+func (au *automations) findFormula(in *config.City, d automation.Definition) (*formula.Formula, error) {
 	layers := []formula.Layer{}
 	if system, err := formula.System(filepath.Join(au.w.Dir, ".gc")); err == nil {
 		layers = append(layers, system)
@@ -171,19 +171,19 @@ func (au *automations) recipe(in *config.City, d automation.Definition) (*formul
 func (au *automations) condition(f effect.CheckCondition) {
 	d := f.Of
 	select {
-	case au.shop.conditions <- struct{}{}:
+	case au.state.conditions <- struct{}{}:
 	case <-au.ctx.Done():
 		return
 	}
-	defer func() { <-au.shop.conditions }()
+	defer func() { <-au.state.conditions }()
 	limit := cmp.Or(d.CheckTimeout, automation.CheckTimeout)
 	ctx, cancel := context.WithTimeoutCause(au.ctx, limit,
 		fmt.Errorf("timed out after check_timeout = %s", limit))
 	defer cancel()
 	in := effect.ConditionChecked{Scoped: d.Scoped(), Check: d.Check, Code: -1}
-	dir, env, err := au.place(f.In, d)
+	dir, env, err := au.commandEnvironment(f.In, d)
 	if err == nil {
-		err = au.w.checkHome()
+		err = au.w.checkFolder()
 	}
 	if err == nil {
 		var res shell.Result

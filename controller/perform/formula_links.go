@@ -16,7 +16,7 @@ func (au *automations) linkFormulas(ctx context.Context, layers []formula.Layer,
 	rigs []agent.Rig) (trouble []string) {
 	link := func(name, scope, dir string, layers []formula.Layer) {
 		var err error
-		if !au.aside(ctx, name, hungLimit, func() func() {
+		if !au.inBackground(ctx, name, hungLimit, func() func() {
 			failed := linkInto(dir, layers)
 			return func() { err = failed }
 		}) {

@@ -156,7 +156,7 @@ func (h *outputReader) take() (pieces []city.Piece, news <-chan struct{}) {
 	data, lost, news := h.of.after(h.at)
 	h.at += lost + int64(len(data))
 	if lost > 0 {
-		n := unbroken(data)
+		n := completePrefix(data)
 		data, lost = data[n:], lost+int64(n)
 		h.text = screen.Stream{}
 	}
@@ -189,9 +189,9 @@ func (h *outputReader) add(pieces []city.Piece, text string, lost int64) []city.
 	return append(pieces, city.Piece{Text: text, Dropped: lost})
 }
 
-// unbroken returns the number of bytes before the first complete line. If no line break is near, it returns the
+// completePrefix returns the number of bytes before the first complete line. If no line break is near, it returns the
 // number of bytes before the first complete character.
-func unbroken(data []byte) int {
+func completePrefix(data []byte) int {
 	if i := bytes.IndexByte(data[:min(len(data), liveLine)], '\n'); i >= 0 {
 		return i + 1
 	}

@@ -12,23 +12,23 @@ import (
 // The city's folder may be moved or removed while the city runs. The city's state is written through the open
 // descriptor of Hold, so it stays in one folder. Actions that need the path wait until the folder is back.
 
-// checkHome returns an error if the city's folder is not at its path. Otherwise, a start would create the folder again,
+// checkFolder returns an error if the city's folder is not at its path. Otherwise, a start would create the folder again,
 // and a controller at the new path might start the same agent a second time.
-func (w *World) checkHome() error {
+func (w *World) checkFolder() error {
 	err := error(nil)
-	if w.Home != nil {
-		err = w.Home()
+	if w.CheckFolder != nil {
+		err = w.CheckFolder()
 	} else if _, gone := os.Stat(w.Dir); w.Dir != "" && errors.Is(gone, fs.ErrNotExist) {
 		err = &disk.MovedError{Path: w.Dir}
 	}
 	if moved, ok := errors.AsType[*disk.MovedError](err); ok {
-		return session.Missing(errors.New(whyAway(moved)))
+		return session.Missing(errors.New(movedMessage(moved)))
 	}
 	return nil
 }
 
-// whyAway returns a message that the folder was moved, with advice for the user.
-func whyAway(m *disk.MovedError) string {
+// movedMessage returns a message that the folder was moved, with advice for the user.
+func movedMessage(m *disk.MovedError) string {
 	if m.To == "" {
 		return "the city's folder " + m.Error() + ": move it back, or stop the controller (kill " +
 			"-USR1 keeps its agents running)"
@@ -37,18 +37,18 @@ func whyAway(m *disk.MovedError) string {
 		"place and start the city there"
 }
 
-// held checks whether this controller still owns the city. lost is set only if another controller owns it. away is
+// checkOwner checks whether this controller still owns the city. lost is set only if another controller owns it. away is
 // the reason why the folder is not at its path, or "". Disk errors are only logged.
-func (sr *sessions) held() (lost error, away string) {
-	if sr.w.Held == nil {
+func (sr *sessions) checkOwner() (lost error, away string) {
+	if sr.w.CheckOwner == nil {
 		return nil, ""
 	}
-	lost, err := sr.w.Held()
+	lost, err := sr.w.CheckOwner()
 	if lost != nil {
 		return lost, ""
 	}
 	if moved, ok := errors.AsType[*disk.MovedError](err); ok {
-		return nil, whyAway(moved)
+		return nil, movedMessage(moved)
 	}
 	if err != nil {
 		sr.w.Logger.Warn("cannot check the lock of the city", "err", err)

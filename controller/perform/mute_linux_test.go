@@ -43,16 +43,16 @@ func TestARunWhoseFolderDoesNotAnswer(t *testing.T) {
 		return effect.Run{In: source, Run: automation.Run{Definition: d}, Bead: "tw-1"}
 	}
 	in := soon(t, "a run", func() effect.RunEnded {
-		return w.r.automations.carryOut(w.r.automations.shop.runs, of(automation.Definition{Name: "a", Exec: "sub/x.sh",
+		return w.r.automations.carryOut(w.r.automations.state.runs, of(automation.Definition{Name: "a", Exec: "sub/x.sh",
 			Timeout: 100 * time.Millisecond, Limit: "timeout in its file"}))
 	})
 	if want := "the run did not finish within 100ms (timeout in its file): the folder of the script " +
 		"does not answer"; in.Outcome != automation.Failed || in.Problem != want {
 		t.Errorf("%+v", in)
 	}
-	w.r.automations.shop.endRuns(errStopped)
+	w.r.automations.state.endRuns(errStopped)
 	in = soon(t, "a run of a city that ends", func() effect.RunEnded {
-		return w.r.automations.carryOut(w.r.automations.shop.runs, of(automation.Definition{Name: "b", Exec: "sub/x.sh",
+		return w.r.automations.carryOut(w.r.automations.state.runs, of(automation.Definition{Name: "b", Exec: "sub/x.sh",
 			Timeout: time.Hour}))
 	})
 	if in.Outcome != automation.Interrupted {

@@ -7,10 +7,10 @@ import (
 	"gcity/session"
 )
 
-// paced limits the number of concurrent starts at the provider. The limit does not apply to later steps, such as
+// limitedProvider limits the number of concurrent starts at the provider. The limit does not apply to later steps, such as
 // the wait for readiness. It also does not apply to a start that waits for its platform, for example for a cluster
 // that prepares a pod.
-type paced struct {
+type limitedProvider struct {
 	session.Provider
 	slots    chan struct{}
 	forked   func(agent string)
@@ -18,7 +18,7 @@ type paced struct {
 	asks     func(context.Context, *session.Spec, *session.Dialog)
 }
 
-func (p *paced) Start(ctx context.Context, s session.Spec) (session.Status, error) {
+func (p *limitedProvider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	select {
 	case p.slots <- struct{}{}:
 		release := sync.OnceFunc(func() { <-p.slots })
@@ -33,12 +33,12 @@ func (p *paced) Start(ctx context.Context, s session.Spec) (session.Status, erro
 }
 
 // Look returns the state of one session, so that a start need not list all sessions.
-func (p *paced) Look(ctx context.Context, name string) (session.Status, error) {
+func (p *limitedProvider) Look(ctx context.Context, name string) (session.Status, error) {
 	return session.LookAt(ctx, p.Provider, name)
 }
 
 // SetMeta sets the ready mark if the provider supports marks.
-func (p *paced) SetMeta(ctx context.Context, name, key, value string) error {
+func (p *limitedProvider) SetMeta(ctx context.Context, name, key, value string) error {
 	if m, ok := p.Provider.(session.Marker); ok {
 		return m.SetMeta(ctx, name, key, value)
 	}
@@ -46,7 +46,7 @@ func (p *paced) SetMeta(ctx context.Context, name, key, value string) error {
 }
 
 // SendKeys sends keys if the provider supports them.
-func (p *paced) SendKeys(ctx context.Context, name string, keys ...string) error {
+func (p *limitedProvider) SendKeys(ctx context.Context, name string, keys ...string) error {
 	if k, ok := p.Provider.(session.Keyer); ok {
 		return k.SendKeys(ctx, name, keys...)
 	}
@@ -54,13 +54,15 @@ func (p *paced) SendKeys(ctx context.Context, name string, keys ...string) error
 }
 
 // Answered implements session.Listener.
-func (p *paced) Answered(s *session.Spec, d session.Dialog) { p.answered(s, d) }
+func (p *limitedProvider) Answered(s *session.Spec, d session.Dialog) { p.answered(s, d) }
 
 // Asks implements session.Listener.
-func (p *paced) Asks(ctx context.Context, s *session.Spec, d *session.Dialog) { p.asks(ctx, s, d) }
+func (p *limitedProvider) Asks(ctx context.Context, s *session.Spec, d *session.Dialog) {
+	p.asks(ctx, s, d)
+}
 
 // Meta implements session.Marker.
-func (p *paced) Meta(ctx context.Context, name, key string) (string, error) {
+func (p *limitedProvider) Meta(ctx context.Context, name, key string) (string, error) {
 	if m, ok := p.Provider.(session.Marker); ok {
 		return m.Meta(ctx, name, key)
 	}

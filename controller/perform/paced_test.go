@@ -28,7 +28,7 @@ func TestWaitingStartsNeedNoSlot(t *testing.T) {
 	const n = 5
 	p, ends := &platform{}, make(chan error, n)
 	p.begun.Add(n)
-	pace := &paced{Provider: p, slots: make(chan struct{}, 1), forked: func(string) {}}
+	pace := &limitedProvider{Provider: p, slots: make(chan struct{}, 1), forked: func(string) {}}
 	var mu sync.Mutex
 	reports := map[string]int{}
 	ctx := session.WithProgress(t.Context(), func(why string) {

@@ -9,9 +9,9 @@ import (
 	"gcity/session"
 )
 
-// drafted reports whether the cursor is in a line that begins with prefix and has text after the prefix. It ignores
+// hasDraft reports whether the cursor is in a line that begins with prefix and has text after the prefix. It ignores
 // faint text, because programs show suggestions as faint text.
-func drafted(f session.Frame, prefix string) bool {
+func hasDraft(f session.Frame, prefix string) bool {
 	s := screen.New(f.Cols, f.Rows, 0)
 	defer s.Close()
 	_, _ = s.Write(f.Data) // cannot fail
@@ -20,19 +20,19 @@ func drafted(f session.Frame, prefix string) bool {
 		return false
 	}
 	line, solid := cells(shot.Lines[shot.Y])
-	before := []rune(strings.TrimRight(blanks(prefix), " "))
-	if len(line) < len(before) || blanks(string(line[:len(before)])) != string(before) {
+	before := []rune(strings.TrimRight(normalizeBlanks(prefix), " "))
+	if len(line) < len(before) || normalizeBlanks(string(line[:len(before)])) != string(before) {
 		return false
 	}
-	return strings.TrimFunc(string(solid[len(before):]), framing) != ""
+	return strings.TrimFunc(string(solid[len(before):]), isFrame) != ""
 }
 
-// blanks replaces no-break spaces by spaces. Prompts of programs contain them, but prefixes in configurations do
+// normalizeBlanks replaces no-break spaces by spaces. Prompts of programs contain them, but prefixes in configurations do
 // not.
-func blanks(s string) string { return strings.ReplaceAll(s, "\u00a0", " ") }
+func normalizeBlanks(s string) string { return strings.ReplaceAll(s, "\u00a0", " ") }
 
-// framing reports whether r belongs to the frame of an input line: a space or a box-drawing character.
-func framing(r rune) bool {
+// isFrame reports whether r belongs to the frame of an input line: a space or a box-drawing character.
+func isFrame(r rune) bool {
 	return r == ' ' || r == '\u00a0' || r >= 0x2500 && r <= 0x259f
 }
 

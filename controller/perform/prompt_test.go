@@ -33,7 +33,7 @@ func TestDrafted(t *testing.T) {
 		{"❯ ", "", false},
 	} {
 		f := session.Frame{Reset: true, Cols: 40, Rows: 10, Data: []byte(c.raw)}
-		if got := drafted(f, c.prefix); got != c.want {
+		if got := hasDraft(f, c.prefix); got != c.want {
 			t.Errorf("%q on %q: %t", c.prefix, c.raw, got)
 		}
 	}
@@ -44,7 +44,7 @@ func FuzzDrafted(f *testing.F) {
 	f.Add("> \x1b[2;38;5mx\xff", "> ", 10, 3)
 	f.Fuzz(func(t *testing.T, raw, prefix string, cols, rows int) {
 		blank := session.Frame{Cols: cols % 200, Rows: rows % 60, Data: []byte(raw)}
-		if drafted(blank, prefix) && raw == "" {
+		if hasDraft(blank, prefix) && raw == "" {
 			t.Error("nothing is a draft")
 		}
 	})

@@ -17,9 +17,9 @@ import (
 type Stores struct {
 	open func(rig string) (beads.Store, error) // nil = the city has no stores
 	// returns an error while the city's folder is not at its path
-	home     func() error
-	snapshot func() *city.Snapshot
-	guards   *guard.Guards
+	checkFolder func() error
+	snapshot    func() *city.Snapshot
+	guards      *guard.Guards
 }
 
 // Route returns the scopes in the order in which they are searched for a bead. The rig with the prefix of the ID

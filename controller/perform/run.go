@@ -54,21 +54,21 @@ type Runner struct {
 // sessions performs effects on sessions.
 type sessions struct {
 	*base
-	paced   *paced
-	folders turns // starts in the same folder wait for each other
+	provider *limitedProvider
+	folders  folderLocks // starts in the same folder wait for each other
 	// held while a last output is rendered: only one at a time, so that starts get enough processor time
 	draws   chan struct{}
 	checker *preflight.Checker
 
-	Mu     sync.Mutex
-	starts map[string]*starting // starts in flight, by agent
-	away   string               // last reported reason why the city's folder is not at its path
+	Mu          sync.Mutex
+	starts      map[string]*starting // starts in flight, by agent
+	folderMoved string               // last reported reason why the city's folder is not at its path
 }
 
 // automations performs effects on automations and their runs.
 type automations struct {
 	*base
-	shop automationState
+	state automationState
 }
 
 // workRunner performs effects on work.
@@ -89,9 +89,9 @@ type base struct {
 	Live   outputs // output of runs
 	looks  *deadline.Calls[func()]
 
-	// Between is nil except in tests. It is called before each effect begins, and before each result is delivered.
+	// Intercept is nil except in tests. It is called before each effect begins, and before each result is delivered.
 	// If it returns false, the effect or result is dropped. It is called concurrently.
-	Between func(step any) bool
+	Intercept func(step any) bool
 }
 
 // starting is a start in flight.
@@ -107,25 +107,25 @@ func (s *starting) done() { s.once.Do(func() { close(s.forked) }) }
 func New(w World) *Runner {
 	ctx, cancel := context.WithCancel(shutdown.NewContext(context.Background(), w.Last))
 	b := &base{w: w, ctx: ctx, closed: make(chan struct{}),
-		wg: recovery.Group{OnPanic: w.Broke}, looks: deadline.New[func()](hungMost)}
+		wg: recovery.Group{OnPanic: w.OnPanic}, looks: deadline.New[func()](maxHung)}
 	guards := guard.New(func(now guard.Report) { b.deliver(effect.StoresReported{Report: now}) })
 	if w.Called != nil {
 		guards.Took = w.Called
 	}
-	b.Stores = &Stores{open: w.Stores, home: b.w.checkHome, snapshot: w.Snapshot, guards: guards}
+	b.Stores = &Stores{open: w.Stores, checkFolder: b.w.checkFolder, snapshot: w.Snapshot, guards: guards}
 	sr := &sessions{base: b, draws: make(chan struct{}, 1), starts: map[string]*starting{},
 		checker: preflight.New(w.Provider)}
-	sr.paced = &paced{Provider: w.Provider,
+	sr.provider = &limitedProvider{Provider: w.Provider,
 		slots:  make(chan struct{}, 2*runtime.GOMAXPROCS(0)),
 		forked: sr.startForked, answered: sr.answered, asks: sr.asks}
-	au := &automations{base: b, shop: newAutomationState(ctx)}
+	au := &automations{base: b, state: newAutomationState(ctx)}
 	return &Runner{base: b, Cancel: cancel, Sessions: sr, automations: au,
 		work: &workRunner{base: b, au: au}, checks: make(chan struct{}, checksAtOnce)}
 }
 
 // Run starts an effect. Only the loop may call it.
 func (r *Runner) Run(f effect.Effect) {
-	if r.Between != nil && !r.Between(f) {
+	if r.Intercept != nil && !r.Intercept(f) {
 		return
 	}
 	if r.Sessions.run(f) || r.runCity(f) || r.automations.run(f) || r.work.run(f) ||
@@ -151,7 +151,7 @@ func (sr *sessions) run(f effect.Effect) (ok bool) {
 			if err := sr.addPrompt(ctx, f.Want, &s); err != nil {
 				in.CopyProblems = append(in.CopyProblems, err.Error())
 			}
-			in.Err = session.Settle(sr.withProgress(ctx, s.Agent), sr.paced, s)
+			in.Err = session.Settle(sr.withProgress(ctx, s.Agent), sr.provider, s)
 			return in
 		})
 	case effect.Stop:
@@ -212,7 +212,7 @@ func (r *Runner) runCity(f effect.Effect) (ok bool) {
 		r.within(loadLimit, func(context.Context) effect.Input { return r.load(f) })
 	case effect.Edit:
 		r.within(loadLimit, func(context.Context) effect.Input {
-			err := r.w.checkHome()
+			err := r.w.checkFolder()
 			if err == nil {
 				err = edit.SetSuspended(r.w.Source, config.Target{Agent: f.Agent, Rig: f.Rig}, f.On)
 			}
@@ -249,13 +249,13 @@ func (b *base) atLeast(limit time.Duration, name string) time.Duration {
 // list lists all sessions. A late provider reports its sessions separately, so that the result does not wait for
 // it.
 func (sr *sessions) list(ctx context.Context, f effect.List) effect.Input {
-	lost, away := sr.held()
+	lost, away := sr.checkOwner()
 	if lost != nil {
 		return effect.OwnershipLost{Err: lost}
 	}
 	sr.Mu.Lock()
-	news := sr.away != away
-	sr.away = away
+	news := sr.folderMoved != away
+	sr.folderMoved = away
 	sr.Mu.Unlock()
 	if news && away != "" {
 		sr.w.Logger.Warn("agents do not start until the city's folder is back", "reason", away)
@@ -291,7 +291,7 @@ func (b *base) within(limit time.Duration, work func(context.Context) effect.Inp
 }
 
 func (b *base) deliver(in effect.Input) {
-	if b.Between != nil && !b.Between(in) {
+	if b.Intercept != nil && !b.Intercept(in) {
 		return
 	}
 	select {
@@ -365,7 +365,7 @@ func (sr *sessions) awaitStart(ctx context.Context, agent, name string) {
 
 func (sr *sessions) start(ctx context.Context, f effect.Start) (in effect.Started) {
 	w := f.Want
-	if in.Err = sr.w.checkHome(); in.Err != nil {
+	if in.Err = sr.w.checkFolder(); in.Err != nil {
 		return in
 	}
 	if in.Err = sr.checker.Check(ctx, w); in.Err != nil {
@@ -383,9 +383,9 @@ func (sr *sessions) start(ctx context.Context, f effect.Start) (in effect.Starte
 		}
 	}
 	ctx = sr.withProgress(ctx, w.Spec.Agent)
-	in.Status, in.Err = session.Launch(ctx, sr.paced, w.Spawn(rand.Text()),
+	in.Status, in.Err = session.Launch(ctx, sr.provider, w.Spawn(rand.Text()),
 		func(s *session.Spec) (err error) {
-			if in.Copied, in.CopyProblems, err = sr.equip(ctx, w); err != nil {
+			if in.Copied, in.CopyProblems, err = sr.prepareFolder(ctx, w); err != nil {
 				return err
 			}
 			return sr.addPrompt(ctx, w, s)
@@ -425,7 +425,7 @@ func (sr *sessions) typeInto(ctx context.Context, f effect.Type) error {
 
 func (r *Runner) load(f effect.Load) effect.Input {
 	// the folder may be missing, or another city may be at the path
-	if err := r.w.checkHome(); err != nil {
+	if err := r.w.checkFolder(); err != nil {
 		return effect.Loaded{Revision: f.Known}
 	}
 	revision, err := r.w.Source.Revision()
@@ -437,12 +437,12 @@ func (r *Runner) load(f effect.Load) effect.Input {
 	if cfg != nil && err == nil {
 		revision = cfg.Revision
 	}
-	if r.w.Read != nil {
+	if r.w.OnConfigRead != nil {
 		good := cfg
 		if err != nil {
 			good = nil
 		}
-		r.w.Read(revision, good)
+		r.w.OnConfigRead(revision, good)
 	}
 	if err == nil {
 		err = errors.Join(r.w.checkTrust(cfg), r.w.allow(cfg))

@@ -56,7 +56,7 @@ func (wr *workRunner) count(ctx context.Context, f effect.CountWork) effect.Inpu
 		part, known := t.by[scope]
 		in.Unknown = in.Unknown || !known
 		for who, b := range part.tasks {
-			later(newest, who, b)
+			keepLater(newest, who, b)
 		}
 		maps.Copy(gates, part.gates)
 		for who, h := range part.held {
@@ -152,7 +152,7 @@ func countByQuery(ctx context.Context, store beads.Store, pools []string) (scope
 			begun = append(begun, b)
 			now.work.InProgress++
 			if b.Assignee != "" {
-				later(now.tasks, b.Assignee, b)
+				keepLater(now.tasks, b.Assignee, b)
 			}
 		}
 	}
@@ -196,7 +196,7 @@ func countByCounters(ctx context.Context, store *guard.Store, pools []string) (s
 	}
 	if now.work.Open > 0 {
 		given, err := store.List(ctx, beads.Query{Status: []beads.Status{open}, Assigned: true,
-			NotType: none, Limit: tasksMost})
+			NotType: none, Limit: maxTasks})
 		if err != nil {
 			return now, err
 		}
@@ -208,18 +208,18 @@ func countByCounters(ctx context.Context, store *guard.Store, pools []string) (s
 	return now, nil
 }
 
-// tasksMost is the maximum number of beads that are read to find assignees. taskMost is the maximum size of a
+// maxTasks is the maximum number of beads that are read to find assignees. maxTaskText is the maximum size of a
 // task's text in bytes.
 const (
-	tasksMost = 1000
-	taskMost  = 200
+	maxTasks    = 1000
+	maxTaskText = 200
 )
 
 // tasks returns the newest bead in progress of each assignee. It adds all work in progress to held.
 func tasks(ctx context.Context, store beads.Store, held map[string]effect.Holding) (
 	map[string]beads.Bead, error) {
 	all, err := store.List(ctx, beads.Query{Status: []beads.Status{beads.StatusInProgress},
-		NotType: city.NotWork(), Limit: tasksMost})
+		NotType: city.NotWork(), Limit: maxTasks})
 	if err != nil {
 		return nil, err
 	}
@@ -227,15 +227,15 @@ func tasks(ctx context.Context, store beads.Store, held map[string]effect.Holdin
 	out := map[string]beads.Bead{}
 	for _, b := range all {
 		if b.Assignee != "" {
-			later(out, b.Assignee, b)
+			keepLater(out, b.Assignee, b)
 		}
 	}
 	return out, nil
 }
 
-// later stores b for an assignee if it changed later than the stored bead. If both changed at the same time, it
+// keepLater stores b for an assignee if it changed later than the stored bead. If both changed at the same time, it
 // stores the bead with the smaller ID.
-func later(of map[string]beads.Bead, who string, b beads.Bead) {
+func keepLater(of map[string]beads.Bead, who string, b beads.Bead) {
 	have, known := of[who]
 	if !known || b.UpdatedAt.After(have.UpdatedAt) || b.UpdatedAt.Equal(have.UpdatedAt) &&
 		b.ID < have.ID {
@@ -256,8 +256,8 @@ func blocked(tasks map[string]beads.Bead, gates city.Gates) map[string]string {
 
 func taskText(b beads.Bead) string {
 	text := b.ID + " " + b.Title
-	if len(text) > taskMost {
-		text = strings.ToValidUTF8(text[:taskMost], "")
+	if len(text) > maxTaskText {
+		text = strings.ToValidUTF8(text[:maxTaskText], "")
 	}
 	return text
 }

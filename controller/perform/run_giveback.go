@@ -44,17 +44,17 @@ func (wr *workRunner) giveBack(ctx context.Context, f effect.ReturnWork) effect.
 	for _, last := range [...]bool{false, true} {
 		for _, b := range all {
 			if (b.Status == beads.StatusInProgress) == last {
-				in.Err = errors.Join(in.Err, give(ctx, &in, b.in, b.Bead, of[b.Assignee]))
+				in.Err = errors.Join(in.Err, returnBead(ctx, &in, b.in, b.Bead, of[b.Assignee]))
 			}
 		}
 	}
 	return in
 }
 
-// give returns one bead to its pool.
-func give(ctx context.Context, in *effect.WorkReturned, store beads.Store, b beads.Bead,
+// returnBead returns one bead to its pool.
+func returnBead(ctx context.Context, in *effect.WorkReturned, store beads.Store, b beads.Bead,
 	l effect.Leaver) error {
-	was, now, err := free(ctx, store, b, l.Pool)
+	was, now, err := unassign(ctx, store, b, l.Pool)
 	if err != nil {
 		return err
 	}
@@ -64,9 +64,9 @@ func give(ctx context.Context, in *effect.WorkReturned, store beads.Store, b bea
 	return nil
 }
 
-// free makes a bead open for its pool, unless its assignee has changed in the meantime. Work with the label of a
+// unassign makes a bead open for its pool, unless its assignee has changed in the meantime. Work with the label of a
 // pool stays with that pool.
-func free(ctx context.Context, store beads.Store, b beads.Bead, pool string) (was, now beads.Bead,
+func unassign(ctx context.Context, store beads.Store, b beads.Bead, pool string) (was, now beads.Bead,
 	err error) {
 	who := b.Assignee
 	for range swaps {

@@ -117,7 +117,7 @@ func (sr *sessions) promptHolds(ctx context.Context, f effect.Send) bool {
 		if err != nil {
 			return false
 		}
-		return drafted(frame, f.Prefix) // the first frame is the current screen
+		return hasDraft(frame, f.Prefix) // the first frame is the current screen
 	}
 	return false
 }

@@ -26,8 +26,8 @@ func (wr *workRunner) sling(ctx context.Context, req city.SlingRequest,
 		Store: func(rig string) (beads.Store, error) { return wr.Stores.Store(rig) },
 		Recipe: func(name, rig string) (f *formula.Formula, err error) {
 			d := automation.Definition{Formula: name, Rig: rig}
-			if !wr.aside(ctx, "formula "+name, 0, func() func() {
-				found, failed := wr.au.recipe(source, d)
+			if !wr.inBackground(ctx, "formula "+name, 0, func() func() {
+				found, failed := wr.au.findFormula(source, d)
 				return func() { f, err = found, failed }
 			}) {
 				return nil, fmt.Errorf("the folder of the formula %w", errMute)

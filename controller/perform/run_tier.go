@@ -51,7 +51,7 @@ func (r *Runner) heartbeat(ctx context.Context, f effect.ReadHeartbeat) effect.I
 		read bool
 		err  error
 	)
-	if !r.aside(ctx, "heartbeat of "+f.Tier+" "+f.Path, hungLimit, func() func() {
+	if !r.inBackground(ctx, "heartbeat of "+f.Tier+" "+f.Path, hungLimit, func() func() {
 		at, ok, failed := readHeartbeat(f.Path)
 		return func() { beat, read, err = at, ok, failed }
 	}) {

@@ -27,7 +27,7 @@ const (
 	scanLimit = 30 * time.Second
 	hungLimit = 5 * time.Second // timeout for a folder that may not respond
 	// maximum number of calls that may block on folders that do not respond
-	hungMost = 64
+	maxHung = 64
 	// timeout for several calls of a store; each call also has its own timeout
 	storeLimit = time.Minute
 	allLimit   = time.Minute // timeout for calls of all stores, one after the other
@@ -40,7 +40,7 @@ type automationState struct {
 	follow     context.CancelFunc // ends the subscription to events; used by the loop only
 	runs       context.Context
 	endRuns    context.CancelCauseFunc
-	going      *activeRuns
+	activeRuns *activeRuns
 	conditions chan struct{}
 	watched    []string // watched folders; used by the loop only
 	// newest catalog with programs that are allowed to run; used by the scan effect only
@@ -51,7 +51,7 @@ var errStopped = errors.New("the city was stopped before the run ended")
 
 func newAutomationState(ctx context.Context) automationState {
 	w := automationState{conditions: make(chan struct{}, checksAtOnce),
-		going: &activeRuns{ends: map[string]context.CancelCauseFunc{}}}
+		activeRuns: &activeRuns{ends: map[string]context.CancelCauseFunc{}}}
 	w.runs, w.endRuns = context.WithCancelCause(ctx)
 	return w
 }
@@ -81,18 +81,18 @@ func (au *automations) run(f effect.Effect) (ok bool) {
 			return au.openRun(ctx, f)
 		})
 	case effect.Run:
-		ctx, done := au.shop.going.add(au.shop.runs, f.Bead)
+		ctx, done := au.state.activeRuns.add(au.state.runs, f.Bead)
 		au.wg.Go(func() {
 			defer done()
 			au.deliver(au.carryOut(ctx, f))
 		})
 	case effect.CancelRun:
-		au.shop.going.end(f.Bead, &effect.CanceledError{By: f.By})
+		au.state.activeRuns.end(f.Bead, &effect.CanceledError{By: f.By})
 	case effect.CancelRuns:
-		au.shop.endRuns(errStopped)
+		au.state.endRuns(errStopped)
 	case effect.CloseRun:
 		au.within(storeLimit, func(ctx context.Context) effect.Input {
-			return effect.RunClosed{Bead: f.Run.ID, Err: au.shutRun(ctx, f)}
+			return effect.RunClosed{Bead: f.Run.ID, Err: au.closeRecord(ctx, f)}
 		})
 	case effect.SaveAutomations:
 		au.within(loadLimit, func(context.Context) effect.Input {
@@ -136,16 +136,16 @@ func (au *automations) watchFolders(layers []formula.Layer) {
 	for _, l := range layers {
 		dirs = append(dirs, l.Dir)
 	}
-	if au.w.Folders == nil || slices.Equal(dirs, au.shop.watched) {
+	if au.w.OnFoldersChanged == nil || slices.Equal(dirs, au.state.watched) {
 		return
 	}
-	au.shop.watched = dirs
-	au.w.Folders(dirs)
+	au.state.watched = dirs
+	au.w.OnFoldersChanged(dirs)
 }
 
 // scan finds all automations. It also links the formulas of each scope.
 func (au *automations) scan(ctx context.Context, f effect.Scan) effect.Input {
-	if au.w.checkHome() != nil {
+	if au.w.checkFolder() != nil {
 		return effect.Scanned{Away: true}
 	}
 	var trouble []string
@@ -155,14 +155,14 @@ func (au *automations) scan(ctx context.Context, f effect.Scan) effect.Input {
 	} else {
 		layers = append([]formula.Layer{system}, layers...)
 	}
-	found := au.shop.scanner.Scan(layers, f.Options, time.Now())
-	if au.shop.trusted == nil || au.shop.trusted.Revision != found.Revision {
+	found := au.state.scanner.Scan(layers, f.Options, time.Now())
+	if au.state.trusted == nil || au.state.trusted.Revision != found.Revision {
 		err := au.w.checkTrust(nil)
 		if err == nil {
-			au.shop.trusted = &found
+			au.state.trusted = &found
 		} else {
 			trouble = append(trouble, "changed automations are not in force: "+err.Error())
-			found = *cmp.Or(au.shop.trusted, &automation.Catalog{})
+			found = *cmp.Or(au.state.trusted, &automation.Catalog{})
 		}
 	}
 	in := effect.Scanned{Catalog: found, Newest: au.w.Log.Last()}
@@ -174,9 +174,9 @@ func (au *automations) scan(ctx context.Context, f effect.Scan) effect.Input {
 	return in
 }
 
-// aside runs work that may block forever on a folder. Only one call per name runs at a time. It returns false if
+// inBackground runs work that may block forever on a folder. Only one call per name runs at a time. It returns false if
 // ctx ends first or the limit passes (0 = no limit). Otherwise it calls done, which makes the result available.
-func (b *base) aside(ctx context.Context, name string, limit time.Duration,
+func (b *base) inBackground(ctx context.Context, name string, limit time.Duration,
 	work func() (done func())) (ok bool) {
 	done, ok := b.looks.Do(ctx, name, time.Now(), limit, work)
 	if ok {
@@ -261,11 +261,11 @@ func newestRuns(ctx context.Context, store *guard.Store, of []string) (runs []ci
 
 // followEvents subscribes to the events of the log, and ends the previous subscription.
 func (au *automations) followEvents(f effect.Subscribe) {
-	if au.shop.follow != nil {
-		au.shop.follow()
+	if au.state.follow != nil {
+		au.state.follow()
 	}
 	ctx, cancel := context.WithCancel(au.ctx)
-	au.shop.follow = cancel
+	au.state.follow = cancel
 	want := events.Query{Types: f.Types}
 	au.wg.Go(func() {
 		defer cancel()
@@ -295,7 +295,7 @@ func (s *Stores) Store(rig string) (*guard.Store, error) {
 	if s.open == nil {
 		return nil, errors.New("this city has no store")
 	}
-	if err := s.home(); err != nil {
+	if err := s.checkFolder(); err != nil {
 		return nil, err
 	}
 	kept, err := s.open(rig)
@@ -386,9 +386,9 @@ func closing(run city.Run, made bool) beads.Patch {
 	return p
 }
 
-// shutRun closes a run's record with as many details as the store accepts. It returns ErrNotFound if the store has
+// closeRecord closes a run's record with as many details as the store accepts. It returns ErrNotFound if the store has
 // no such record. If the store was replaced, another bead may have the ID.
-func (au *automations) shutRun(ctx context.Context, f effect.CloseRun) error {
+func (au *automations) closeRecord(ctx context.Context, f effect.CloseRun) error {
 	au.Live.Finish(f.Run.ID) // a run that never started also has an output that must end
 	store, err := au.Stores.Store("")
 	if err != nil {

@@ -196,7 +196,7 @@ func TestOnlyTheRecordOfARunIsClosed(t *testing.T) {
 		make(beads.Bead{Labels: label}), make(beads.Bead{Type: city.RunType,
 			Labels: []string{city.RunLabel + "b"}}), {ID: "tw-99", Automation: "a"},
 	} {
-		if err := w.r.automations.shutRun(t.Context(), effect.CloseRun{Run: other}); !errors.Is(err,
+		if err := w.r.automations.closeRecord(t.Context(), effect.CloseRun{Run: other}); !errors.Is(err,
 			beads.ErrNotFound) {
 			t.Errorf("%s: %v", other.ID, err)
 		}
@@ -206,7 +206,7 @@ func TestOnlyTheRecordOfARunIsClosed(t *testing.T) {
 		t.Errorf("other work: %+v, %v", open, err)
 	}
 	run := make(beads.Bead{Type: city.RunType, Labels: label})
-	if err := w.r.automations.shutRun(t.Context(), effect.CloseRun{Run: run}); err != nil {
+	if err := w.r.automations.closeRecord(t.Context(), effect.CloseRun{Run: run}); err != nil {
 		t.Fatal(err)
 	}
 	b, err := store.Get(t.Context(), run.ID)
@@ -216,7 +216,7 @@ func TestOnlyTheRecordOfARunIsClosed(t *testing.T) {
 	}
 	run = make(beads.Bead{Type: city.RunType, Labels: label})
 	refuse[run.ID] = &beads.Invalid{Field: "title", Reason: "is odd"}
-	if err := w.r.automations.shutRun(t.Context(), effect.CloseRun{Run: run}); !effect.Unclosable(err) {
+	if err := w.r.automations.closeRecord(t.Context(), effect.CloseRun{Run: run}); !effect.Unclosable(err) {
 		t.Errorf("%v", err)
 	}
 }

@@ -27,21 +27,21 @@ type World struct {
 	Host     agent.Host
 	Last     *shutdown.Deadline
 
-	Stores      func(rig string) (beads.Store, error)
-	BackUp      func(ctx context.Context) error
-	Folders     func(dirs []string)
-	Read        func(revision string, good *config.City)
-	CheckTrust  func(*config.City) error
-	SetListener func(config.API)
-	Allow       func(ctx context.Context, agents int) error
-	Home        func() error
-	// Held checks whether the city still belongs to this controller. lost is set if another controller owns the
+	Stores           func(rig string) (beads.Store, error)
+	BackUp           func(ctx context.Context) error
+	OnFoldersChanged func(dirs []string)
+	OnConfigRead     func(revision string, good *config.City)
+	CheckTrust       func(*config.City) error
+	SetListener      func(config.API)
+	Allow            func(ctx context.Context, agents int) error
+	CheckFolder      func() error
+	// CheckOwner checks whether the city still belongs to this controller. lost is set if another controller owns the
 	// city; err is any other problem. Held may be nil.
-	Held func() (lost, err error)
+	CheckOwner func() (lost, err error)
 
 	Inbox     chan<- effect.Input
 	Answer    func(effect.Answer)
-	Broke     func(error) // called with a panic of an effect
+	OnPanic   func(error) // called with a panic of an effect
 	Snapshot  func() *city.Snapshot
 	InForce   func() *effect.Configuration
 	Translate func(*config.City) *effect.Configuration
