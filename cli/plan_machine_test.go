@@ -125,7 +125,7 @@ func settled(t *testing.T) (b *plannedCity, end func()) {
 		t.Fatal(err)
 	}
 	b.Controller, err = controller.New(controller.Options{Dir: b.dir, Mode: "headless", Version: "test", Provider: b.sessions, Log: log,
-		Poke: make(chan struct{}), Host: b.host, Pulse: time.Hour}, first)
+		ConfigChanged: make(chan struct{}), Host: b.host, Pulse: time.Hour}, first)
 	if err != nil {
 		t.Fatal(err)
 	}

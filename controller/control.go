@@ -17,12 +17,12 @@ import (
 // Snapshot implements city.Control.
 func (c *Controller) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	c.pulse.Refresh(ctx, c.done)
-	return c.fresh(), nil
+	return c.currentSnapshot(), nil
 }
 
-// fresh returns the published snapshot with two current values: the time of the loop's last iteration, and the sequence
+// currentSnapshot returns the published snapshot with two current values: the time of the loop's last iteration, and the sequence
 // number of the newest event.
-func (c *Controller) fresh() *city.Snapshot {
+func (c *Controller) currentSnapshot() *city.Snapshot {
 	s := *c.snap.Load()
 	s.Patrol.Last = c.pulse.Last()
 	s.Seq = c.o.Log.Last()
@@ -36,7 +36,7 @@ func (c *Controller) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, er
 		var rev uint64
 		for {
 			changed := c.change()
-			if s := c.fresh(); s.Rev != rev {
+			if s := c.currentSnapshot(); s.Rev != rev {
 				rev = s.Rev
 				if !yield(s, nil) {
 					return
@@ -70,7 +70,7 @@ func (c *Controller) publish(before *city.Snapshot, now time.Time) {
 	s.Host, s.Started, s.PID = before.Host, before.Started, before.PID
 	s.Rev = before.Rev + 1
 	s.Patrol.Last = now
-	c.force.Store(c.m.Configuration())
+	c.inForce.Store(c.m.Configuration())
 	c.snap.Store(s)
 	c.mu.Lock()
 	close(c.changed)
@@ -245,7 +245,7 @@ func (c *Controller) Attach(ctx context.Context, name string, v city.Viewer) (ci
 		return t, nil
 	}
 	var classes []string
-	if force := c.force.Load(); force != nil && force.Source != nil {
+	if force := c.inForce.Load(); force != nil && force.Source != nil {
 		classes = force.Source.Session.Passthrough
 	}
 	return session.Filtered(t, classes)

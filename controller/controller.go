@@ -63,13 +63,13 @@ type Options struct {
 	// there are no backups.
 	BackUp func(ctx context.Context) error
 
-	// Folders is called with the new list when the folders of automations and formulas change. The loop calls it,
+	// OnFoldersChanged is called with the new list when the folders of automations and formulas change. The loop calls it,
 	// so it must not block. It may be nil.
-	Folders func(dirs []string)
+	OnFoldersChanged func(dirs []string)
 
-	// Read is called with each revision of the configuration that was read, or with "" for an unreadable one. good
+	// OnConfigRead is called with each revision of the configuration that was read, or with "" for an unreadable one. good
 	// is the configuration if it is valid. Read is called outside the loop, one call at a time. It may be nil.
-	Read func(revision string, good *config.City)
+	OnConfigRead func(revision string, good *config.City)
 
 	// CheckTrust returns the reason why the programs of a configuration and of its automations may not run. For nil, it
 	// checks the configuration on disk. Vet is called outside the loop, before a change comes into force. It may be
@@ -92,22 +92,22 @@ type Options struct {
 	Faults chan error
 
 	// signals that folders of automations may have changed; nil = only patrols check the folders
-	Rescan <-chan struct{}
+	FoldersChanged <-chan struct{}
 	// signals that the configuration may have changed; nil = only patrols check the configuration
-	Poke <-chan struct{}
+	ConfigChanged <-chan struct{}
 	// Sweep kills processes that runs of the previous controller left behind. It is called once, before the first
 	// decision. It may be nil.
 	Sweep func() (int, error)
-	// Held is called outside the loop before each list of sessions. If it returns a *RunningError, the controller
+	// CheckOwner is called outside the loop before each list of sessions. If it returns a *RunningError, the controller
 	// ends and leaves the agents running. It may be nil.
-	Held func() error
-	// Home returns a *disk.MovedError if Dir no longer leads to the city. It may be nil.
-	Home func() error
+	CheckOwner func() error
+	// CheckFolder returns a *disk.MovedError if Dir no longer leads to the city. It may be nil.
+	CheckFolder func() error
 	// called after each iteration of the loop, at least every 10 s; may be nil
-	Beat func(status string)
+	Heartbeat func(status string)
 	// the time limit for all work of Run after its last decision; Run starts it; nil = ShutdownLimit
-	Last  *shutdown.Deadline
-	Pulse time.Duration // interval of the loop's iterations while a client watches; 0 = 1 s
+	ShutdownDeadline *shutdown.Deadline
+	Pulse            time.Duration // interval of the loop's iterations while a client watches; 0 = 1 s
 }
 
 // ShutdownLimit is the default time limit for all work of Run after its last decision.
@@ -115,22 +115,22 @@ const ShutdownLimit = effect.ShutdownLimit
 
 // Controller runs a city. It implements city.Control.
 type Controller struct {
-	o     Options
-	first *config.City
-	m     *machine.Machine
-	told  city.StopReport // the last logged report about a slow stop
+	o              Options
+	first          *config.City
+	m              *machine.Machine
+	lastStopReport city.StopReport // the last logged report about a slow stop
 
-	inbox   chan effect.Input
-	replies sync.Map // command id → chan answer
-	lastID  atomic.Uint64
-	done    chan struct{} // closed when Run has returned
-	enough  chan struct{} // closed by GiveUp, which ends a stop of the city
-	looked  chan struct{} // closed after the first list of sessions
-	once    sync.Once     // makes GiveUp close enough only once
+	inbox     chan effect.Input
+	replies   sync.Map // command id → chan answer
+	lastID    atomic.Uint64
+	done      chan struct{} // closed when Run has returned
+	gaveUp    chan struct{} // closed by GiveUp, which ends a stop of the city
+	firstList chan struct{} // closed after the first list of sessions
+	once      sync.Once     // makes GiveUp close enough only once
 
 	snap atomic.Pointer[city.Snapshot]
 	// configuration in force; immutable
-	force   atomic.Pointer[effect.Configuration]
+	inForce atomic.Pointer[effect.Configuration]
 	pulse   *pulse.Pulse
 	limit   atomic.Int64 // see StopLimit
 	changed chan struct{}
@@ -153,7 +153,7 @@ var (
 	_ city.RigEditor  = (*Controller)(nil)
 )
 
-var errRan = errors.New("a controller can only run once")
+var errAlreadyRan = errors.New("a controller can only run once")
 
 // New returns a controller with a configuration that was loaded from o.Dir. The caller must hold the city's lock
 // (see Acquire) until Run has returned.
@@ -164,8 +164,8 @@ func New(o Options, c *config.City) (*Controller, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if o.Last == nil {
-		o.Last = shutdown.New(ShutdownLimit)
+	if o.ShutdownDeadline == nil {
+		o.ShutdownDeadline = shutdown.New(ShutdownLimit)
 	}
 	if o.At == "" {
 		o.At = o.Dir
@@ -176,23 +176,23 @@ func New(o Options, c *config.City) (*Controller, error) {
 	_, measures := o.Provider.(session.Meter)
 	ctl := &Controller{
 		o: o, first: c, pulse: pulse.New(o.Pulse),
-		inbox: make(chan effect.Input, 256), done: make(chan struct{}), enough: make(chan struct{}),
-		looked: make(chan struct{}), changed: make(chan struct{}), gauges: newGauges(),
+		inbox: make(chan effect.Input, 256), done: make(chan struct{}), gaveUp: make(chan struct{}),
+		firstList: make(chan struct{}), changed: make(chan struct{}), gauges: newGauges(),
 	}
 	ctl.faults = o.Faults
 	if ctl.faults == nil {
 		ctl.faults = make(chan error, 1)
 	}
 	ctl.runner = perform.New(ctl.world())
-	inForce := func() *config.City { return ctl.force.Load().Source }
+	inForce := func() *config.City { return ctl.inForce.Load().Source }
 	ctl.Catalogue = catalogue.New(o.source(), inForce)
 	ctl.Rigs = catalogue.NewRigs(o.source(), ctl)
 	host, _ := os.Hostname()
 	now := time.Now()
 	conf := ctl.translate(c)
 	past := machine.InitialState{Mode: o.Mode, Measures: measures}
-	ctl.recallAutomations(&past)
-	ctl.recall(conf, &past)
+	ctl.restoreAutomations(&past)
+	ctl.restoreHistories(conf, &past)
 	ctl.m = machine.New(past)
 	ctl.m.Step(now, effect.Loaded{Revision: c.Revision, Conf: conf})
 	ctl.limit.Store(int64(ctl.m.StopLimit()))
@@ -204,17 +204,17 @@ func New(o Options, c *config.City) (*Controller, error) {
 func (c *Controller) world() perform.World {
 	w := perform.World{
 		Dir: c.o.Dir, At: c.o.At, Source: c.o.source(), Provider: c.o.Provider, Log: c.o.Log,
-		Logger: c.o.Logger, Host: c.o.Host, Last: c.o.Last,
-		Stores: c.o.Stores, BackUp: c.o.BackUp, OnFoldersChanged: c.o.Folders, OnConfigRead: c.o.Read,
+		Logger: c.o.Logger, Host: c.o.Host, ShutdownDeadline: c.o.ShutdownDeadline,
+		Stores: c.o.Stores, BackUp: c.o.BackUp, OnFoldersChanged: c.o.OnFoldersChanged, OnConfigRead: c.o.OnConfigRead,
 		CheckTrust:  c.o.CheckTrust,
-		SetListener: c.o.SetListener, Allow: c.o.Allow, CheckFolder: c.o.Home,
-		Inbox: c.inbox, Answer: c.answer, OnPanic: c.recordPanic, Snapshot: c.fresh,
-		InForce:   c.force.Load,
+		SetListener: c.o.SetListener, Allow: c.o.Allow, CheckFolder: c.o.CheckFolder,
+		Inbox: c.inbox, Answer: c.answer, OnPanic: c.recordPanic, Snapshot: c.currentSnapshot,
+		InForce:   c.inForce.Load,
 		Translate: c.translate, Patrolled: c.gauges.patrolled, Called: c.gauges.called,
 	}
-	if c.o.Held != nil {
+	if c.o.CheckOwner != nil {
 		w.CheckOwner = func() (lost, err error) {
-			err = c.o.Held()
+			err = c.o.CheckOwner()
 			if other, ok := errors.AsType[*RunningError](err); ok {
 				return other, nil
 			}
@@ -287,12 +287,12 @@ func (c *Controller) SetMode(mode string) {
 	_ = c.send(context.Background(), effect.ModeChanged{Mode: mode})
 }
 
-// Looked returns a channel that is closed after the first list of sessions, even if the list failed. Before that, a
+// FirstList returns a channel that is closed after the first list of sessions, even if the list failed. Before that, a
 // snapshot does not show which agents are running.
-func (c *Controller) Looked() <-chan struct{} { return c.looked }
+func (c *Controller) FirstList() <-chan struct{} { return c.firstList }
 
 // GiveUp makes Run return although agents may still be running. Effects in flight are canceled.
-func (c *Controller) GiveUp() { c.once.Do(func() { close(c.enough) }) }
+func (c *Controller) GiveUp() { c.once.Do(func() { close(c.gaveUp) }) }
 
 // Hurry ends the grace period of a stop in progress.
 func (c *Controller) Hurry() { _ = c.send(context.Background(), effect.Hurry{}) }

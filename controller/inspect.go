@@ -41,7 +41,7 @@ func (c *Controller) Inspect(ctx context.Context, name string) (*city.Inspection
 		return nil, err
 	}
 	s := Subject{City: c.o.Dir, Agent: name}
-	if force := c.force.Load(); force != nil {
+	if force := c.inForce.Load(); force != nil {
 		at, ok := slices.BinarySearchFunc(force.Wants, name, func(w agent.Want, name string) int {
 			return strings.Compare(w.Name, name)
 		})

@@ -57,7 +57,7 @@ func live(t *testing.T, dir string, o events.Options, k *killer,
 		Stores: func(string) (beads.Store, error) { return store, nil },
 		Host:   agent.Host{Environ: os.Environ(), BinDir: "/gc/bin"},
 		Sweep:  func() (int, error) { return pty.SweepRuns(dir) },
-		Beat: func(string) {
+		Heartbeat: func(string) {
 			if k != nil && k.moment == "after it is told" && k.armed.Load() && w.told(t) {
 				die()
 			}

@@ -23,13 +23,13 @@ type Hold struct {
 	pid    string
 }
 
-// Via returns a path that leads to the city's folder even after the folder was moved. The path is valid only in
+// StablePath returns a path that leads to the city's folder even after the folder was moved. The path is valid only in
 // this process.
-func (h *Hold) Via() string { return h.folder.Via() }
+func (h *Hold) StablePath() string { return h.folder.Via() }
 
-// Here returns a *disk.MovedError if the city's folder or its runtime folder is no longer at its path. It is safe
+// CheckPath returns a *disk.MovedError if the city's folder or its runtime folder is no longer at its path. It is safe
 // for concurrent use.
-func (h *Hold) Here() error {
+func (h *Hold) CheckPath() error {
 	if err := h.folder.Here(); err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func acquire(dir string, patience time.Duration) (*Hold, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.pid = filepath.Join(h.Via(), ".gc", "daemon.pid")
+	h.pid = filepath.Join(h.StablePath(), ".gc", "daemon.pid")
 	if err := h.take(patience); err != nil {
 		return nil, errors.Join(err, h.folder.Close())
 	}
@@ -98,7 +98,7 @@ func (h *Hold) await(patience time.Duration, take func() error) error {
 
 // take locks the runtime folder, and creates it if necessary.
 func (h *Hold) take(patience time.Duration) error {
-	gc := filepath.Join(h.Via(), ".gc")
+	gc := filepath.Join(h.StablePath(), ".gc")
 	if err := disk.MkdirAll(gc, 0o700); err != nil {
 		return fmt.Errorf("cannot create the city's runtime folder: %w", err)
 	}
@@ -135,7 +135,7 @@ func (h *Hold) blank() bool {
 // was removed, Check creates and locks it again. A *RunningError reports that another controller has locked it
 // first.
 func (h *Hold) Check() error {
-	if err := h.Here(); err != nil {
+	if err := h.CheckPath(); err != nil {
 		return err
 	}
 	old := h.lock.Load()

@@ -136,7 +136,7 @@ func TestLosingTheCityLeavesTheAgents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		held := make(chan error, 1)
 		w := newTown(t, two, func(o *Options) {
-			o.Held = func() error {
+			o.CheckOwner = func() error {
 				select {
 				case err := <-held:
 					return err

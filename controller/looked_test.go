@@ -59,14 +59,14 @@ func TestLooked(t *testing.T) {
 				go func() { ended <- c.Run(ctx) }()
 				synctest.Wait()
 				select {
-				case <-c.Looked():
+				case <-c.FirstList():
 					t.Error("no list was requested")
 				default:
 				}
 				p.let <- answer
 				synctest.Wait()
 				select {
-				case <-c.Looked():
+				case <-c.FirstList():
 				default:
 					t.Error("a list was requested")
 				}

@@ -37,29 +37,29 @@ type loop struct {
 	limit   *time.Timer // timer of the stop of the city
 	exits   <-chan session.Exit
 	// signals that the sessions should be listed
-	changes <-chan struct{}
-	health  string
-	now     time.Time // time of the current iteration
-	next    time.Time // latest time of the next iteration
-	due     time.Time // time of a delayed snapshot; zero = none is delayed
-	unseen  bool      // no list of sessions has returned yet
+	changes           <-chan struct{}
+	health            string
+	now               time.Time // time of the current iteration
+	next              time.Time // latest time of the next iteration
+	due               time.Time // time of a delayed snapshot; zero = none is delayed
+	awaitingFirstList bool      // no list of sessions has returned yet
 
-	by      time.Time       // time at which limit expires
-	effects []effect.Effect // effects of the current iteration; the slice is reused
-	every   time.Duration   // current interval of patrol
-	beat    time.Duration   // current interval of pulse
+	stopBy         time.Time       // time at which limit expires
+	effects        []effect.Effect // effects of the current iteration; the slice is reused
+	patrolInterval time.Duration   // current interval of patrol
+	pulseInterval  time.Duration   // current interval of pulse
 }
 
 func (c *Controller) run(ctx context.Context, oneShot bool) error {
 	select {
 	case <-c.done:
-		return errRan
+		return errAlreadyRan
 	default:
 	}
 	defer close(c.done)
 	interval := c.m.Configuration().Patrol
 	l := &loop{
-		c: c, oneShot: oneShot, every: interval, beat: c.pulse.Every(interval), unseen: true,
+		c: c, oneShot: oneShot, patrolInterval: interval, pulseInterval: c.pulse.Every(interval), awaitingFirstList: true,
 		patrol: time.NewTicker(interval), pulse: time.NewTicker(c.pulse.Every(interval)),
 		wake:  time.NewTimer(time.Hour),
 		limit: time.NewTimer(time.Hour),
@@ -88,7 +88,7 @@ func (c *Controller) run(ctx context.Context, oneShot bool) error {
 		return c.crash(fault)
 	}
 	c.runner.Finish(c.m.LoopState().LeftRunning)
-	c.keep()
+	c.saveHistories()
 	c.refuseAll()
 	c.publishEnd()
 	return errors.Join(err, c.shutdownPanic())
@@ -120,7 +120,7 @@ func (l *loop) handleInputs(ctx context.Context) error {
 	for {
 		l.iterate(in)
 		if l.over() {
-			return l.verdict(ctx)
+			return l.result(ctx)
 		}
 		l.arm()
 		select {
@@ -131,7 +131,7 @@ func (l *loop) handleInputs(ctx context.Context) error {
 			return l.abandon(ctx)
 		case err := <-l.c.faults:
 			panic(err)
-		case <-l.c.enough:
+		case <-l.c.gaveUp:
 			return l.abandon(ctx)
 		case <-l.patrol.C:
 			in = effect.Tick{}
@@ -143,9 +143,9 @@ func (l *loop) handleInputs(ctx context.Context) error {
 			in = effect.Exited{Exit: e}
 		case <-l.changes:
 			in = effect.SessionsChanged{}
-		case <-l.c.o.Poke:
+		case <-l.c.o.ConfigChanged:
 			in = effect.ConfigChanged{}
-		case <-l.c.o.Rescan:
+		case <-l.c.o.FoldersChanged:
 			in = effect.FoldersChanged{}
 		case d := <-l.c.o.ListenerStates:
 			in = effect.ListenerChanged{Listener: d}
@@ -185,10 +185,10 @@ func (l *loop) iterate(in effect.Input) {
 	c.limit.Store(int64(c.m.StopLimit()))
 	answers := c.perform(now, l.effects)
 	clear(l.effects)
-	if l.unseen && c.m.LoopState().Listed {
-		l.unseen = false
+	if l.awaitingFirstList && c.m.LoopState().Listed {
+		l.awaitingFirstList = false
 		l.publish(now, true)
-		close(c.looked)
+		close(c.firstList)
 	}
 	l.publish(now, len(answers) > 0)
 	c.logSlowStop(now)
@@ -198,8 +198,8 @@ func (l *loop) iterate(in effect.Input) {
 	for _, a := range answers {
 		c.answer(a)
 	}
-	if c.o.Beat != nil {
-		c.o.Beat(status(c.snap.Load()))
+	if c.o.Heartbeat != nil {
+		c.o.Heartbeat(status(c.snap.Load()))
 	}
 }
 
@@ -236,23 +236,23 @@ func (l *loop) publish(now time.Time, atOnce bool) {
 // arm sets the timers for the next deadlines.
 func (l *loop) arm() {
 	m := l.c.m
-	if every := m.Configuration().Patrol; every != l.every {
-		l.every = every
-		l.patrol.Reset(l.every)
+	if every := m.Configuration().Patrol; every != l.patrolInterval {
+		l.patrolInterval = every
+		l.patrol.Reset(l.patrolInterval)
 	}
-	if beat := l.c.pulse.Every(l.every); beat != l.beat {
-		l.beat = beat
+	if beat := l.c.pulse.Every(l.patrolInterval); beat != l.pulseInterval {
+		l.pulseInterval = beat
 		l.pulse.Reset(beat)
 	}
-	if by := m.LoopState().StopBy; !by.IsZero() && !by.Equal(l.by) {
-		l.by = by
+	if by := m.LoopState().StopBy; !by.IsZero() && !by.Equal(l.stopBy) {
+		l.stopBy = by
 		l.limit.Reset(time.Until(by))
 	}
 	t := m.Next(l.now)
 	if !l.due.IsZero() && (t.IsZero() || l.due.Before(t)) {
 		t = l.due
 	}
-	l.next = pulse.Due(l.now, l.beat, t)
+	l.next = pulse.Due(l.now, l.pulseInterval, t)
 	if !t.IsZero() {
 		l.wake.Reset(max(time.Until(t), time.Millisecond))
 	} else {
@@ -274,10 +274,10 @@ func (l *loop) abandon(ctx context.Context) error {
 	for _, a := range l.c.perform(now, l.c.m.GiveUpAgents(now)) {
 		l.c.answer(a)
 	}
-	return l.verdict(ctx)
+	return l.result(ctx)
 }
 
-func (l *loop) verdict(ctx context.Context) error {
+func (l *loop) result(ctx context.Context) error {
 	if lost := l.c.m.LoopState().Lost; lost != nil {
 		return fmt.Errorf("another controller took over, so this one leaves its agents: %w", lost)
 	}

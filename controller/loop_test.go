@@ -48,7 +48,7 @@ func newTown(t *testing.T, toml string, with ...func(*Options)) *town {
 	}
 	t.Cleanup(func() { log.Close() })
 	o := Options{
-		Dir: w.dir, Mode: "headless", Version: "test", Provider: w.fake, Log: log, Poke: w.poke,
+		Dir: w.dir, Mode: "headless", Version: "test", Provider: w.fake, Log: log, ConfigChanged: w.poke,
 		Host: agent.Host{Environ: []string{"PATH=/bin"}, BinDir: "/gc/bin"}, Pulse: time.Hour,
 	}
 	for _, change := range with {

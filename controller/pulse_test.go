@@ -20,7 +20,7 @@ func TestPulse(t *testing.T) {
 		}
 		var turns atomic.Int64
 		w.o.Provider, w.o.Pulse = w.fake, time.Second
-		w.o.Beat = func(string) { turns.Add(1) }
+		w.o.Heartbeat = func(string) { turns.Add(1) }
 		if w.Controller, err = New(w.o, cfg); err != nil {
 			t.Fatal(err)
 		}

@@ -8,8 +8,8 @@ import (
 	"gcity/controller/memory"
 )
 
-// recallAutomations reads the state of automations that the previous controller saved.
-func (c *Controller) recallAutomations(past *machine.InitialState) {
+// restoreAutomations reads the state of automations that the previous controller saved.
+func (c *Controller) restoreAutomations(past *machine.InitialState) {
 	states, err := memory.ReadAutomations(c.o.Dir)
 	if err != nil {
 		past.AutomationsProblem = err.Error() + "; a copy of the file is .gc/" +
@@ -24,9 +24,9 @@ func (c *Controller) recallAutomations(past *machine.InitialState) {
 	past.Automations = states
 }
 
-// recall reads the crash histories that the previous controller saved. Without crash_history = "disk", they are
+// restoreHistories reads the crash histories that the previous controller saved. Without crash_history = "disk", they are
 // used only if that controller left its agents running.
-func (c *Controller) recall(first *effect.Configuration, past *machine.InitialState) {
+func (c *Controller) restoreHistories(first *effect.Configuration, past *machine.InitialState) {
 	all, err := memory.ReadHistories(c.o.Dir)
 	if err != nil && first.OnDisk {
 		past.HistoriesProblem = err.Error()
@@ -39,8 +39,8 @@ func (c *Controller) recall(first *effect.Configuration, past *machine.InitialSt
 	}
 }
 
-// keep saves the crash histories that the loop could not save before it ended. No effect is in flight any more.
-func (c *Controller) keep() {
+// saveHistories saves the crash histories that the loop could not save before it ended. No effect is in flight any more.
+func (c *Controller) saveHistories() {
 	content, due, err := c.m.LastMemory()
 	if !due {
 		return

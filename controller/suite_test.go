@@ -73,7 +73,7 @@ func openWith(t *testing.T, automations map[string]string) *controller.Controlle
 	}
 	poke := make(chan struct{}, 1)
 	c, err := controller.New(controller.Options{Dir: dir, Mode: "headless", Version: "test",
-		Provider: p, Log: log, Poke: poke, Stores: func(rig string) (beads.Store, error) {
+		Provider: p, Log: log, ConfigChanged: poke, Stores: func(rig string) (beads.Store, error) {
 			return stores[rig], nil
 		},
 		Host: agent.Host{Environ: os.Environ(), BinDir: "/gc/bin"}, Pulse: time.Second}, cfg)

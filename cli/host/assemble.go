@@ -38,7 +38,7 @@ type loop interface {
 	Hurry()
 	GiveUp()
 	StopLimit() time.Duration
-	Looked() <-chan struct{}
+	FirstList() <-chan struct{}
 	SetMode(mode string)
 }
 
@@ -109,7 +109,7 @@ func (a *assembly) openFolder() (err error) {
 		return err
 	}
 	a.undo.Add(func() { _ = a.hold.Release() }) // the kernel releases the lock at exit
-	a.o.at = a.hold.Via()
+	a.o.at = a.hold.StablePath()
 	tui.SweepDrafts(a.o.Dir)
 	folder.ClearLogPlace(a.o.at, a.o.Logger)
 	log, closeLog, err := folder.OpenLog(a.o.at, a.config, a.broken.Tell)
@@ -155,18 +155,18 @@ func (a *assembly) openLoop(ctx context.Context) error {
 	}
 	a.loop, err = controller.New(controller.Options{
 		OpenFiles: files,
-		Dir:       o.Dir, At: o.at, Home: a.hold.Here, Mode: o.Mode, Version: a.version,
+		Dir:       o.Dir, At: o.at, CheckFolder: a.hold.CheckPath, Mode: o.Mode, Version: a.version,
 		Provider: a.sessions, Log: a.log, Logger: o.Logger,
 		Host:       folder.ThisHost(o.Dir),
 		CheckTrust: o.checkMayRun,
 		Files:      o.source.Files, Strict: o.source.Strict,
-		Stores: work.Of, BackUp: work.BackUp, Poke: pokes, Read: o.saveConfigCache, Rescan: rescans,
-		Folders: func(dirs []string) { folder.SendLatest(others, dirs) },
-		Beat:    o.Beat,
-		Held:    func() error { return checkHold(a.hold, a.socket, o.Logger) },
-		Last:    a.last,
-		Sweep:   func() (int, error) { return pty.SweepRuns(o.Dir) },
-		Allow:   o.allow, SetListener: a.tcp.want, ListenerStates: a.tcp.listeners,
+		Stores: work.Of, BackUp: work.BackUp, ConfigChanged: pokes, OnConfigRead: o.saveConfigCache, FoldersChanged: rescans,
+		OnFoldersChanged: func(dirs []string) { folder.SendLatest(others, dirs) },
+		Heartbeat:        o.Beat,
+		CheckOwner:       func() error { return checkHold(a.hold, a.socket, o.Logger) },
+		ShutdownDeadline: a.last,
+		Sweep:            func() (int, error) { return pty.SweepRuns(o.Dir) },
+		Allow:            o.allow, SetListener: a.tcp.want, ListenerStates: a.tcp.listeners,
 		Faults: a.broken,
 	}, a.config)
 	return err

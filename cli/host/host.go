@@ -146,7 +146,7 @@ func (h *City) awaitFirstList(ctx context.Context) {
 	late := time.NewTimer(firstListTimeout)
 	defer late.Stop()
 	select {
-	case <-h.Loop.Looked():
+	case <-h.Loop.FirstList():
 	case <-late.C:
 	case <-h.Done:
 	case <-ctx.Done():

@@ -25,7 +25,7 @@ type slow struct {
 func (*slow) Run(context.Context) error     { return nil }
 func (*slow) RunOnce(context.Context) error { return nil }
 func (*slow) SetMode(string)                {}
-func (*slow) Looked() <-chan struct{}       { return nil }
+func (*slow) FirstList() <-chan struct{}    { return nil }
 func (s *slow) GiveUp()                     { close(s.gaveUp) }
 func (s *slow) Hurry()                      { close(s.hurried) }
 func (s *slow) StopLimit() time.Duration    { return time.Duration(s.limit.Load()) }

@@ -25,7 +25,7 @@ func (endless) RunOnce(context.Context) error { return nil }
 func (endless) Hurry()                        {}
 func (endless) GiveUp()                       {}
 func (endless) StopLimit() time.Duration      { return time.Minute }
-func (endless) Looked() <-chan struct{}       { return nil }
+func (endless) FirstList() <-chan struct{}    { return nil }
 func (endless) SetMode(string)                {}
 
 func (endless) Snapshot(context.Context) (*city.Snapshot, error) { return &city.Snapshot{}, nil }

@@ -109,7 +109,7 @@ func begin(t testing.TB, toml string, p *fake.Provider, prepare func(dir string)
 	o := controller.Options{Dir: dir, Mode: "headless", Version: "test", Provider: p, Log: c.Log,
 		Stores: func(rig string) (beads.Store, error) { return c.Stores[rig], nil },
 		Host:   agent.Host{Environ: os.Environ(), BinDir: "/gc/bin"}, Pulse: time.Second,
-		Rescan: c.Rescan}
+		FoldersChanged: c.Rescan}
 	for _, change := range with {
 		change(&o)
 	}

@@ -52,7 +52,7 @@ func newBench(t *testing.T, toml string) *bench {
 	}
 	b.r = New(World{
 		Dir: b.dir, At: b.dir, Source: config.Source{Dir: b.dir}, Provider: fake.New(), Log: b.log,
-		Logger: slog.New(slog.DiscardHandler), Last: shutdown.New(0),
+		Logger: slog.New(slog.DiscardHandler), ShutdownDeadline: shutdown.New(0),
 		Host:  agent.Host{Environ: []string{"PATH=/bin"}, BinDir: "/gc/bin"},
 		Inbox: b.inbox, Answer: func(effect.Answer) {}, OnPanic: func(err error) { panic(err) },
 		Snapshot: func() *city.Snapshot { return snap },
@@ -67,7 +67,7 @@ func counting(open func(rig string) (beads.Store, error), rigs ...string) *Runne
 		snap.Rigs = append(snap.Rigs, city.Rig{Name: name})
 	}
 	return New(World{
-		Stores: open, Provider: fake.New(), Last: shutdown.New(0), OnPanic: func(err error) {
+		Stores: open, Provider: fake.New(), ShutdownDeadline: shutdown.New(0), OnPanic: func(err error) {
 			panic(err)
 		},
 		Logger: slog.New(slog.DiscardHandler), Inbox: make(chan effect.Input, 256),

@@ -18,7 +18,7 @@ func (r *Runner) Abandon() {
 
 // stopAccepting prevents new effects, and cancels effects that need not complete.
 func (r *Runner) stopAccepting(leave bool) {
-	r.w.Last.Begin()
+	r.w.ShutdownDeadline.Begin()
 	close(r.closed)
 	r.automations.state.endRuns(errStopped)
 	if r.automations.state.follow != nil {

@@ -105,7 +105,7 @@ func (s *starting) done() { s.once.Do(func() { close(s.forked) }) }
 
 // New returns a runner for the city w.
 func New(w World) *Runner {
-	ctx, cancel := context.WithCancel(shutdown.NewContext(context.Background(), w.Last))
+	ctx, cancel := context.WithCancel(shutdown.NewContext(context.Background(), w.ShutdownDeadline))
 	b := &base{w: w, ctx: ctx, closed: make(chan struct{}),
 		wg: recovery.Group{OnPanic: w.OnPanic}, looks: deadline.New[func()](maxHung)}
 	guards := guard.New(func(now guard.Report) { b.deliver(effect.StoresReported{Report: now}) })

@@ -18,14 +18,14 @@ import (
 // World contains the functions and values of a city and its controller that a Runner uses. Fields that
 // controller.Options also has are documented there.
 type World struct {
-	Dir      string
-	At       string
-	Source   config.Source
-	Provider session.Provider
-	Log      *events.Log
-	Logger   *slog.Logger
-	Host     agent.Host
-	Last     *shutdown.Deadline
+	Dir              string
+	At               string
+	Source           config.Source
+	Provider         session.Provider
+	Log              *events.Log
+	Logger           *slog.Logger
+	Host             agent.Host
+	ShutdownDeadline *shutdown.Deadline
 
 	Stores           func(rig string) (beads.Store, error)
 	BackUp           func(ctx context.Context) error
