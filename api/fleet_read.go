@@ -21,7 +21,7 @@ type cityState struct {
 	name   string
 	info   city.Info
 	snap   *city.Snapshot
-	gauges *city.Gauges
+	gauges *city.Metrics
 	err    error // why the snapshot is missing
 }
 
@@ -73,8 +73,8 @@ func (f *fleet) readCityState(name string) (g cityState) {
 		if g.snap, err = c.Snapshot(ctx); err != nil {
 			return err
 		}
-		if m, ok := c.(city.Gauged); ok {
-			gauges := m.Gauges()
+		if m, ok := c.(city.MetricsSource); ok {
+			gauges := m.Metrics()
 			g.gauges = &gauges
 		}
 		return nil

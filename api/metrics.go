@@ -21,8 +21,8 @@ func (s *server) metrics(w http.ResponseWriter, r *http.Request, _ wire.Route) e
 	}
 	p := &figures{city: snap.Name}
 	p.addSnapshot(snap, time.Now())
-	if g, ok := s.city.(city.Gauged); ok {
-		p.measured(g.Gauges())
+	if g, ok := s.city.(city.MetricsSource); ok {
+		p.measured(g.Metrics())
 	}
 	s.write(w, http.StatusOK, "text/plain; version=0.0.4; charset=utf-8", []byte(p.text()))
 	return nil
@@ -136,7 +136,7 @@ func boolValue(b bool) float64 {
 }
 
 // measured adds the counters that the controller has collected since its start.
-func (p *figures) measured(g city.Gauges) {
+func (p *figures) measured(g city.Metrics) {
 	for _, c := range []struct {
 		name, help string
 		n          uint64
@@ -155,7 +155,7 @@ func (p *figures) measured(g city.Gauges) {
 	p.begin("patrol_duration_seconds", "histogram", "Duration of checks of all agents.")
 	p.timing(g.Patrol)
 	p.begin("loop_turn_duration_seconds", "histogram", "Duration of passes of the loop.")
-	p.timing(g.Turn)
+	p.timing(g.Iteration)
 	p.begin("store_duration_seconds", "histogram", "Duration of calls to the stores of work.")
 	for _, op := range []string{"read", "write"} {
 		by := g.Reads

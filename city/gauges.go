@@ -14,21 +14,21 @@ type Configured interface {
 	Explain(ctx context.Context, name string) (string, error)
 }
 
-// Gauged is a city that reports counters and timings. A remote city may not implement it.
-type Gauged interface {
-	Gauges() Gauges
+// MetricsSource is a city that reports counters and timings. A remote city may not implement it.
+type MetricsSource interface {
+	Metrics() Metrics
 }
 
-// Gauges holds the counters and timings of a city since its controller started.
-type Gauges struct {
+// Metrics holds the counters and timings of a city since its controller started.
+type Metrics struct {
 	Starts, StartsFailed, Crashes uint64 // numbers of starts and crashes of agents
 	// number of automation runs by result: "fired", "completed", "failed", "skipped"
 	Runs map[string]uint64
 
-	Patrol Timing            // durations of checks of all agents
-	Turn   Timing            // durations of passes of the loop
-	Reads  map[string]Timing // durations of calls to bead stores, by rig; "" = the city's store
-	Writes map[string]Timing
+	Patrol    Timing            // durations of checks of all agents
+	Iteration Timing            // durations of passes of the loop
+	Reads     map[string]Timing // durations of calls to bead stores, by rig; "" = the city's store
+	Writes    map[string]Timing
 }
 
 // Timing is a histogram of durations.

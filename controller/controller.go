@@ -138,19 +138,19 @@ type Controller struct {
 
 	ignored atomic.Pointer[string] // warning about an [api] that is ignored
 
-	gauges *gauges
-	runner *perform.Runner
-	faults chan error // has capacity one, because only the first panic matters
+	metrics *metrics
+	runner  *perform.Runner
+	faults  chan error // has capacity one, because only the first panic matters
 	*catalogue.Catalogue
 	*catalogue.Rigs
 }
 
 var (
-	_ city.Control    = (*Controller)(nil)
-	_ city.Gauged     = (*Controller)(nil)
-	_ city.Configured = (*Controller)(nil)
-	_ city.Catalogued = (*Controller)(nil)
-	_ city.RigEditor  = (*Controller)(nil)
+	_ city.Control       = (*Controller)(nil)
+	_ city.MetricsSource = (*Controller)(nil)
+	_ city.Configured    = (*Controller)(nil)
+	_ city.Catalogued    = (*Controller)(nil)
+	_ city.RigEditor     = (*Controller)(nil)
 )
 
 var errAlreadyRan = errors.New("a controller can only run once")
@@ -177,7 +177,7 @@ func New(o Options, c *config.City) (*Controller, error) {
 	ctl := &Controller{
 		o: o, first: c, pulse: pulse.New(o.Pulse),
 		inbox: make(chan effect.Input, 256), done: make(chan struct{}), gaveUp: make(chan struct{}),
-		firstList: make(chan struct{}), changed: make(chan struct{}), gauges: newGauges(),
+		firstList: make(chan struct{}), changed: make(chan struct{}), metrics: newMetrics(),
 	}
 	ctl.faults = o.Faults
 	if ctl.faults == nil {
@@ -210,7 +210,7 @@ func (c *Controller) world() perform.World {
 		SetListener: c.o.SetListener, Allow: c.o.Allow, CheckFolder: c.o.CheckFolder,
 		Inbox: c.inbox, Answer: c.answer, OnPanic: c.recordPanic, Snapshot: c.currentSnapshot,
 		InForce:   c.inForce.Load,
-		Translate: c.translate, Patrolled: c.gauges.patrolled, Called: c.gauges.called,
+		Translate: c.translate, Patrolled: c.metrics.patrolled, Called: c.metrics.storeCalled,
 	}
 	if c.o.CheckOwner != nil {
 		w.CheckOwner = func() (lost, err error) {

@@ -9,20 +9,20 @@ import (
 	"gcity/events"
 )
 
-// gauges holds counters and measurements of a controller. No decision depends on them.
-type gauges struct {
+// metrics holds counters and measurements of a controller. No decision depends on them.
+type metrics struct {
 	mu  sync.Mutex
-	now city.Gauges
+	now city.Metrics
 }
 
-func newGauges() *gauges {
-	return &gauges{now: city.Gauges{Runs: map[string]uint64{}, Reads: map[string]city.Timing{},
+func newMetrics() *metrics {
+	return &metrics{now: city.Metrics{Runs: map[string]uint64{}, Reads: map[string]city.Timing{},
 		Writes: map[string]city.Timing{}}}
 }
 
-// Gauges implements city.Gauged.
-func (c *Controller) Gauges() city.Gauges {
-	g := c.gauges
+// Metrics implements city.MetricsSource.
+func (c *Controller) Metrics() city.Metrics {
+	g := c.metrics
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	out := g.now
@@ -31,8 +31,8 @@ func (c *Controller) Gauges() city.Gauges {
 	return out
 }
 
-// happened counts an event by its type.
-func (g *gauges) happened(kind string) {
+// countEvent counts an event by its type.
+func (g *metrics) countEvent(kind string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch kind {
@@ -53,20 +53,20 @@ func (g *gauges) happened(kind string) {
 	}
 }
 
-func (g *gauges) patrolled(took time.Duration) {
+func (g *metrics) patrolled(took time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.now.Patrol.Add(took)
 }
 
-func (g *gauges) iterated(took time.Duration) {
+func (g *metrics) iterated(took time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.now.Turn.Add(took)
+	g.now.Iteration.Add(took)
 }
 
-// called counts a call of a scope's store.
-func (g *gauges) called(scope string, writes bool, took time.Duration) {
+// storeCalled counts a call of a scope's store.
+func (g *metrics) storeCalled(scope string, writes bool, took time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	by := g.now.Reads

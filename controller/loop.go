@@ -192,7 +192,7 @@ func (l *loop) iterate(in effect.Input) {
 	}
 	l.publish(now, len(answers) > 0)
 	c.logSlowStop(now)
-	c.gauges.iterated(time.Since(now))
+	c.metrics.iterated(time.Since(now))
 	c.pulse.Stamp()
 	// a client with an answer must find the command's result in the snapshot
 	for _, a := range answers {
@@ -301,7 +301,7 @@ func (c *Controller) perform(now time.Time, effects []effect.Effect) (answers []
 			r.Event = withoutSecrets(r.Event)
 			records = append(records, r.Event)
 			c.journal(r.Event)
-			c.gauges.happened(r.Event.Type)
+			c.metrics.countEvent(r.Event.Type)
 		}
 	}
 	var first uint64

@@ -17,12 +17,12 @@ type proxy struct {
 }
 
 var (
-	_ city.Control    = (*proxy)(nil)
-	_ city.Getter     = (*proxy)(nil)
-	_ city.Gauged     = (*proxy)(nil)
-	_ city.Configured = (*proxy)(nil)
-	_ city.Catalogued = (*proxy)(nil)
-	_ city.RigEditor  = (*proxy)(nil)
+	_ city.Control       = (*proxy)(nil)
+	_ city.Getter        = (*proxy)(nil)
+	_ city.MetricsSource = (*proxy)(nil)
+	_ city.Configured    = (*proxy)(nil)
+	_ city.Catalogued    = (*proxy)(nil)
+	_ city.RigEditor     = (*proxy)(nil)
 )
 
 // now returns the control of the running city, or an error if the city is not running.
@@ -125,13 +125,13 @@ func (p *proxy) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	return asked(p, func(c city.Control) (beads.Bead, error) { return city.GetBead(ctx, c, id) })
 }
 
-// Gauges implements city.Gauged. A city that does not run has no counters.
-func (p *proxy) Gauges() city.Gauges {
+// Gauges implements city.MetricsSource. A city that does not run has no counters.
+func (p *proxy) Metrics() city.Metrics {
 	c, err := p.now()
-	if g, ok := c.(city.Gauged); err == nil && ok {
-		return g.Gauges()
+	if g, ok := c.(city.MetricsSource); err == nil && ok {
+		return g.Metrics()
 	}
-	return city.Gauges{}
+	return city.Metrics{}
 }
 
 // Config implements city.Configured.

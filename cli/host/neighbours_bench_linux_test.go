@@ -191,8 +191,8 @@ func regard(b *testing.B, s *supervisor.Supervisor, fleet *client.Fleet, names [
 			if err != nil {
 				b.Fatal(err)
 			}
-			if g, ok := c.(city.Gauged); ok {
-				t := g.Gauges().Patrol
+			if g, ok := c.(city.MetricsSource); ok {
+				t := g.Metrics().Patrol
 				count, sum = count+t.Count, sum+t.Sum
 			}
 		}
