@@ -20,8 +20,8 @@ func (c *Controller) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return c.currentSnapshot(), nil
 }
 
-// currentSnapshot returns the published snapshot with two current values: the time of the loop's last iteration, and the sequence
-// number of the newest event.
+// currentSnapshot returns the published snapshot with two current values: the time of the loop's last iteration, and
+// the sequence number of the newest event.
 func (c *Controller) currentSnapshot() *city.Snapshot {
 	s := *c.snap.Load()
 	s.Patrol.Last = c.pulse.Last()

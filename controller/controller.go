@@ -63,16 +63,16 @@ type Options struct {
 	// there are no backups.
 	BackUp func(ctx context.Context) error
 
-	// OnFoldersChanged is called with the new list when the folders of automations and formulas change. The loop calls it,
-	// so it must not block. It may be nil.
+	// OnFoldersChanged is called with the new list when the folders of automations and formulas change. The loop calls
+	// it, so it must not block. It may be nil.
 	OnFoldersChanged func(dirs []string)
 
-	// OnConfigRead is called with each revision of the configuration that was read, or with "" for an unreadable one. good
-	// is the configuration if it is valid. Read is called outside the loop, one call at a time. It may be nil.
+	// OnConfigRead is called with each revision of the configuration that was read, or with "" for an unreadable one.
+	// good is the configuration if it is valid. It is called outside the loop, one call at a time. It may be nil.
 	OnConfigRead func(revision string, good *config.City)
 
 	// CheckTrust returns the reason why the programs of a configuration and of its automations may not run. For nil, it
-	// checks the configuration on disk. Vet is called outside the loop, before a change comes into force. It may be
+	// checks the configuration on disk. It is called outside the loop, before a change comes into force. It may be
 	// nil.
 	CheckTrust func(*config.City) error
 
@@ -107,7 +107,8 @@ type Options struct {
 	Heartbeat func(status string)
 	// the time limit for all work of Run after its last decision; Run starts it; nil = ShutdownLimit
 	ShutdownDeadline *shutdown.Deadline
-	Pulse            time.Duration // interval of the loop's iterations while a client watches; 0 = 1 s
+	// interval of the loop's iterations while a client watches; 0 = 1 s
+	Pulse time.Duration
 }
 
 // ShutdownLimit is the default time limit for all work of Run after its last decision.
@@ -205,9 +206,10 @@ func (c *Controller) world() perform.World {
 	w := perform.World{
 		Dir: c.o.Dir, At: c.o.At, Source: c.o.source(), Provider: c.o.Provider, Log: c.o.Log,
 		Logger: c.o.Logger, Host: c.o.Host, ShutdownDeadline: c.o.ShutdownDeadline,
-		Stores: c.o.Stores, BackUp: c.o.BackUp, OnFoldersChanged: c.o.OnFoldersChanged, OnConfigRead: c.o.OnConfigRead,
-		CheckTrust:  c.o.CheckTrust,
-		SetListener: c.o.SetListener, Allow: c.o.Allow, CheckFolder: c.o.CheckFolder,
+		Stores: c.o.Stores, BackUp: c.o.BackUp, OnFoldersChanged: c.o.OnFoldersChanged,
+		OnConfigRead: c.o.OnConfigRead,
+		CheckTrust:   c.o.CheckTrust,
+		SetListener:  c.o.SetListener, Allow: c.o.Allow, CheckFolder: c.o.CheckFolder,
 		Inbox: c.inbox, Answer: c.answer, OnPanic: c.recordPanic, Snapshot: c.currentSnapshot,
 		InForce:   c.inForce.Load,
 		Translate: c.translate, Patrolled: c.metrics.patrolled, Called: c.metrics.storeCalled,

@@ -59,8 +59,9 @@ func (c *Controller) run(ctx context.Context, oneShot bool) error {
 	defer close(c.done)
 	interval := c.m.Configuration().Patrol
 	l := &loop{
-		c: c, oneShot: oneShot, patrolInterval: interval, pulseInterval: c.pulse.Every(interval), awaitingFirstList: true,
-		patrol: time.NewTicker(interval), pulse: time.NewTicker(c.pulse.Every(interval)),
+		c: c, oneShot: oneShot, patrolInterval: interval, pulseInterval: c.pulse.Every(interval),
+		awaitingFirstList: true,
+		patrol:            time.NewTicker(interval), pulse: time.NewTicker(c.pulse.Every(interval)),
 		wake:  time.NewTimer(time.Hour),
 		limit: time.NewTimer(time.Hour),
 	}

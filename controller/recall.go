@@ -24,8 +24,8 @@ func (c *Controller) restoreAutomations(past *machine.InitialState) {
 	past.Automations = states
 }
 
-// restoreHistories reads the crash histories that the previous controller saved. Without crash_history = "disk", they are
-// used only if that controller left its agents running.
+// restoreHistories reads the crash histories that the previous controller saved. Without crash_history = "disk", they
+// are used only if that controller left its agents running.
 func (c *Controller) restoreHistories(first *effect.Configuration, past *machine.InitialState) {
 	all, err := memory.ReadHistories(c.o.Dir)
 	if err != nil && first.OnDisk {
@@ -39,7 +39,8 @@ func (c *Controller) restoreHistories(first *effect.Configuration, past *machine
 	}
 }
 
-// saveHistories saves the crash histories that the loop could not save before it ended. No effect is in flight any more.
+// saveHistories saves the crash histories that the loop could not save before it ended. No effect is in flight any
+// more.
 func (c *Controller) saveHistories() {
 	content, due, err := c.m.LastMemory()
 	if !due {

@@ -55,7 +55,7 @@ func (p *Phase) Cancel() bool {
 	return true
 }
 
-// StartEnds records that the start in flight has returned. The caller must then call Runs, Doubt or Ends.
+// StartEnds records that the start in flight has returned. The caller must then call Runs, BecomesUnknown or Ends.
 func (p *Phase) StartEnds(step uint64) bool {
 	if !p.Starting() {
 		return false
@@ -71,7 +71,7 @@ func (p *Phase) Stop(step uint64) {
 	}
 }
 
-// StopEnds records that the stop in flight has returned. The caller must then call Ends or Doubt.
+// StopEnds records that the stop in flight has returned. The caller must then call Ends or BecomesUnknown.
 func (p *Phase) StopEnds(step uint64) bool {
 	if p.state != Stopping {
 		return false

@@ -42,7 +42,8 @@ func (df *drifts) whyReplace(now time.Time, a *record) cause {
 		return cause{}
 	}
 	var known bool
-	if a.sess.restartBarred, known = df.whyNotRestarted(now, a, swapped); a.sess.restartBarred != "" ||
+	if a.sess.restartBarred, known = df.whyNotRestarted(now, a,
+		swapped); a.sess.restartBarred != "" ||
 		!known {
 		if a.sess.restartBarred != before && a.sess.restartBarred != "" {
 			df.m.decided(now, a, "hold back", "a restart would fail: "+a.sess.restartBarred)

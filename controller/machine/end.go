@@ -93,7 +93,8 @@ func (cs *cityStop) end(now time.Time, msg string) {
 
 // OneShotDone reports whether a one-shot run is complete.
 func (m *Machine) OneShotDone() bool {
-	return m.lists.listed && m.cityStop.nothingInFlight() && !m.lists.listing && m.lists.lateAnswers == 0 &&
+	return m.lists.listed && m.cityStop.nothingInFlight() && !m.lists.listing &&
+		m.lists.lateAnswers == 0 &&
 		!m.loader.loading &&
 		!m.pools.Busy() && !m.drifts.checkingProvider()
 }

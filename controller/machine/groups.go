@@ -58,8 +58,8 @@ func (ld *loader) rigNames() []string {
 	return names
 }
 
-// suspendedByFlag reports whether a group is suspended by its own flag in the configuration in force. The result still is
-// another setting that suspends the group.
+// suspendedByFlag reports whether a group is suspended by its own flag in the configuration in force. The result still
+// is another setting that suspends the group.
 func (ld *loader) suspendedByFlag(g groupWaiter) (on bool, still agent.Suspension) {
 	if g.rig != "" {
 		for i := range ld.m.conf.Rigs {

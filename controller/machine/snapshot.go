@@ -26,14 +26,17 @@ func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
 			s.Config.Held = &m.loader.held.Held
 		}
 	}
-	for _, problem := range slices.Concat([]string{m.folderMoved, m.lists.problem, m.runs.StateNotRead,
+	for _, problem := range slices.Concat([]string{m.folderMoved, m.lists.problem,
+		m.runs.StateNotRead,
 		m.runs.FoldersNotRead,
-		m.runs.RecordsNotRead, m.runs.Unclosable, m.runs.NoEvents}, m.work.storeProblems(), []string{
-		m.runs.RecordNotCreated, m.runs.RecordNotClosed, m.work.uncounted, m.work.unpurged, m.work.unbacked,
-		m.work.unreturned, m.runs.StateNotSaved, m.logProblem, m.listener.Problem,
-		m.histories.readProblem,
-		m.histories.saveProblem, m.gauge.problem,
-	}) {
+		m.runs.RecordsNotRead, m.runs.Unclosable, m.runs.NoEvents}, m.work.storeProblems(),
+		[]string{
+			m.runs.RecordNotCreated, m.runs.RecordNotClosed, m.work.uncounted, m.work.unpurged,
+			m.work.unbacked,
+			m.work.unreturned, m.runs.StateNotSaved, m.logProblem, m.listener.Problem,
+			m.histories.readProblem,
+			m.histories.saveProblem, m.gauge.problem,
+		}) {
 		if problem != "" {
 			s.Degraded = append(s.Degraded, problem)
 		}

@@ -14,7 +14,7 @@ import (
 type Outbox struct {
 	Agent    string
 	queue    []entry     // oldest first; the first entry is in flight
-	listed   bool        // Texts.mail contains the outbox
+	listed   bool        // Texts.outboxes contains the outbox
 	Waiting  []*Delivery // in the order in which they will be typed
 	Current  *Delivery   // text in the queue of the terminal, or being typed; nil = none
 	Finished []*Delivery // finished texts, the newest last
@@ -40,9 +40,10 @@ type Delivery struct {
 	ReportTo uint64    // ID of the command that waits for a report; 0 = already answered
 	AnswerBy time.Time // latest time of the answer to that command
 
-	Tier         string     // the watchdog that sent the text; "" = a user sent it
-	ForSession   string     // ID of the session that the watchdog's text is meant for
-	Obsolete     string     // reason why the watchdog no longer needs the text; "" = the text is needed
+	Tier       string // the watchdog that sent the text; "" = a user sent it
+	ForSession string // ID of the session that the watchdog's text is meant for
+	// reason why the watchdog no longer needs the text; "" = the text is needed
+	Obsolete     string
 	Cancelers    []Canceler // commands that try to cancel the text while it is being typed
 	Life         string     // ID of the session that the text was typed into
 	Output       uint64     // number of bytes that the session had printed at that time

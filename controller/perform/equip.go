@@ -52,7 +52,8 @@ func (t *folderLocks) of(folder string) *sync.Mutex {
 }
 
 // prepareFolder prepares an agent's folder. It returns problems that do not prevent the start as troubles.
-func (sr *sessions) prepareFolder(ctx context.Context, w *agent.Want) (said string, troubles []string,
+func (sr *sessions) prepareFolder(ctx context.Context, w *agent.Want) (said string,
+	troubles []string,
 	err error) {
 	if w.Overlay == "" && len(w.Hooks) == 0 {
 		return "", nil, nil
@@ -75,8 +76,8 @@ func (sr *sessions) prepareFolder(ctx context.Context, w *agent.Want) (said stri
 	return said, troubles, err
 }
 
-// copyFiles copies the overlay into an agent's folder and merges hooks. Hooks in a file of the overlay do not count as a
-// local change of that file.
+// copyFiles copies the overlay into an agent's folder and merges hooks. Hooks in a file of the overlay do not count as
+// a local change of that file.
 func (sr *sessions) copyFiles(ctx context.Context, w *agent.Want) (said string, troubles []string,
 	err error) {
 	var put overlay.Report

@@ -111,8 +111,10 @@ func (au *automations) exec(ctx context.Context, f effect.Run, in *effect.RunEnd
 	return nil
 }
 
-// commandEnvironment returns the folder and the environment of an automation's commands. It uses the configuration of the run.
-func (au *automations) commandEnvironment(in *config.City, d automation.Definition) (string, []string, error) {
+// commandEnvironment returns the folder and the environment of an automation's commands. It uses the configuration of
+// the run.
+func (au *automations) commandEnvironment(in *config.City, d automation.Definition) (string,
+	[]string, error) {
 	return agent.Place(in, d.Rig, au.w.Host)
 }
 
@@ -155,7 +157,8 @@ func (au *automations) cook(ctx context.Context, f effect.Run, in *effect.RunEnd
 }
 
 // findFormula finds the formula of an automation in the layers of its scope.
-func (au *automations) findFormula(in *config.City, d automation.Definition) (*formula.Formula, error) {
+func (au *automations) findFormula(in *config.City, d automation.Definition) (*formula.Formula,
+	error) {
 	layers := []formula.Layer{}
 	if system, err := formula.System(filepath.Join(au.w.Dir, ".gc")); err == nil {
 		layers = append(layers, system)

@@ -12,8 +12,8 @@ import (
 // The city's folder may be moved or removed while the city runs. The city's state is written through the open
 // descriptor of Hold, so it stays in one folder. Actions that need the path wait until the folder is back.
 
-// checkFolder returns an error if the city's folder is not at its path. Otherwise, a start would create the folder again,
-// and a controller at the new path might start the same agent a second time.
+// checkFolder returns an error if the city's folder is not at its path. Otherwise, a start would create the folder
+// again, and a controller at the new path might start the same agent a second time.
 func (w *World) checkFolder() error {
 	err := error(nil)
 	if w.CheckFolder != nil {
@@ -37,8 +37,8 @@ func movedMessage(m *disk.MovedError) string {
 		"place and start the city there"
 }
 
-// checkOwner checks whether this controller still owns the city. lost is set only if another controller owns it. away is
-// the reason why the folder is not at its path, or "". Disk errors are only logged.
+// checkOwner checks whether this controller still owns the city. lost is set only if another controller owns it. away
+// is the reason why the folder is not at its path, or "". Disk errors are only logged.
 func (sr *sessions) checkOwner() (lost error, away string) {
 	if sr.w.CheckOwner == nil {
 		return nil, ""

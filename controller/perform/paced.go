@@ -7,9 +7,9 @@ import (
 	"gcity/session"
 )
 
-// limitedProvider limits the number of concurrent starts at the provider. The limit does not apply to later steps, such as
-// the wait for readiness. It also does not apply to a start that waits for its platform, for example for a cluster
-// that prepares a pod.
+// limitedProvider limits the number of concurrent starts at the provider. The limit does not apply to later steps,
+// such as the wait for readiness. It also does not apply to a start that waits for its platform, for example for a
+// cluster that prepares a pod.
 type limitedProvider struct {
 	session.Provider
 	slots    chan struct{}

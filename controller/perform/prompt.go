@@ -27,8 +27,8 @@ func hasDraft(f session.Frame, prefix string) bool {
 	return strings.TrimFunc(string(solid[len(before):]), isFrame) != ""
 }
 
-// normalizeBlanks replaces no-break spaces by spaces. Prompts of programs contain them, but prefixes in configurations do
-// not.
+// normalizeBlanks replaces no-break spaces by spaces. Prompts of programs contain them, but prefixes in configurations
+// do not.
 func normalizeBlanks(s string) string { return strings.ReplaceAll(s, "\u00a0", " ") }
 
 // isFrame reports whether r belongs to the frame of an input line: a space or a box-drawing character.

@@ -60,9 +60,10 @@ type sessions struct {
 	draws   chan struct{}
 	checker *preflight.Checker
 
-	Mu          sync.Mutex
-	starts      map[string]*starting // starts in flight, by agent
-	folderMoved string               // last reported reason why the city's folder is not at its path
+	Mu     sync.Mutex
+	starts map[string]*starting // starts in flight, by agent
+	// last reported reason why the city's folder is not at its path
+	folderMoved string
 }
 
 // automations performs effects on automations and their runs.
@@ -112,7 +113,8 @@ func New(w World) *Runner {
 	if w.Called != nil {
 		guards.Took = w.Called
 	}
-	b.Stores = &Stores{open: w.Stores, checkFolder: b.w.checkFolder, snapshot: w.Snapshot, guards: guards}
+	b.Stores = &Stores{open: w.Stores, checkFolder: b.w.checkFolder, snapshot: w.Snapshot,
+		guards: guards}
 	sr := &sessions{base: b, draws: make(chan struct{}, 1), starts: map[string]*starting{},
 		checker: preflight.New(w.Provider)}
 	sr.provider = &limitedProvider{Provider: w.Provider,

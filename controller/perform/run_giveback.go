@@ -66,7 +66,8 @@ func returnBead(ctx context.Context, in *effect.WorkReturned, store beads.Store,
 
 // unassign makes a bead open for its pool, unless its assignee has changed in the meantime. Work with the label of a
 // pool stays with that pool.
-func unassign(ctx context.Context, store beads.Store, b beads.Bead, pool string) (was, now beads.Bead,
+func unassign(ctx context.Context, store beads.Store, b beads.Bead, pool string) (was,
+	now beads.Bead,
 	err error) {
 	who := b.Assignee
 	for range swaps {

@@ -36,7 +36,7 @@ type World struct {
 	Allow            func(ctx context.Context, agents int) error
 	CheckFolder      func() error
 	// CheckOwner checks whether the city still belongs to this controller. lost is set if another controller owns the
-	// city; err is any other problem. Held may be nil.
+	// city; err is any other problem. CheckOwner may be nil.
 	CheckOwner func() (lost, err error)
 
 	Inbox     chan<- effect.Input

@@ -353,7 +353,8 @@ func (ps *Pools) Checked(now time.Time, in effect.PoolChecked) {
 	}
 	defer ps.answerCheck(p)
 	problem, kind := p.last.Problem, p.checkProblem
-	p.last.At, p.last.Took, p.last.Output, p.last.Problem, p.checkProblem = &now, in.Took, in.Output, "",
+	p.last.At, p.last.Took, p.last.Output, p.last.Problem, p.checkProblem = &now, in.Took,
+		in.Output, "",
 		in.Kind
 	if in.Err != nil {
 		p.last.Problem = in.Err.Error()

@@ -29,8 +29,8 @@ func (rs *Runs) subscribe() {
 	rs.out.Do(effect.Subscribe{ID: rs.SubscriptionID, After: from, Types: on})
 }
 
-// SubscriptionEnded handles the end of the subscription. The next patrol subscribes again, starting after the last handled
-// event.
+// SubscriptionEnded handles the end of the subscription. The next patrol subscribes again, starting after the last
+// handled event.
 func (rs *Runs) SubscriptionEnded(in effect.SubscriptionEnded) {
 	if in.Subscription != rs.SubscriptionID {
 		return

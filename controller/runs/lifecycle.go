@@ -165,7 +165,8 @@ func (rs *Runs) Opened(now time.Time, in effect.RunOpened) {
 		delete(rs.Current, name)
 		rs.Schedule.Unopened(name, in.Err.Error(), now)
 		rs.strayCheck = now.Add(StrayWait)
-		rs.out.Lose(&rs.RecordNotCreated, "records of runs cannot be created, so automations do not run",
+		rs.out.Lose(&rs.RecordNotCreated,
+			"records of runs cannot be created, so automations do not run",
 			in.Err)
 		for _, id := range rs.FireWaiters[name] {
 			rs.out.Refuse(id, city.Unavailable,

@@ -74,7 +74,8 @@ func (wd *Watchdogs) record(t *tier, e events.Event, about map[string]any,
 
 // remedy performs a decision, or the nearest action that is still possible. It returns the result. If waits is
 // true, the result is reported later.
-func (wd *Watchdogs) remedy(now time.Time, t *tier, v watchdog.Verdict, by judgement) (result string,
+func (wd *Watchdogs) remedy(now time.Time, t *tier, v watchdog.Verdict,
+	by judgement) (result string,
 	waits bool) {
 	a := wd.city.Agent(t.want.Watches)
 	why := fmt.Sprintf("watchdog %s: %s", t.want.Name, v.Reason)
@@ -210,7 +211,8 @@ func (wd *Watchdogs) escalate(now time.Time, t *tier, reason string) {
 			msg = fmt.Sprintf("%s is unhealthy, and the last action did not help: %s", w.Watches,
 				reason)
 		}
-		t.escalation, t.escalationPending, t.command, wd.out.Changed = &city.Escalation{At: now, To: w.EscalateTo,
+		t.escalation, t.escalationPending, t.command, wd.out.Changed = &city.Escalation{At: now,
+			To:      w.EscalateTo,
 			Message: msg}, true, w.EscalateCommand, true
 		wd.record(t, events.Event{Type: events.WatchdogEscalated, Actor: effect.ActorController,
 			Message: msg}, map[string]any{"watches": w.Watches, "failed": t.chain.Failed,
@@ -230,7 +232,8 @@ func (wd *Watchdogs) sendEscalation(t *tier) {
 	command := t.command
 	t.command = ""
 	wd.out.Do(effect.Escalate{
-		Tier: t.want.Name, Call: t.escalation.At, To: t.want.EscalateTo, From: "watchdog " + t.want.Name,
+		Tier: t.want.Name, Call: t.escalation.At, To: t.want.EscalateTo,
+		From:    "watchdog " + t.want.Name,
 		Subject: t.want.Watches + " is unhealthy",
 		Text:    wd.mailText(t),
 		Command: command, In: wd.city.Configuration().Source,

@@ -51,8 +51,8 @@ type City interface {
 	Type(now time.Time, name, watchdog, text string) (id uint64, problem string)
 	TextReason(name string, id uint64) string // reason why a text is not submitted yet
 	TakeBack(now time.Time, name string, id uint64, why string)
-	// StartTriage makes a triage agent start for a beat. Dismiss stops the triage agent. Decided records that the triage
-	// agent has decided.
+	// StartTriage makes a triage agent start for a beat. StopTriage stops the triage agent. Decided records that the
+	// triage agent has decided.
 	StartTriage(name string, s *TriageRequest)
 	StopTriage(now time.Time, name, watchdog string)
 	Decided(name, beat string, until time.Time)

@@ -94,7 +94,8 @@ type report struct {
 }
 
 // request returns the facts of a beat for a triage agent, as a file and as environment variables.
-func (wd *Watchdogs) request(t *tier, a *Agent, f watchdog.Facts, v watchdog.Verdict) *TriageRequest {
+func (wd *Watchdogs) request(t *tier, a *Agent, f watchdog.Facts,
+	v watchdog.Verdict) *TriageRequest {
 	r := report{
 		Watchdog: t.want.Name, Beat: t.beat.id, Watches: a.Name, Session: "dead", State: a.State,
 		Why: a.Reason, Age: f.Age.Seconds(), Freshness: string(v.Freshness),
