@@ -50,8 +50,10 @@ func Observe(ctx context.Context, o Options, c *config.City, now time.Time,
 // The caller must call Cancel.
 func NewRunner(o Options, c *config.City, snapshot func() *city.Snapshot) *perform.Runner {
 	return perform.New(perform.World{Dir: o.Dir, Provider: o.Provider, Host: o.Host,
-		Stores: o.Stores, Logger: slog.New(slog.DiscardHandler), ShutdownDeadline: shutdown.New(ShutdownLimit),
-		Inbox:    make(chan effect.Input, 256), // receives reports about stores; nothing reads them
+		Stores: o.Stores, Logger: slog.New(slog.DiscardHandler),
+		ShutdownDeadline: shutdown.New(ShutdownLimit),
+		// receives reports about stores; nothing reads them
+		Inbox:    make(chan effect.Input, 256),
 		InForce:  func() *effect.Configuration { return &effect.Configuration{Source: c} },
 		Snapshot: snapshot})
 }
