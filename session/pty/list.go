@@ -25,7 +25,7 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	p.mu.Unlock()
 	slices.SortFunc(entries, func(a, b *entry) int { return cmp.Compare(a.name, b.name) })
 	p.listen(entries)
-	list := make([]session.Status, 0, len(entries))
+	list := p.hidden(entries)
 	for _, e := range entries {
 		if st, ok := p.status(e); ok {
 			list = append(list, st)

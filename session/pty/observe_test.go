@@ -9,6 +9,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"gcity/internal/proc"
 	"gcity/session"
@@ -288,4 +289,25 @@ func TestWithoutTheLogOfTheHolders(t *testing.T) {
 		t.Fatalf("%+v, %v", list, err)
 	}
 	endAll(t, p)
+}
+
+// An observer lists the sessions of a city whose folder of sessions was deleted.
+func TestObserverListsHiddenSessions(t *testing.T) {
+	city := t.TempDir()
+	p := newProvider(t, city)
+	s := spec(city, "hidden", "exec sleep 100")
+	s.Env = append(s.Env, "GC_AGENT="+s.Agent)
+	began := start(t, p, s)
+	if err := os.RemoveAll(filepath.Join(city, ".gc")); err != nil {
+		t.Fatal(err)
+	}
+	all, err := observer(t, city).List(t.Context())
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	got := all[0]
+	if got.Name != began.Name || got.Agent != began.Agent || got.ID != began.ID || got.PID != began.PID || !got.Alive ||
+		got.Started.Sub(began.Started).Abs() > 5*time.Second {
+		t.Errorf("%+v, want %+v", got, began)
+	}
 }

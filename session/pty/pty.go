@@ -50,7 +50,7 @@ type Options struct {
 	// Observe is for a caller that only reads a city, which may have a controller. The provider then changes
 	// nothing: neither the folder of a start in progress nor the files of a lost holder. It does not make holders
 	// create their folders again, and no holder waits for another life because of it. If the sessions' folder was
-	// deleted, it finds no sessions.
+	// deleted, it lists the running sessions, but cannot reach them.
 	Observe bool
 
 	// Plain gives sessions pipes instead of terminals. Viewers cannot attach, keys cannot be sent, and Send writes

@@ -1,0 +1,60 @@
+package pty
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strings"
+	"time"
+
+	"gcity/internal/proc"
+	"gcity/session"
+)
+
+// hidden returns the sessions whose folder was deleted while their holders run. An observer cannot reach these
+// holders, and does not make them create their folders again. So it finds the sessions among all processes. It
+// searches only if no session has a folder, because the search is slow.
+func (p *Provider) hidden(entries []*entry) (found []session.Status) {
+	if !p.files.observe || len(entries) > 0 {
+		return nil
+	}
+	pids, err := proc.All()
+	if err != nil {
+		return nil
+	}
+	for _, pid := range pids {
+		dir, ok := p.files.holds(pid)
+		if _, err := os.Lstat(dir); !ok || !errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		for _, child := range proc.Descendants(pid) {
+			st := p.hiddenStatus(child)
+			if st.Agent != "" && st.ID != "" {
+				st.Name, st.City = dir[len(p.files.dir)+1:], p.files.city
+				found = append(found, st)
+				break
+			}
+		}
+	}
+	return found
+}
+
+// hiddenStatus returns what the process of an agent shows about its session.
+func (p *Provider) hiddenStatus(pid int) session.Status {
+	st := session.Status{Alive: true, Ready: true, PID: pid}
+	for entry := range bytes.SplitSeq(proc.Environ(pid), []byte{0}) {
+		switch name, value, _ := strings.Cut(string(entry), "="); name {
+		case "GC_AGENT":
+			st.Agent = value
+		case "GC_SESSION_ID":
+			st.ID = value
+		}
+	}
+	if process, err := proc.ReadStat(pid); err == nil {
+		st.Started = p.clock.Time(int64(process.Start) * int64(clockTick))
+	}
+	return st
+}
+
+// clockTick is the unit of a process's start time.
+const clockTick = 10 * time.Millisecond
