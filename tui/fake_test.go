@@ -22,6 +22,7 @@ var epoch = time.Date(2026, 11, 21, 10, 42, 7, 0, time.UTC)
 
 // fakeCity is a city for tests: commands change its snapshot, and terminals echo.
 type fakeCity struct {
+	asked   int // number of calls of Output
 	mu      sync.Mutex
 	snap    *city.Snapshot
 	events  []events.Event
@@ -91,6 +92,9 @@ func (f *fakeCity) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, erro
 func (f *fakeCity) Output(_ context.Context, agent string, _ int) (string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.asked++; agent == "late" && f.asked > 2 {
+		return "late: written after the end\n", nil
+	}
 	if agent == "scout" {
 		return "scout: looking for a map\nscout: no map, giving up\n", nil
 	}

@@ -377,7 +377,12 @@ func TestLastOutputNamesItsFile(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("scout")
 	s.hear(feed.News{Pane: &terminal.News{Agent: "scout", Ended: true}})
-	s.shows("has left no output", "stored in .gc/crashes/scout/")
+	s.shows("its last session has printed nothing", "stored in .gc/crashes/scout/")
+	s.agent("idle", func(a *city.Agent) { a.State, a.Running, a.Session = city.Suspended, false, nil })
+	s.choose("idle")
+	s.hear(feed.News{Pane: &terminal.News{Agent: "idle", Ended: true}})
+	s.shows("idle is suspended; only the output of a crashed session is stored.")
+	s.choose("scout")
 	var words []string
 	for i := range 100 {
 		words = append(words, fmt.Sprintf("word %02d", i))

@@ -135,6 +135,11 @@ func TestViewerAsksForKeptOutput(t *testing.T) {
 		if p := seen(t, b); len(p.Text) != 2 || p.Problem != "" {
 			t.Errorf("seen %+v", p)
 		}
+		v.Show(feed.Watch{Agent: "late"}) // stored after the end was reported
+		time.Sleep(time.Minute)
+		if p := seen(t, b); len(p.Text) != 1 {
+			t.Errorf("the late output is %q", p.Text)
+		}
 		v.Show(feed.Watch{Agent: "zeta"})
 		time.Sleep(time.Minute)
 		if p := seen(t, b); p.Text != nil || p.Problem != "zeta has no session" {

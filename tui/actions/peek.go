@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"gcity/city"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
@@ -92,6 +93,17 @@ func needMeant(m *state.Room) string {
 	return ""
 }
 
+// Unstored returns why the pane shows no output of an agent that is not running.
+func Unstored(r *panel.AgentRow) string {
+	switch {
+	case r.Running || r.State == city.Waiting || r.State == city.Starting:
+		return "it has printed nothing yet"
+	case r.Keeps():
+		return "its last session has printed nothing that can be shown"
+	}
+	return "only the output of a crashed session is stored"
+}
+
 func needOutput(m *state.Room) string {
 	r := state.Selected(m)
 	n := &m.Peek.News
@@ -106,7 +118,7 @@ func needOutput(m *state.Room) string {
 	case r == nil:
 		return "no agent is selected"
 	case n.Agent != r.Name || n.Screen == nil && len(n.Text) == 0:
-		return r.Shown + " has left no output"
+		return r.Shown + " shows no output: " + Unstored(r)
 	}
 	return ""
 }

@@ -123,11 +123,20 @@ func (v *Viewer) view(ctx context.Context, t Watch) {
 			running = waitToRetry(ctx, tries+2) && v.running()
 		}
 		if !running {
+			for n := 0; p.Screen == nil && len(p.Text) == 0 && n < lateTries && again(ctx, n); n++ {
+				if v.lastWords(ctx, &p); len(p.Text) > 0 {
+					v.box.PutPane(p)
+				}
+			}
 			<-ctx.Done()
 			return
 		}
 	}
 }
+
+// lateTries is how often the viewer asks again for the last output of an ended session. The controller stores that
+// output after it has reported the end.
+const lateTries = 5
 
 func (v *Viewer) running() bool {
 	v.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"gcity/themes"
+	"gcity/tui/actions"
 	"gcity/tui/panel"
 	"gcity/tui/state"
 	"gcity/tui/terminal"
@@ -75,7 +76,7 @@ func nothingSeen(m *state.Room, r *panel.AgentRow) string {
 	case m.Peek.News.Problem != "" && r.Running:
 		return "Nothing to show: " + widget.Plain(m.Peek.News.Problem)
 	case !r.Running:
-		return fmt.Sprintf("%s is %s and has left no output.", r.Shown, r.State.Is())
+		return fmt.Sprintf("%s is %s; %s.", r.Shown, r.State.Is(), actions.Unstored(r))
 	}
 	return "No output yet."
 }
