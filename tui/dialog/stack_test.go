@@ -56,7 +56,7 @@ func TestConfirm(t *testing.T) {
 		t.Error("a question that came by itself takes an early key")
 	}
 	closed := 0
-	if got := c.Key(tuitest.KeyPress("x"), func() { closed++ }); got != nil || closed != 0 || !strings.Contains(c.note, "key x") {
+	if got := c.Key(tuitest.KeyPress("x"), func() { closed++ }); got != nil || closed != 0 || !strings.Contains(c.note, "x is not an answer: press y") {
 		t.Errorf("x: %v, closed %d times, %q", got, closed, c.note)
 	}
 	if got := c.Key(tuitest.KeyPress("Y"), func() { closed++ }); len(got) != 1 || got[0] != 7 ||
