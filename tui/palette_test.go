@@ -384,3 +384,10 @@ func TestEnterWithoutAMatchKeepsTheListOpen(t *testing.T) {
 	s.press("esc")
 	s.hides("Members of worker")
 }
+
+// A refusal that is longer than the palette is wide is shown whole.
+func TestALongRefusalIsShownWhole(t *testing.T) {
+	s := pooled(t, 80, 24)
+	s.line("undrain worker-3")
+	s.shows("worker-3 is draining: the pool is scaling down; scale worker up to keep", "the agent")
+}

@@ -192,8 +192,10 @@ func (c *Confirm[T]) Draw(on Canvas) Frame {
 	case !hint && c.note != "": // the note is more important than the keys
 		f.Title = c.note
 	case c.note != "":
-		f.Lines = append(f.Lines, "", on.Styles.Paint(themes.Warn,
-			widget.Cut(c.note, inner, on.more())))
+		f.Lines = append(f.Lines, "")
+		for _, part := range widget.Wrap(c.note, inner) {
+			f.Lines = append(f.Lines, on.Styles.Paint(themes.Warn, part))
+		}
 	case hint:
 		keys := widget.Hints(inner, c.hints(on)...)
 		f.Lines = append(f.Lines, "", on.Styles.Paint(themes.Dim, keys))

@@ -492,6 +492,13 @@ func (f *Finder[T]) Draw(c Canvas) Frame {
 func (f *Finder[T]) inFull(c Canvas, w int) []string {
 	out := []string{"", ""}
 	t := f.Marked()
+	if why := f.refusal(); widget.Width(why) > w {
+		token := themes.Warn
+		if f.Problem != "" {
+			token = themes.Bad
+		}
+		return twoLines(c, token, why, w)
+	}
 	if f.Copies || t == nil {
 		return out
 	}
@@ -504,12 +511,26 @@ func (f *Finder[T]) inFull(c Canvas, w int) []string {
 		(strings.Contains(row, t.Tail) || w >= narrowFinder && t.Refused() != "") {
 		return out
 	}
+	return twoLines(c, themes.Text, text, w)
+}
+
+// refusal returns why the typed text or the entry under the cursor cannot run, or "".
+func (f *Finder[T]) refusal() string {
+	if t := f.Marked(); f.Problem == "" && t != nil {
+		return t.Refused()
+	}
+	return f.Problem
+}
+
+// twoLines wraps a text into two lines of w columns.
+func twoLines(c Canvas, token themes.Token, text string, w int) []string {
+	out := []string{"", ""}
 	parts := widget.Wrap(text, w-2)
 	if len(parts) > len(out) {
 		parts = []string{parts[0], strings.Join(parts[1:], " ")}
 	}
 	for i, part := range parts {
-		out[i] = "  " + c.Styles.Paint(themes.Text, widget.Cut(part, w-2, c.more()))
+		out[i] = "  " + c.Styles.Paint(token, widget.Cut(part, w-2, c.more()))
 	}
 	return out
 }
@@ -517,17 +538,18 @@ func (f *Finder[T]) inFull(c Canvas, w int) []string {
 // hint returns the last line: the problem of the typed text, or the keys, and the position of the cursor.
 func (f *Finder[T]) hint(c Canvas, w int) string {
 	more := c.more()
-	if f.Problem != "" {
-		return c.Styles.Paint(themes.Bad, widget.Cut(f.Problem, w, more))
+	full := widget.Width(f.refusal()) > w // it is shown above, in two lines
+	if f.Problem != "" && !full {
+		return c.Styles.Paint(themes.Bad, f.Problem)
 	}
 	place, marked := "", f.Marked()
 	if marked != nil {
 		at, all := f.place()
 		place = fmt.Sprintf("%d of %d", at, all)
 		// the row has no room for the reason
-		if why := marked.Refused(); why != "" &&
+		if why := marked.Refused(); why != "" && !full &&
 			(w < narrowFinder || widget.Width(why) > w/2) {
-			return c.Styles.Paint(themes.Warn, widget.Cut(why, w, more))
+			return c.Styles.Paint(themes.Warn, why)
 		}
 	}
 	keys := append([]string{"type to search"},
