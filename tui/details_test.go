@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/feed"
 	"gcity/tui/widget"
 )
 
@@ -137,4 +138,20 @@ func TestAgentVerbsInThePoolDetails(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press("2", "d", "u")
 	s.shows("cannot release the agent: this text shows pool batch, not an agent")
+}
+
+// The details know the last output from the pane, before the city reads it.
+func TestTheLastOutputIsCurrent(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("builder")
+	s.agent("builder", func(a *city.Agent) {
+		at := s.now
+		a.Session.LastActivity = &at
+	})
+	s.hear(feed.News{Pane: paneOf("builder", "1")})
+	s.wait(20 * time.Second)
+	s.press("d")
+	s.shows("last output 20s ago")
+	s.hear(feed.News{Pane: paneOf("builder", "1")})
+	s.shows("last output 0s ago")
 }

@@ -209,9 +209,19 @@ func idleText(src *Source, a *city.Agent) string {
 	case a.Session.Attached:
 		text += describe.NotWhileAttached
 	case a.Session.LastActivity != nil:
-		text += "; idle for " + widget.Age(src.Now.Sub(*a.Session.LastActivity))
+		text += "; idle for " + widget.Age(src.Now.Sub(lastOutput(src, a)))
 	}
 	return text
+}
+
+// lastOutput returns when an agent with a known last activity wrote last. The city reads that time once per patrol; the
+// pane knows it at once.
+func lastOutput(src *Source, a *city.Agent) time.Time {
+	at := *a.Session.LastActivity
+	if heard := src.Heard(a.Name); heard.After(at) {
+		return heard
+	}
+	return at
 }
 
 func sessionText(src *Source, a *city.Agent) string {
@@ -222,8 +232,8 @@ func sessionText(src *Source, a *city.Agent) string {
 	if a.PID > 0 {
 		s = fmt.Sprintf("pid %d, %s", a.PID, s)
 	}
-	if t := a.Session.LastActivity; t != nil {
-		s += ", last output " + widget.Age(src.Now.Sub(*t)) + " ago"
+	if a.Session.LastActivity != nil {
+		s += ", last output " + widget.Age(src.Now.Sub(lastOutput(src, a))) + " ago"
 	}
 	if a.Session.Viewers > 0 {
 		s += ", " + widget.Count(a.Session.Viewers, "viewer")

@@ -1,6 +1,8 @@
 package details
 
 import (
+	"time"
+
 	"gcity/city"
 	"gcity/tui/panel"
 )
@@ -14,4 +16,6 @@ type Source struct {
 	Declared func(source string, patched []string) string
 	// returns the known output of a run
 	Printed func(*city.Run) []string
+	// returns when the pane last received output of an agent; zero = unknown
+	Heard func(agent string) time.Time
 }

@@ -3,6 +3,7 @@ package terminal
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -32,6 +33,8 @@ type Pane struct {
 
 	Seek Lookup
 
+	heard time.Time // when the watched session last wrote something; zero = not since watching began
+
 	judged judged
 	Crops  widget.RowCache
 }
@@ -58,6 +61,24 @@ type Picture struct {
 
 // spot is a row within a line that may be wrapped.
 type spot struct{ line, row int }
+
+// Hear notes that news of the terminal have arrived. The first news of a session have its earlier output.
+func (p *Pane) Hear(n *News, now time.Time) {
+	switch old := &p.News; {
+	case n.Agent != old.Agent || n.Session != old.Session || n.Run != "" || n.Screen == nil:
+		p.heard = time.Time{}
+	case old.Screen != nil && !n.Ended:
+		p.heard = now
+	}
+}
+
+// HeardFrom returns when an agent's session last wrote something; zero = unknown.
+func (p *Pane) HeardFrom(agent string) time.Time {
+	if p.News.Agent != agent {
+		return time.Time{}
+	}
+	return p.heard
+}
 
 // Take applies news of the terminal. born is the label of the rule above a new session of the same agent.
 func (p *Pane) Take(n News, born string) {
