@@ -123,20 +123,26 @@ func (v *Viewer) view(ctx context.Context, t Watch) {
 			running = waitToRetry(ctx, tries+2) && v.running()
 		}
 		if !running {
-			for n := 0; p.Screen == nil && len(p.Text) == 0 && n < lateTries && again(ctx, n); n++ {
-				if v.lastWords(ctx, &p); len(p.Text) > 0 {
-					v.box.PutPane(p)
-				}
-			}
+			v.readLateOutput(ctx, &p)
 			<-ctx.Done()
 			return
 		}
 	}
 }
 
-// lateTries is how often the viewer asks again for the last output of an ended session. The controller stores that
-// output after it has reported the end.
-const lateTries = 5
+// readLateOutput asks for the last output of an ended session again while there is none. The controller stores it after
+// it has reported the end.
+func (v *Viewer) readLateOutput(ctx context.Context, p *terminal.News) {
+	const tries = 5
+	for n := range tries {
+		if p.Screen != nil || len(p.Text) > 0 || !waitToRetry(ctx, n) {
+			return
+		}
+		if v.readLastOutput(ctx, p); len(p.Text) > 0 {
+			v.mailbox.PutPane(*p)
+		}
+	}
+}
 
 func (v *Viewer) running() bool {
 	v.mu.Lock()

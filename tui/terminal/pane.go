@@ -33,7 +33,7 @@ type Pane struct {
 
 	Seek Lookup
 
-	heard time.Time // when the watched session last wrote something; zero = not since watching began
+	heard time.Time // when the watched session last wrote; zero = not since watching began
 
 	judged judged
 	Crops  widget.RowCache
