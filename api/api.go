@@ -9,8 +9,8 @@
 //
 // Handlers run in net/http's goroutines. A stream has one more goroutine, which reads the city and buffers at most one
 // item, or eventsAhead events. An attached terminal also has one, which reads the terminal. Serve returns when all
-// these goroutines have ended. So does Keep, which has one goroutine for its server. A Client uses only goroutines of
-// net/http; Close ends them.
+// these goroutines have ended. So does KeepListening, which has one goroutine for its server. A Client uses only
+// goroutines of net/http; Close ends them.
 package api
 
 import (
@@ -128,7 +128,7 @@ func (s *server) respond(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	switch rt.Kind {
-	case wire.KindEnrolling, wire.KindLeaving, wire.KindCitiesStream:
+	case wire.KindRegister, wire.KindUnregister, wire.KindCitiesStream:
 		s.fail(w, &city.Error{Code: city.Conflict, Message: "this city runs without a " +
 			"supervisor, so it cannot manage other cities: send this request to the socket or " +
 			"port of a running supervisor"})
@@ -207,27 +207,27 @@ func (s *server) methods(k wire.Kind) methods {
 	switch k {
 	case wire.KindAttach:
 		return methods{post: terminalHandler{s}.attach}
-	case wire.KindEventLog:
+	case wire.KindEvents:
 		return methods{get: s.events, post: s.emit}
-	case wire.KindWork:
+	case wire.KindBeads:
 		return methods{get: work.beads, post: work.createBead}
 	case wire.KindBead:
 		return methods{get: work.bead, patch: work.patchBead}
-	case wire.KindClosing:
+	case wire.KindCloseBead:
 		return methods{post: work.closeBead}
-	case wire.KindUpdating:
+	case wire.KindUpdateBead:
 		return methods{post: work.patchBead}
-	case wire.KindMailbox:
+	case wire.KindMail:
 		return methods{get: mail.mail, post: mail.sendMail}
-	case wire.KindLetter:
-		return methods{get: mail.letter}
-	case wire.KindReading, wire.KindArchiving:
+	case wire.KindMessage:
+		return methods{get: mail.message}
+	case wire.KindMarkRead, wire.KindArchive:
 		return methods{post: mail.markMail}
-	case wire.KindReplying:
+	case wire.KindReply:
 		return methods{post: mail.replyMail}
-	case wire.KindSlinging:
+	case wire.KindSling:
 		return methods{post: mail.sling}
-	case wire.KindEnrolling, wire.KindLeaving, wire.KindCitiesStream:
+	case wire.KindRegister, wire.KindUnregister, wire.KindCitiesStream:
 		// only a supervisor serves these kinds
 		return methods{}
 	}
@@ -250,17 +250,17 @@ func (s *server) reader(k wire.Kind) handler {
 		return s.health
 	case wire.KindCities:
 		return s.cities
-	case wire.KindFigured:
+	case wire.KindMetrics:
 		return s.metrics
-	case wire.KindDescribed:
+	case wire.KindOpenAPI:
 		return s.openAPI
 	case wire.KindStatus:
 		return s.status
 	case wire.KindSnapshot:
 		return s.snapshot
-	case wire.KindConfigured, wire.KindExplained:
+	case wire.KindConfig, wire.KindConfigExplain:
 		return s.config
-	case wire.KindSnapshots:
+	case wire.KindSnapshotStream:
 		return s.snapshots
 	case wire.KindAgents:
 		return list.agents
@@ -278,7 +278,7 @@ func (s *server) reader(k wire.Kind) handler {
 		return list.rig
 	case wire.KindAutomations:
 		return list.automations
-	case wire.KindAutomated:
+	case wire.KindAutomation:
 		return list.automation
 	case wire.KindHistory:
 		return list.history
@@ -290,13 +290,13 @@ func (s *server) reader(k wire.Kind) handler {
 		return list.inspect
 	case wire.KindOutput, wire.KindPeek:
 		return s.output
-	case wire.KindOutputs:
+	case wire.KindOutputStream:
 		return outputStream(s)
-	case wire.KindWatch:
+	case wire.KindWatchStream:
 		return s.watch
 	case wire.KindEventStream:
 		return s.eventStream
-	case wire.KindRunning:
+	case wire.KindRunStream:
 		return list.runOutput
 	}
 	return nil

@@ -40,7 +40,7 @@ func (h terminalHandler) attach(w http.ResponseWriter, r *http.Request, rt wire.
 	if err != nil {
 		return err
 	}
-	leave, err := h.takePlace()
+	leave, err := h.acquireStream()
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (h terminalHandler) attach(w http.ResponseWriter, r *http.Request, rt wire.
 		"Upgrade\r\nUpgrade: "+wire.Protocol+"\r\n\r\n"); err != nil {
 		return nil // the client has disconnected
 	}
-	h.join(r.Context(), conn, &wire.Framer{R: buf, W: &patient{conn, h.o.WriteTimeout}}, term)
+	h.join(r.Context(), conn, &wire.Framer{R: buf, W: &timeoutConn{conn, h.o.WriteTimeout}}, term)
 	return nil
 }
 
@@ -143,13 +143,13 @@ func (h terminalHandler) enter(f *wire.Framer, term city.Terminal) {
 	}
 }
 
-// patient is a writer with the same timeout for every write.
-type patient struct {
+// timeoutConn is a writer with the same timeout for every write.
+type timeoutConn struct {
 	conn    net.Conn
 	timeout time.Duration
 }
 
-func (p *patient) Write(b []byte) (int, error) {
+func (p *timeoutConn) Write(b []byte) (int, error) {
 	if err := p.conn.SetWriteDeadline(time.Now().Add(p.timeout)); err != nil {
 		return 0, err
 	}

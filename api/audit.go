@@ -26,8 +26,8 @@ type auditLine struct {
 }
 
 const (
-	auditEvery = time.Minute
-	auditMost  = 1024 // maximum number of addresses to remember
+	auditInterval = time.Minute
+	maxAuditKeys  = 1024 // maximum number of addresses to remember
 )
 
 // note logs a request, unless the last line for its address is less than a minute old.
@@ -55,16 +55,16 @@ func (a *audit) due(key auditKey, now time.Time) (more int, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	last := a.seen[key]
-	if last != nil && now.Sub(last.at) < auditEvery {
+	if last != nil && now.Sub(last.at) < auditInterval {
 		last.more++
 		return 0, false
 	}
-	if last == nil && len(a.seen) >= auditMost {
+	if last == nil && len(a.seen) >= maxAuditKeys {
 		a.forget(now)
 	}
 	if last != nil {
 		more = last.more
-	} else if len(a.seen) >= auditMost {
+	} else if len(a.seen) >= maxAuditKeys {
 		return 0, false // this number of addresses within a minute indicates an attack on the log
 	}
 	a.seen[key] = &auditLine{at: now}
@@ -74,7 +74,7 @@ func (a *audit) due(key auditKey, now time.Time) (more int, ok bool) {
 // forget removes addresses that have no recent line.
 func (a *audit) forget(now time.Time) {
 	for key, line := range a.seen {
-		if now.Sub(line.at) >= auditEvery {
+		if now.Sub(line.at) >= auditInterval {
 			delete(a.seen, key)
 		}
 	}

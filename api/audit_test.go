@@ -30,16 +30,16 @@ func TestAudit(t *testing.T) {
 		if got := strings.Count(out.String(), "\n"); got != 3 || !strings.Contains(out.String(), "address=192.0.2.7 method=POST path=/v0/stop status=401") {
 			t.Errorf("%d lines:\n%s", got, out.String())
 		}
-		time.Sleep(auditEvery) // fake time in the synctest bubble
+		time.Sleep(auditInterval) // fake time in the synctest bubble
 		out.Reset()
 		from("192.0.2.7:3000", "refused")
 		if !strings.Contains(out.String(), "not_logged_before=4") {
 			t.Error(out.String())
 		}
-		for i := range 3 * auditMost {
+		for i := range 3 * maxAuditKeys {
 			from("10.0."+string(rune('a'+i%20))+strings.Repeat("x", i/20)+":1", "refused")
 		}
-		if len(a.seen) > auditMost {
+		if len(a.seen) > maxAuditKeys {
 			t.Errorf("%d addresses are remembered", len(a.seen))
 		}
 	})

@@ -34,7 +34,7 @@ func (h listHandlers) automation(w http.ResponseWriter, r *http.Request, rt wire
 	}
 	a, ok := snap.Automation(rt.Target)
 	if !ok {
-		return missing(snap, wire.KindAutomated, rt.Target)
+		return missing(snap, wire.KindAutomation, rt.Target)
 	}
 	h.ok(w, snap, a)
 	return nil
@@ -57,14 +57,14 @@ func (h listHandlers) history(w http.ResponseWriter, r *http.Request, rt wire.Ro
 		return city.WorkError(err)
 	}
 	if _, ok := snap.Automation(rt.Target); !ok && len(found) == 0 && q.Before == "" {
-		return missing(snap, wire.KindAutomated, rt.Target)
+		return missing(snap, wire.KindAutomation, rt.Target)
 	}
 	var runs []city.Run
 	for _, b := range found {
 		runs = append(runs, city.RunOf(b))
 	}
 	p := wire.ListOf(runs)
-	if n := len(found); n > 0 && n == q.Most() {
+	if n := len(found); n > 0 && n == q.MaxResults() {
 		p.Next = found[n-1].ID
 	}
 	h.ok(w, snap, p)

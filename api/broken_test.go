@@ -34,7 +34,7 @@ func (screen) Close() error { return nil }
 // If the handler of a request panics, the client gets no response, and the log has the reason. Other requests are not
 // affected.
 func TestPanicFailsOneRequest(t *testing.T) {
-	log := &journal{}
+	log := &logBuffer{}
 	f := broken{town()}
 	path, stop := serve(t, f, api.Options{Log: slog.New(slog.NewTextHandler(log, nil))})
 	c := dial(t, path)

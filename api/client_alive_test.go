@@ -31,16 +31,16 @@ func TestASilentController(t *testing.T) {
 	defer c.Close()
 	_, err = c.Snapshot(t.Context())
 	var problem *city.Error
-	if !errors.Is(err, client.ErrSilent) || !errors.As(err, &problem) || problem.Code != city.Unavailable {
+	if !errors.Is(err, client.ErrUnresponsive) || !errors.As(err, &problem) || problem.Code != city.Unavailable {
 		t.Errorf("Snapshot: %v", err)
 	}
 	for _, err := range c.Snapshots(t.Context()) {
-		if !errors.Is(err, client.ErrSilent) {
+		if !errors.Is(err, client.ErrUnresponsive) {
 			t.Errorf("Snapshots: %v", err)
 		}
 	}
 	_, err = c.Do(t.Context(), city.Restart{Agent: "a"})
-	if !errors.Is(err, client.ErrSilent) || !strings.Contains(err.Error(), "may still carry out the request") {
+	if !errors.Is(err, client.ErrUnresponsive) || !strings.Contains(err.Error(), "may still carry out the request") {
 		t.Errorf("a command: %v", err)
 	}
 }
@@ -67,7 +67,7 @@ func TestAFullQueueOfConnections(t *testing.T) {
 		}
 		defer c.Close()
 	}
-	if _, err := client.Dial(path); !errors.Is(err, client.ErrSilent) {
+	if _, err := client.Dial(path); !errors.Is(err, client.ErrUnresponsive) {
 		t.Errorf("Dial: %v", err)
 	}
 }

@@ -20,7 +20,7 @@ func (s *server) config(w http.ResponseWriter, r *http.Request, rt wire.Route) e
 		return err
 	}
 	a := wire.ConfigText{Revision: snap.Config.Revision, Format: "toml"}
-	if rt.Kind == wire.KindExplained {
+	if rt.Kind == wire.KindConfigExplain {
 		a.Format = "text"
 		a.Text, err = c.Explain(r.Context(), rt.Target)
 	} else {

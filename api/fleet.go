@@ -24,7 +24,7 @@ const (
 // fleet handles requests for the cities of a directory. It passes requests about one city to a server for that city.
 type fleet struct {
 	*server
-	dir   view
+	dir   visibleCities
 	looks *deadline.Calls[cityState] // pending snapshot requests, by the name of the city
 	// pending reads of logs and screens for requests about all cities
 	calls      *pendingCalls
@@ -43,7 +43,7 @@ func newFleet(s *server, d city.Directory) *fleet {
 		one := func(o openapi.Operation) bool { return !o.Machine }
 		return parametersOf(slices.DeleteFunc(fleetOperations(), one))
 	})
-	return &fleet{server: s, cityParams: cityParams, dir: view{Directory: d},
+	return &fleet{server: s, cityParams: cityParams, dir: visibleCities{Directory: d},
 		looks: deadline.New[cityState](looksAtAll), calls: &pendingCalls{}, lets: tenanciesOf(s.o)}
 }
 
@@ -92,9 +92,9 @@ func (f *fleet) route(w http.ResponseWriter, r *http.Request, rt wire.Route) {
 func (f *fleet) methods(rt wire.Route) (can methods, alone bool) {
 	if rt.City != "" {
 		switch rt.Kind {
-		case wire.KindEnrolling:
+		case wire.KindRegister:
 			return methods{post: f.registerCity}, true
-		case wire.KindLeaving:
+		case wire.KindUnregister:
 			return methods{post: f.unregisterCity}, true
 		}
 		return can, false
@@ -106,13 +106,13 @@ func (f *fleet) methods(rt wire.Route) (can methods, alone bool) {
 		return methods{get: f.cities, post: f.registerCity}, true
 	case wire.KindCitiesStream:
 		return methods{get: f.watchCities}, true
-	case wire.KindFigured:
+	case wire.KindMetrics:
 		return methods{get: f.metrics}, true
-	case wire.KindDescribed:
+	case wire.KindOpenAPI:
 		return methods{get: f.openAPI}, true
 	case wire.KindAgents:
 		return methods{get: f.agents}, false
-	case wire.KindEventLog:
+	case wire.KindEvents:
 		return methods{get: f.events}, false
 	case wire.KindEventStream:
 		return methods{get: f.eventStream}, false
@@ -149,7 +149,7 @@ func (f *fleet) pick(ctx context.Context, name string) (city.Control, error) {
 	}
 	ctl, err := f.dir.City(name)
 	if err == nil {
-		err = f.let.fits(ctx, name, ctl)
+		err = f.let.checkLimits(ctx, name, ctl)
 	}
 	return ctl, err
 }

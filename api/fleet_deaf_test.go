@@ -14,17 +14,17 @@ import (
 )
 
 // deaf is a city in which calls for the log and for screens never return.
-type deaf struct {
+type unresponsiveCity struct {
 	city.Control
 	free chan struct{}
 }
 
-func (m *deaf) History(context.Context, events.Query) ([]events.Event, error) {
+func (m *unresponsiveCity) History(context.Context, events.Query) ([]events.Event, error) {
 	<-m.free
 	return nil, context.Canceled
 }
 
-func (m *deaf) Output(context.Context, string, int) (string, error) {
+func (m *unresponsiveCity) Output(context.Context, string, int) (string, error) {
 	<-m.free
 	return "", context.Canceled
 }
@@ -35,7 +35,7 @@ func TestCityDoesNotRespond(t *testing.T) {
 	well := named("well")
 	happen(well, 1, "x.y")
 	m := citytest.NewMachine(well)
-	h := &deaf{named("deaf"), make(chan struct{})}
+	h := &unresponsiveCity{named("deaf"), make(chan struct{})}
 	m.Put("deaf", "/deaf", h)
 	defer close(h.free)
 	path, stop := serveFleet(t, m, api.Options{})

@@ -15,9 +15,9 @@ import (
 	"gcity/internal/recovery"
 )
 
-// atMostOfAll is the maximum size of a page of events of all cities. Each city is asked for at most this number of
+// maxFleetEvents is the maximum size of a page of events of all cities. Each city is asked for at most this number of
 // events.
-const atMostOfAll = 1000
+const maxFleetEvents = 1000
 
 // eventsAnswer is a page of events from several cities.
 type eventsAnswer struct {
@@ -49,7 +49,7 @@ func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 	if err != nil {
 		return err
 	}
-	limit, err := number(r, "limit", atMostOfAll)
+	limit, err := number(r, "limit", maxFleetEvents)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 		text = v.Get("cursor")
 	}
 	if q.Forward = v.Has("cursor") || asc; asc && limit == 0 && !q.Since.IsZero() {
-		q.Limit = atMostOfAll // all of these events are needed, because the newest come last
+		q.Limit = maxFleetEvents // all of these events are needed, because the newest come last
 	}
 	all := make([]city.Info, len(seen))
 	for i := range seen {
@@ -156,7 +156,7 @@ func (f *fleet) histories(ctx context.Context, seen []cityState, q events.Query,
 		}
 		wg.Go(func() {
 			g := &seen[i]
-			p, ok := inTime(ctx, func() past { return f.history(ctx, g.name, mine) })
+			p, ok := inTime(ctx, func() historyResult { return f.history(ctx, g.name, mine) })
 			if !ok {
 				p.err = notInTime(g.name)
 			}
@@ -185,13 +185,13 @@ func beginAt(from city.Cursor, pages [][]city.Tagged) {
 	}
 }
 
-// past is a page of a city's events.
-type past struct {
+// historyResult is a page of a city's events.
+type historyResult struct {
 	found []events.Event
 	err   error
 }
 
-func (f *fleet) history(ctx context.Context, name string, q events.Query) (p past) {
+func (f *fleet) history(ctx context.Context, name string, q events.Query) (p historyResult) {
 	p.err = f.safely(name, func() error {
 		c, err := limitedDirectory{f.dir, f.calls}.City(name)
 		if err == nil {
@@ -238,7 +238,7 @@ func (f *fleet) eventStream(w http.ResponseWriter, r *http.Request, _ wire.Route
 	if err != nil {
 		return err
 	}
-	dir := limitedDirectory{f.chosen(r), f.calls}
+	dir := limitedDirectory{f.selectedCities(r), f.calls}
 	all, err := dir.Cities(r.Context())
 	if err != nil {
 		return err
@@ -288,8 +288,8 @@ func (f *fleet) copyCursors(ctx context.Context, d city.Directory,
 }
 
 // awaitAny returns when any city has an event after the cursor, or when ctx ends.
-func (f *fleet) awaitAny(ctx context.Context, dir view, from city.Cursor) error {
-	leave, err := f.takePlace()
+func (f *fleet) awaitAny(ctx context.Context, dir visibleCities, from city.Cursor) error {
+	leave, err := f.acquireStream()
 	if err != nil {
 		return err
 	}

@@ -210,7 +210,7 @@ func TestFleetCursors(t *testing.T) {
 func TestStreamReportsGaps(t *testing.T) {
 	f := named("a")
 	happen(f, 5, "x.y")
-	path, _ := serve(t, lossy{f}, api.Options{})
+	path, _ := serve(t, lossyCity{f}, api.Options{})
 	st := openSSE(t, curl(t, path), "/v0/events/stream?after_seq=0", "")
 	var got []string
 	for range 4 {
@@ -307,9 +307,9 @@ func TestFleetEventPages(t *testing.T) {
 }
 
 // behind is a city with a snapshot that is older than its log.
-type behind struct{ city.Control }
+type staleCity struct{ city.Control }
 
-func (b behind) Snapshot(ctx context.Context) (*city.Snapshot, error) {
+func (b staleCity) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	s, err := b.Control.Snapshot(ctx)
 	if err != nil {
 		return nil, err
@@ -324,7 +324,7 @@ func TestFleetPageThenStream(t *testing.T) {
 	a := named("a")
 	happen(a, 3, "x.y")
 	m := citytest.NewMachine(named("b"))
-	m.Put("a", "/a", behind{a})
+	m.Put("a", "/a", staleCity{a})
 	path, _ := serveFleet(t, m, api.Options{})
 	_, _, body := get(t, curl(t, path), "/v0/events")
 	var p struct{ Cursor string }
@@ -362,9 +362,9 @@ func TestFleetWaits(t *testing.T) {
 }
 
 // lossy is a city with a log that has lost two events.
-type lossy struct{ city.Control }
+type lossyCity struct{ city.Control }
 
-func (l lossy) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
+func (l lossyCity) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
 	return func(yield func(events.Event, error) bool) {
 		for e, err := range l.Control.Events(ctx, after) {
 			if e.Seq != 2 && e.Seq != 3 && !yield(e, err) {

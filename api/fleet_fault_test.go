@@ -13,33 +13,33 @@ import (
 )
 
 // faulty is a city in which the selected methods panic.
-type faulty struct {
+type faultyCity struct {
 	city.Control
 	look, past, live, screen bool
 }
 
-func (f faulty) Snapshot(ctx context.Context) (*city.Snapshot, error) {
+func (f faultyCity) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	if f.look {
 		panic("a fault in a look")
 	}
 	return f.Control.Snapshot(ctx)
 }
 
-func (f faulty) History(ctx context.Context, q events.Query) ([]events.Event, error) {
+func (f faultyCity) History(ctx context.Context, q events.Query) ([]events.Event, error) {
 	if f.past {
 		panic("a fault in a log")
 	}
 	return f.Control.History(ctx, q)
 }
 
-func (f faulty) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
+func (f faultyCity) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
 	if f.live {
 		panic("a fault in a stream")
 	}
 	return f.Control.Events(ctx, after)
 }
 
-func (f faulty) Output(ctx context.Context, agent string, lines int) (string, error) {
+func (f faultyCity) Output(ctx context.Context, agent string, lines int) (string, error) {
 	if f.screen {
 		panic("a fault in a screen")
 	}
@@ -53,14 +53,14 @@ func TestFaultyCity(t *testing.T) {
 	happen(well, 1, "x.y")
 	for _, c := range []struct {
 		path string
-		bad  faulty
+		bad  faultyCity
 		says string
 	}{
-		{"/v0/agents", faulty{look: true}, `"unreachable":[{"city":"bad","error":"bad failed to answer`},
-		{"/health", faulty{look: true}, "bad failed to answer"},
-		{"/metrics", faulty{look: true}, `gcity_city_up{city="bad"} 0`},
-		{"/v0/events", faulty{past: true}, `"unreachable":[{"city":"bad"`},
-		{"/v0/agents?peek=1", faulty{screen: true}, `"name":"worker"`},
+		{"/v0/agents", faultyCity{look: true}, `"unreachable":[{"city":"bad","error":"bad failed to answer`},
+		{"/health", faultyCity{look: true}, "bad failed to answer"},
+		{"/metrics", faultyCity{look: true}, `gcity_city_up{city="bad"} 0`},
+		{"/v0/events", faultyCity{past: true}, `"unreachable":[{"city":"bad"`},
+		{"/v0/agents?peek=1", faultyCity{screen: true}, `"name":"worker"`},
 	} {
 		bad := named("bad")
 		c.bad.Control = bad
@@ -72,7 +72,7 @@ func TestFaultyCity(t *testing.T) {
 			t.Errorf("%s: %d %s", c.path, status, body)
 		}
 	}
-	for _, f := range []faulty{{past: true}, {live: true}} {
+	for _, f := range []faultyCity{{past: true}, {live: true}} {
 		f.Control = named("bad")
 		m := citytest.NewMachine(well)
 		m.Put("bad", "/bad", f)

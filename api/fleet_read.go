@@ -299,7 +299,7 @@ func (f *fleet) peekAll(ctx context.Context, items []CityAgent) {
 // requestedStates returns the states of all cities, or of the cities in the query parameter city. With the parameter
 // index it waits for a state that is newer than this cursor.
 func (f *fleet) requestedStates(r *http.Request) ([]cityState, error) {
-	dir := f.chosen(r)
+	dir := f.selectedCities(r)
 	all, err := dir.Cities(r.Context())
 	if err != nil {
 		return nil, err
@@ -326,8 +326,8 @@ func (f *fleet) requestedStates(r *http.Request) ([]cityState, error) {
 	return f.cityStates(r.Context(), all), nil
 }
 
-// chosen returns a view of the cities in the query parameter city, which are separated by commas.
-func (f *fleet) chosen(r *http.Request) view {
+// selectedCities returns a view of the cities in the query parameter city, which are separated by commas.
+func (f *fleet) selectedCities(r *http.Request) visibleCities {
 	v := r.URL.Query()
 	if !v.Has("city") {
 		return f.dir
@@ -345,9 +345,9 @@ func (f *fleet) metrics(w http.ResponseWriter, r *http.Request, _ wire.Route) er
 	if err != nil {
 		return err
 	}
-	p := &figures{}
+	p := &metricsPage{}
 	now := time.Now()
-	p.machine(f.cityStates(r.Context(), all), now)
+	p.addFleet(f.cityStates(r.Context(), all), now)
 	f.write(w, http.StatusOK, "text/plain; version=0.0.4; charset=utf-8", []byte(p.text()))
 	return nil
 }

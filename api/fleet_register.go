@@ -12,7 +12,7 @@ import (
 
 // registerCity registers the city in a folder. If the request's path names a city, that must be the city's name.
 func (f *fleet) registerCity(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
-	var e wire.Enrolment
+	var e wire.Registration
 	if err := decode(w, r, &e); err != nil {
 		return err
 	}
@@ -29,12 +29,12 @@ func (f *fleet) registerCity(w http.ResponseWriter, r *http.Request, rt wire.Rou
 	switch {
 	case f.let != nil:
 		select {
-		case f.let.enrols <- struct{}{}:
-			defer func() { <-f.let.enrols }()
+		case f.let.registrations <- struct{}{}:
+			defer func() { <-f.let.registrations }()
 		case <-r.Context().Done():
 			return r.Context().Err()
 		}
-		name, err = f.mayEnrol(r.Context(), reg, rt.City, e.Path)
+		name, err = f.checkRegistration(r.Context(), reg, rt.City, e.Path)
 	case rt.City != "":
 		err = checkName(r.Context(), reg, rt.City, e.Path)
 	}

@@ -325,12 +325,12 @@ func TestFleetClient(t *testing.T) {
 }
 
 // hung is a city that never answers, even after the caller's deadline.
-type hung struct {
+type hungCity struct {
 	city.Control
 	free chan struct{}
 }
 
-func (h *hung) Snapshot(context.Context) (*city.Snapshot, error) {
+func (h *hungCity) Snapshot(context.Context) (*city.Snapshot, error) {
 	<-h.free
 	return h.Control.Snapshot(context.Background())
 }
@@ -339,7 +339,7 @@ func (h *hung) Snapshot(context.Context) (*city.Snapshot, error) {
 func TestHungCity(t *testing.T) {
 	t.Parallel()
 	m := citytest.NewMachine(named("well"))
-	h := &hung{named("hung"), make(chan struct{})}
+	h := &hungCity{named("hung"), make(chan struct{})}
 	m.Put("hung", "/hung", h)
 	defer close(h.free)
 	path, _ := serveFleet(t, m, api.Options{})

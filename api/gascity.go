@@ -14,7 +14,7 @@ import (
 
 // gascityMethods returns the handlers of package gascity for a kind. The kind is the pattern of their path.
 func gascityMethods(s *server, k wire.Kind) (m methods) {
-	if k == wire.KindTown {
+	if k == wire.KindCity {
 		m.get = s.status
 	}
 	path, known := map[wire.Kind]string{wire.KindAgents: "/v0/agents", wire.KindRigs: "/v0/rigs",

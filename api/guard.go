@@ -235,7 +235,7 @@ func keyOf(r *http.Request, keys *keyring) *key {
 	}
 	scheme, token, ok := strings.Cut(given[0], " ")
 	sum := sha256.Sum256([]byte(strings.TrimSpace(token)))
-	by := keys.opens(r.URL.EscapedPath(), sum)
+	by := keys.findKey(r.URL.EscapedPath(), sum)
 	if !ok || !strings.EqualFold(scheme, "Bearer") {
 		return nil
 	}

@@ -17,21 +17,22 @@ import (
 	"gcity/internal/eventually"
 )
 
-// door is a running call of Keep, with the settings that the test requests and the listeners that Keep reports.
-type door struct {
+// listenerProbe is a running call of KeepListening, with the settings that the test requests and the listeners that
+// Keep reports.
+type listenerProbe struct {
 	t     *testing.T
 	wants chan api.TCP
 	told  chan city.Listener
 }
 
-func keep(t *testing.T) *door {
-	return kept(t, func(ctx context.Context, d *door) {
-		api.Keep(ctx, d.wants, func(now city.Listener) { d.told <- now }, town(), api.Options{})
+func keep(t *testing.T) *listenerProbe {
+	return kept(t, func(ctx context.Context, d *listenerProbe) {
+		api.KeepListening(ctx, d.wants, func(now city.Listener) { d.told <- now }, town(), api.Options{})
 	})
 }
 
-func kept(t *testing.T, keep func(context.Context, *door)) *door {
-	d := &door{t, make(chan api.TCP), make(chan city.Listener, 100)}
+func kept(t *testing.T, keep func(context.Context, *listenerProbe)) *listenerProbe {
+	d := &listenerProbe{t, make(chan api.TCP), make(chan city.Listener, 100)}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
@@ -49,8 +50,8 @@ func kept(t *testing.T, keep func(context.Context, *door)) *door {
 	return d
 }
 
-// until waits until Keep reports this address, and a problem that contains this text.
-func (d *door) until(address, problem string) {
+// until waits until KeepListening reports this address, and a problem that contains this text.
+func (d *listenerProbe) until(address, problem string) {
 	d.t.Helper()
 	late := time.After(patience)
 	for {
@@ -216,8 +217,8 @@ func waitUntil(t *testing.T, done func() bool) {
 func TestKeepTenants(t *testing.T) {
 	t.Parallel()
 	m := citytest.NewMachine(named("prod"), named("other"))
-	d := kept(t, func(ctx context.Context, d *door) {
-		api.KeepFleet(ctx, d.wants, func(now city.Listener) { d.told <- now }, m, api.Options{})
+	d := kept(t, func(ctx context.Context, d *listenerProbe) {
+		api.KeepFleetListening(ctx, d.wants, func(now city.Listener) { d.told <- now }, m, api.Options{})
 	})
 	dir := t.TempDir()
 	file := func(name, text string) string {
@@ -231,7 +232,7 @@ func TestKeepTenants(t *testing.T) {
 		return path
 	}
 	addr := freeAddr(t)
-	want := api.TCP{Addr: addr, TokenFile: file("all", token), Tenants: map[string]api.TenantOf{
+	want := api.TCP{Addr: addr, TokenFile: file("all", token), Tenants: map[string]api.TenantConfig{
 		"acme": {Cities: []string{"prod"}, TokenFile: filepath.Join(dir, "acme")}, "bigcorp": {Cities: []string{"other"}, TokenFile: file("bigcorp", bigToken)},
 		"thief": {Cities: []string{"other"}, TokenFile: file("thief", token)},
 	}}

@@ -98,9 +98,9 @@ func (k *keyring) replace(before *keyring) (gone []*key) {
 	return gone
 }
 
-// opens returns the key with this digest if the key permits a path. Its duration does not depend on whether the tenant
-// exists.
-func (k *keyring) opens(path string, given [sha256.Size]byte) *key {
+// findKey returns the key with this digest if the key permits a path. Its duration does not depend on whether the
+// tenant exists.
+func (k *keyring) findKey(path string, given [sha256.Size]byte) *key {
 	none := &key{} // a key that no token matches
 	all, read, own := none, none, none
 	if k.all != nil {

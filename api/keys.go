@@ -31,7 +31,7 @@ type secret struct {
 
 // readKeys reads all tokens. It rejects an unusable token and keeps the other tokens. Without tenants, an unusable main
 // token is an error.
-func (k *keeper) readKeys(ctx context.Context) (now keys, err error) {
+func (k *listenerKeeper) readKeys(ctx context.Context) (now keys, err error) {
 	var problems []string
 	if now.token, err = k.readToken(ctx, k.want.TokenFile, k.want.MakeToken); err != nil {
 		if len(k.want.Tenants) == 0 {
@@ -62,7 +62,7 @@ func (k *keeper) readKeys(ctx context.Context) (now keys, err error) {
 }
 
 // readTenants reads the tokens of tenants. It returns a problem for each tenant without access.
-func (k *keeper) readTenants(ctx context.Context, now *keys,
+func (k *listenerKeeper) readTenants(ctx context.Context, now *keys,
 	whose map[string]string) (problems []string) {
 	now.tenants = map[string]Tenant{}
 	for _, name := range slices.Sorted(maps.Keys(k.want.Tenants)) {
@@ -92,7 +92,7 @@ func (k *keeper) readTenants(ctx context.Context, now *keys,
 
 // readToken returns the token in a file, or "" if path is "". If make is set, it creates a missing file. Its errors
 // do not contain the token.
-func (k *keeper) readToken(ctx context.Context, path string, make bool) (string, error) {
+func (k *listenerKeeper) readToken(ctx context.Context, path string, make bool) (string, error) {
 	if path == "" {
 		return "", nil
 	}

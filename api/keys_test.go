@@ -21,9 +21,9 @@ import (
 )
 
 // bearing sends requests with a token to an address.
-type bearing struct{ addr, token string }
+type bearerTransport struct{ addr, token string }
 
-func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
+func (b bearerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.URL.Host, r.Host = b.addr, b.addr
 	r.Header.Set("Authorization", "Bearer "+b.token)
@@ -36,8 +36,8 @@ func TestKeysChange(t *testing.T) {
 	t.Parallel()
 	prod, other := named("prod"), named("other")
 	m := citytest.NewMachine(prod, other)
-	d := kept(t, func(ctx context.Context, d *door) {
-		api.KeepFleet(ctx, d.wants, func(now city.Listener) { d.told <- now }, m, api.Options{})
+	d := kept(t, func(ctx context.Context, d *listenerProbe) {
+		api.KeepFleetListening(ctx, d.wants, func(now city.Listener) { d.told <- now }, m, api.Options{})
 	})
 	dir := t.TempDir()
 	write := func(name, text string, mode os.FileMode) string {
@@ -54,7 +54,7 @@ func TestKeysChange(t *testing.T) {
 		return path
 	}
 	addr := freeAddr(t)
-	d.wants <- api.TCP{Addr: addr, TokenFile: write("all", token, 0o600), Tenants: map[string]api.TenantOf{
+	d.wants <- api.TCP{Addr: addr, TokenFile: write("all", token, 0o600), Tenants: map[string]api.TenantConfig{
 		"acme":    {Cities: []string{"prod"}, TokenFile: write("acme", acmeToken, 0o600)},
 		"bigcorp": {Cities: []string{"other"}, TokenFile: write("bigcorp", bigToken, 0o600)},
 	}}
@@ -64,7 +64,7 @@ func TestKeysChange(t *testing.T) {
 		return code
 	}
 	open := func(token, path string) *sseStream {
-		return openSSE(t, &http.Client{Transport: bearing{addr, token}}, path, "")
+		return openSSE(t, &http.Client{Transport: bearerTransport{addr, token}}, path, "")
 	}
 	// hears records an event and reads the stream until that event arrives.
 	hears := func(st *sseStream, of *citytest.Fake, kind string) {
@@ -166,8 +166,8 @@ func TestKeysChange(t *testing.T) {
 func TestKeysChangeAmidARequest(t *testing.T) {
 	t.Parallel()
 	town := named("town")
-	d := kept(t, func(ctx context.Context, d *door) {
-		api.Keep(ctx, d.wants, func(now city.Listener) { d.told <- now }, town, api.Options{})
+	d := kept(t, func(ctx context.Context, d *listenerProbe) {
+		api.KeepListening(ctx, d.wants, func(now city.Listener) { d.told <- now }, town, api.Options{})
 	})
 	file := filepath.Join(t.TempDir(), "token")
 	write := func(text string) {

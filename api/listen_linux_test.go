@@ -164,14 +164,14 @@ func TestListenMovesAsideWhatIsNoSocket(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", kind, err)
 		}
-		if l.Aside() != path+".bad-1" {
-			t.Errorf("%s: moved to %q", kind, l.Aside())
+		if l.MovedPath() != path+".bad-1" {
+			t.Errorf("%s: moved to %q", kind, l.MovedPath())
 		}
 		if err := errors.Join(os.Remove(path), put(path, file)); err != nil {
 			t.Fatal(err)
 		}
-		if renewed, err := l.Renew(); !renewed || err != nil || l.Aside() != path+".bad-2" {
-			t.Errorf("%s: renewed %v, %v, moved to %q", kind, renewed, err, l.Aside())
+		if renewed, err := l.Renew(); !renewed || err != nil || l.MovedPath() != path+".bad-2" {
+			t.Errorf("%s: renewed %v, %v, moved to %q", kind, renewed, err, l.MovedPath())
 		}
 		c, err := client.Dial(path)
 		if err != nil {

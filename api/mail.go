@@ -66,8 +66,8 @@ func sentAs(m *mail.Message) string {
 // newer compares sort keys, so that the newest message comes first.
 func newer(a, b string) int { return strings.Compare(b, a) }
 
-// letter shows a message without marking it as read.
-func (h mailHandlers) letter(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+// message shows a message without marking it as read.
+func (h mailHandlers) message(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	snap, err := h.requestedSnapshot(r)
 	if err != nil {
 		return err
@@ -80,8 +80,8 @@ func (h mailHandlers) letter(w http.ResponseWriter, r *http.Request, rt wire.Rou
 	return nil
 }
 
-// draft is the body of a request to send a message.
-type draft struct {
+// sendRequest is the body of a request to send a message.
+type sendRequest struct {
 	From    string `json:"from"`
 	To      string `json:"to"`
 	Subject string `json:"subject"`
@@ -92,12 +92,12 @@ type draft struct {
 }
 
 func (h mailHandlers) sendMail(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
-	var d draft
+	var d sendRequest
 	if err := decode(w, r, &d); err != nil {
 		return err
 	}
 	if d.ReplyTo != "" {
-		return h.answer(w, r, d)
+		return h.sendDraft(w, r, d)
 	}
 	if d.To == "" {
 		return wire.Invalid(
@@ -109,15 +109,15 @@ func (h mailHandlers) sendMail(w http.ResponseWriter, r *http.Request, _ wire.Ro
 
 // replyMail replies to a message.
 func (h mailHandlers) replyMail(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
-	var d draft
+	var d sendRequest
 	if err := decode(w, r, &d); err != nil {
 		return err
 	}
 	d.ReplyTo = rt.Target
-	return h.answer(w, r, d)
+	return h.sendDraft(w, r, d)
 }
 
-func (h mailHandlers) answer(w http.ResponseWriter, r *http.Request, d draft) error {
+func (h mailHandlers) sendDraft(w http.ResponseWriter, r *http.Request, d sendRequest) error {
 	to, _, err := city.GetMail(r.Context(), h.city, d.ReplyTo)
 	if err != nil {
 		return err
@@ -136,19 +136,19 @@ func (h mailHandlers) send(w http.ResponseWriter, r *http.Request, m mail.Messag
 	return nil
 }
 
-// marking is the body of a request to mark a message.
-type marking struct {
+// markRequest is the body of a request to mark a message.
+type markRequest struct {
 	By string `json:"by"`
 }
 
 // markMail marks a message as read and returns it, or archives it. For a message to a pool, "by" is the agent that read
 // it.
 func (h mailHandlers) markMail(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
-	var in marking
+	var in markRequest
 	if err := decode(w, r, &in); err != nil {
 		return err
 	}
-	if rt.Kind == wire.KindArchiving {
+	if rt.Kind == wire.KindArchive {
 		receipt, err := city.ArchiveMail(r.Context(), h.city, rt.Target)
 		if err != nil {
 			return err

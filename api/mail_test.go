@@ -12,7 +12,7 @@ import (
 
 // Mail is sent, listed, read, answered and archived over plain HTTP. Errors explain the problem.
 func TestMailByCurl(t *testing.T) {
-	f := shop(t)
+	f := workCity(t)
 	path, _ := serve(t, f, api.Options{})
 	hc := curl(t, path)
 	for _, c := range []struct {
@@ -73,7 +73,7 @@ func TestMailByCurl(t *testing.T) {
 
 // If work is assigned over plain HTTP or with a Client, the recipient is notified once.
 func TestSlingNudgesOnce(t *testing.T) {
-	f := shop(t)
+	f := workCity(t)
 	path, _ := serve(t, f, api.Options{})
 	hc := curl(t, path)
 	nudges := func() (n int) {
@@ -111,7 +111,7 @@ func TestSlingNudgesOnce(t *testing.T) {
 
 // A Client returns the same mail as the city.
 func TestMailTravels(t *testing.T) {
-	f := shop(t)
+	f := workCity(t)
 	path, _ := serve(t, f, api.Options{})
 	c := dial(t, path)
 	if _, err := city.SendMail(t.Context(), c, mail.Message{From: "a", To: "human", Subject: "größer", Text: "<&>\nb"}); err != nil {

@@ -19,24 +19,24 @@ func (s *server) metrics(w http.ResponseWriter, r *http.Request, _ wire.Route) e
 	if err != nil {
 		return err
 	}
-	p := &figures{city: snap.Name}
+	p := &metricsPage{city: snap.Name}
 	p.addSnapshot(snap, time.Now())
 	if g, ok := s.city.(city.MetricsSource); ok {
-		p.measured(g.Metrics())
+		p.addMetrics(g.Metrics())
 	}
 	s.write(w, http.StatusOK, "text/plain; version=0.0.4; charset=utf-8", []byte(p.text()))
 	return nil
 }
 
-// figures is a page of metrics. Samples with the same name are grouped, regardless of their city.
-type figures struct {
+// metricsPage is a page of metrics. Samples with the same name are grouped, regardless of their city.
+type metricsPage struct {
 	city   string
 	name   string                      // name of the current metric, to which samples are added
 	names  []string                    // names of the metrics, in page order
 	groups map[string]*strings.Builder // samples by name
 }
 
-func (p *figures) text() string {
+func (p *metricsPage) text() string {
 	var b strings.Builder
 	for _, name := range p.names {
 		b.WriteString(p.groups[name].String())
@@ -44,8 +44,8 @@ func (p *figures) text() string {
 	return b.String()
 }
 
-// begin starts a metric, to which put adds samples.
-func (p *figures) begin(name, kind, help string) {
+// writeHeader starts a metric, to which put adds samples.
+func (p *metricsPage) writeHeader(name, kind, help string) {
 	p.name = "gcity_" + name
 	if p.groups[p.name] != nil {
 		return
@@ -58,8 +58,8 @@ func (p *figures) begin(name, kind, help string) {
 	fmt.Fprintf(p.groups[p.name], "# HELP %s %s\n# TYPE %s %s\n", p.name, help, p.name, kind)
 }
 
-// put adds a sample. labels holds names and values alternately.
-func (p *figures) put(suffix string, v float64, labels ...string) {
+// addSample adds a sample. labels holds names and values alternately.
+func (p *metricsPage) addSample(suffix string, v float64, labels ...string) {
 	b := p.groups[p.name]
 	b.WriteString(p.name + suffix + `{city="` + label(p.city) + `"`)
 	for i := 0; i+1 < len(labels); i += 2 {
@@ -73,13 +73,13 @@ func label(s string) string {
 }
 
 // gauge adds a metric with one sample.
-func (p *figures) gauge(name, help string, v float64, labels ...string) {
-	p.begin(name, "gauge", help)
-	p.put("", v, labels...)
+func (p *metricsPage) gauge(name, help string, v float64, labels ...string) {
+	p.writeHeader(name, "gauge", help)
+	p.addSample("", v, labels...)
 }
 
 // addSnapshot adds the metrics from a city's snapshot.
-func (p *figures) addSnapshot(snap *city.Snapshot, now time.Time) {
+func (p *metricsPage) addSnapshot(snap *city.Snapshot, now time.Time) {
 	p.gauge("info", "Version of gcity.", 1, "version", snap.Version)
 	p.gauge("uptime_seconds", "Uptime of the controller.", float64(uptime(snap, now)))
 	p.gauge("loop_age_seconds", "Time since the last pass of the loop.",
@@ -90,27 +90,27 @@ func (p *figures) addSnapshot(snap *city.Snapshot, now time.Time) {
 		boolValue(snap.Config.Rejected != ""))
 	p.gauge("events_seq", "Number of the newest event.", float64(snap.Seq))
 	count := countAgents(snap)
-	p.begin("agents", "gauge", "Agents by state.")
+	p.writeHeader("agents", "gauge", "Agents by state.")
 	for _, state := range city.States {
-		p.put("", float64(count.States[state]), "state", string(state))
+		p.addSample("", float64(count.States[state]), "state", string(state))
 	}
 	p.gauge("agents_running", "Agents with a running process, in any state.",
 		float64(count.Running))
 	autos := countAutomations(snap.Automations)
-	p.begin("automations", "gauge", "Automations by state.")
+	p.writeHeader("automations", "gauge", "Automations by state.")
 	for _, state := range slices.Sorted(maps.Keys(autos.States)) {
-		p.put("", float64(autos.States[state]), "state", string(state))
+		p.addSample("", float64(autos.States[state]), "state", string(state))
 	}
 	p.gauge("automations_failing", "Automations that are broken or failed in their newest run.",
 		float64(autos.Failing))
-	p.begin("work", "gauge", "Work that is not closed.")
-	p.put("", float64(snap.Work.Open), "status", "open")
-	p.put("", float64(snap.Work.InProgress), "status", "in_progress")
+	p.writeHeader("work", "gauge", "Work that is not closed.")
+	p.addSample("", float64(snap.Work.Open), "status", "open")
+	p.addSample("", float64(snap.Work.InProgress), "status", "in_progress")
 	p.gauge("mail_unread", "Unread messages for people.", float64(snap.Mail.Unread))
 }
 
-// machine adds the metrics of several cities.
-func (p *figures) machine(seen []cityState, now time.Time) {
+// addFleet adds the metrics of several cities.
+func (p *metricsPage) addFleet(seen []cityState, now time.Time) {
 	for i := range seen {
 		p.city = seen[i].name
 		p.gauge("city_up", "Whether the city runs and answers.", boolValue(seen[i].snap != nil))
@@ -123,7 +123,7 @@ func (p *figures) machine(seen []cityState, now time.Time) {
 			p.addSnapshot(seen[i].snap, now)
 		}
 		if seen[i].gauges != nil {
-			p.measured(*seen[i].gauges)
+			p.addMetrics(*seen[i].gauges)
 		}
 	}
 }
@@ -135,8 +135,8 @@ func boolValue(b bool) float64 {
 	return 0
 }
 
-// measured adds the counters that the controller has collected since its start.
-func (p *figures) measured(g city.Metrics) {
+// addMetrics adds the counters that the controller has collected since its start.
+func (p *metricsPage) addMetrics(g city.Metrics) {
 	for _, c := range []struct {
 		name, help string
 		n          uint64
@@ -145,35 +145,35 @@ func (p *figures) measured(g city.Metrics) {
 		{"agent_start_failures_total", "Failed starts of agents.", g.StartsFailed},
 		{"agent_crashes_total", "Unrequested exits of agents.", g.Crashes},
 	} {
-		p.begin(c.name, "counter", c.help)
-		p.put("", float64(c.n))
+		p.writeHeader(c.name, "counter", c.help)
+		p.addSample("", float64(c.n))
 	}
-	p.begin("automation_runs_total", "counter", "Runs of automations by outcome.")
+	p.writeHeader("automation_runs_total", "counter", "Runs of automations by outcome.")
 	for _, end := range []string{"fired", "completed", "failed", "skipped"} {
-		p.put("", float64(g.Runs[end]), "outcome", end)
+		p.addSample("", float64(g.Runs[end]), "outcome", end)
 	}
-	p.begin("patrol_duration_seconds", "histogram", "Duration of checks of all agents.")
-	p.timing(g.Patrol)
-	p.begin("loop_turn_duration_seconds", "histogram", "Duration of passes of the loop.")
-	p.timing(g.Iteration)
-	p.begin("store_duration_seconds", "histogram", "Duration of calls to the stores of work.")
+	p.writeHeader("patrol_duration_seconds", "histogram", "Duration of checks of all agents.")
+	p.addHistogram(g.Patrol)
+	p.writeHeader("loop_turn_duration_seconds", "histogram", "Duration of passes of the loop.")
+	p.addHistogram(g.Iteration)
+	p.writeHeader("store_duration_seconds", "histogram", "Duration of calls to the stores of work.")
 	for _, op := range []string{"read", "write"} {
 		by := g.Reads
 		if op == "write" {
 			by = g.Writes
 		}
 		for _, rig := range slices.Sorted(maps.Keys(by)) {
-			p.timing(by[rig], "rig", rig, "op", op)
+			p.addHistogram(by[rig], "rig", rig, "op", op)
 		}
 	}
 }
 
-func (p *figures) timing(t city.Timing, labels ...string) {
+func (p *metricsPage) addHistogram(t city.Timing, labels ...string) {
 	for i, bound := range city.TimingBounds {
-		p.put("_bucket", float64(t.Under[i]),
+		p.addSample("_bucket", float64(t.Under[i]),
 			append(labels, "le", strconv.FormatFloat(bound.Seconds(), 'g', -1, 64))...)
 	}
-	p.put("_bucket", float64(t.Count), append(labels, "le", "+Inf")...)
-	p.put("_sum", t.Sum.Seconds(), labels...)
-	p.put("_count", float64(t.Count), labels...)
+	p.addSample("_bucket", float64(t.Count), append(labels, "le", "+Inf")...)
+	p.addSample("_sum", t.Sum.Seconds(), labels...)
+	p.addSample("_count", float64(t.Count), labels...)
 }

@@ -119,7 +119,7 @@ func TestFleetDocumentIsTheAPI(t *testing.T) {
 				below = "/v0/" + string(k)
 			}
 			for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch} {
-				if can.of(method) != nil && k != wire.KindHealth && k != wire.KindFigured &&
+				if can.of(method) != nil && k != wire.KindHealth && k != wire.KindMetrics &&
 					!have[below+string(k)+" "+method] {
 					t.Errorf("%s of %q is in no operation", method, k)
 				}

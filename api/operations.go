@@ -15,7 +15,7 @@ import (
 	"gcity/mail"
 )
 
-const news = "index wait"
+const waitParams = "index wait"
 
 // operations returns all operations of a city.
 func operations() []openapi.Operation {
@@ -44,30 +44,31 @@ func cityReads() []openapi.Operation {
 		{Method: get, Path: "/v0/cities", Summary: "The cities of this server",
 			Query: "limit cursor", Answer: wire.Cities{}, Machine: true},
 		{Method: get, Path: "/v0/status", Summary: "The status of the city, with the number of " +
-			"agents, pools and rigs", Query: news,
+			"agents, pools and rigs", Query: waitParams,
 			Answer: Status{}},
-		{Method: get, Path: "/v0/city", Summary: "The same as /v0/status", Query: news,
+		{Method: get, Path: "/v0/city", Summary: "The same as /v0/status", Query: waitParams,
 			Answer: Status{}},
 		{Method: get, Path: "/v0/snapshot", Summary: "The whole state, as the control room uses it",
-			Query: news + " view", Answer: city.Snapshot{}},
+			Query: waitParams + " view", Answer: city.Snapshot{}},
 		{Method: get, Path: "/v0/snapshot/stream",
 			Summary: "The same as /v0/snapshot, sent again after each change",
 			Answer:  city.Snapshot{}, Stream: true},
 		{Method: get, Path: "/v0/config", Summary: "The active configuration, without secrets",
-			Query: news, Answer: wire.ConfigText{}},
+			Query: waitParams, Answer: wire.ConfigText{}},
 		{Method: get, Path: "/v0/config/explain/{agent}", Summary: "The effective values of an " +
-			"agent, a pool or a rig, and their sources", Query: news, Answer: wire.ConfigText{}},
+			"agent, a pool or a rig, and their sources", Query: waitParams,
+			Answer: wire.ConfigText{}},
 	}
 }
 
 func listReads() []openapi.Operation {
-	const get, paged = "GET", news + " limit cursor "
+	const get, paged = "GET", waitParams + " limit cursor "
 	return []openapi.Operation{
 		{Method: get, Path: "/v0/agents", Summary: "The agents",
 			Query: paged + "pool rig running state peek", Answer: wire.Agent{}, List: true},
 		{Method: get, Path: "/v0/quarantine", Summary: "The agents in quarantine",
 			Query: paged + "peek", Answer: wire.Agent{}, List: true},
-		{Method: get, Path: "/v0/agent/{agent}", Summary: "One agent", Query: news + " peek",
+		{Method: get, Path: "/v0/agent/{agent}", Summary: "One agent", Query: waitParams + " peek",
 			Answer: wire.Agent{}},
 		{Method: get, Path: "/v0/agent/{agent}/inspect", Summary: "How the agent is started, its " +
 			"environment without secrets, its crashes", Answer: city.Inspection{}},
@@ -83,16 +84,16 @@ func listReads() []openapi.Operation {
 			Stream: true},
 		{Method: get, Path: "/v0/pools", Summary: "The pools", Query: paged + "rig",
 			Answer: city.Pool{}, List: true},
-		{Method: get, Path: "/v0/pool/{pool}", Summary: "One pool", Query: news,
+		{Method: get, Path: "/v0/pool/{pool}", Summary: "One pool", Query: waitParams,
 			Answer: city.Pool{}},
 		{Method: get, Path: "/v0/rigs", Summary: "The project folders", Query: paged + "git",
 			Answer: city.Rig{}, List: true},
-		{Method: get, Path: "/v0/rig/{rig}", Summary: "A project folder", Query: news + " git",
-			Answer: city.Rig{}},
+		{Method: get, Path: "/v0/rig/{rig}", Summary: "A project folder",
+			Query: waitParams + " git", Answer: city.Rig{}},
 		{Method: get, Path: "/v0/automations", Summary: "The automations",
 			Query: paged + "rig state gate", Answer: city.Automation{}, List: true},
-		{Method: get, Path: "/v0/automation/{automation}", Summary: "One automation", Query: news,
-			Answer: city.Automation{}},
+		{Method: get, Path: "/v0/automation/{automation}", Summary: "One automation",
+			Query: waitParams, Answer: city.Automation{}},
 		{Method: get, Path: "/v0/automation/{automation}/history",
 			Summary: "The automation's runs, newest first", Query: paged, Answer: city.Run{},
 			List: true},
@@ -101,21 +102,21 @@ func listReads() []openapi.Operation {
 		{Method: get, Path: "/v0/watchdogs", Summary: "The watchdogs: the agents that they " +
 			"watch, their health, the last decisions", Query: paged, Answer: city.Watchdog{},
 			List: true},
-		{Method: get, Path: "/v0/watchdog/{watchdog}", Summary: "A watchdog", Query: news,
+		{Method: get, Path: "/v0/watchdog/{watchdog}", Summary: "A watchdog", Query: waitParams,
 			Answer: city.Watchdog{}},
 	}
 }
 
 func workReads() []openapi.Operation {
-	const get, paged = "GET", news + " limit cursor "
+	const get, paged = "GET", waitParams + " limit cursor "
 	return []openapi.Operation{
 		{Method: get, Path: "/v0/beads", Summary: "Work, newest first", Query: gascity.Filter,
 			Answer: beads.Bead{}, List: true},
-		{Method: get, Path: "/v0/bead/{bead}", Summary: "One piece of work", Query: news,
+		{Method: get, Path: "/v0/bead/{bead}", Summary: "One piece of work", Query: waitParams,
 			Answer: beads.Bead{}},
 		{Method: get, Path: "/v0/mail", Summary: "Messages to one address, or to all addresses",
 			Query: paged + "to agent all status rig", Answer: mail.Message{}, List: true},
-		{Method: get, Path: "/v0/mail/{message}", Summary: "One message", Query: news,
+		{Method: get, Path: "/v0/mail/{message}", Summary: "One message", Query: waitParams,
 			Answer: mail.Message{}},
 		{Method: get, Path: "/v0/events", Summary: "The newest events, or those after a cursor",
 			Query:  paged + "type actor subject since after_seq before_seq forward order",
@@ -151,7 +152,7 @@ func writes() []openapi.Operation {
 	const post = "POST"
 	return []openapi.Operation{
 		{Method: post, Path: "/v0/beads", Summary: "Create a piece of work", Query: "rig",
-			Body: gascity.NewBead{}, Answer: gascity.Made{}},
+			Body: gascity.NewBead{}, Answer: gascity.CreatedBead{}},
 		{Method: "PATCH", Path: "/v0/bead/{bead}", Summary: "Change a piece of work",
 			Query: "force", Body: change{}, Answer: city.Receipt{}},
 		{Method: post, Path: "/v0/bead/{bead}/update", Summary: "The same as PATCH /v0/bead/{bead}",
@@ -159,16 +160,16 @@ func writes() []openapi.Operation {
 			Body:  change{}, Answer: city.Receipt{}},
 		{Method: post, Path: "/v0/bead/{bead}/close", Summary: "Close a bead", Query: "force",
 			Answer: city.Receipt{}},
-		{Method: post, Path: "/v0/mail", Summary: "Send a message", Body: draft{},
+		{Method: post, Path: "/v0/mail", Summary: "Send a message", Body: sendRequest{},
 			Answer: gascity.Sent{}},
 		{Method: post, Path: "/v0/mail/{message}/read", Summary: "Mark a message as read",
-			Body:   marking{},
+			Body:   markRequest{},
 			Answer: mail.Message{}},
 		{Method: post, Path: "/v0/mail/{message}/archive", Summary: "Archive a message",
-			Body:   marking{},
+			Body:   markRequest{},
 			Answer: city.Receipt{}},
 		{Method: post, Path: "/v0/mail/{message}/reply", Summary: "Reply to a message",
-			Body:   draft{},
+			Body:   sendRequest{},
 			Answer: gascity.Sent{}},
 		{Method: post, Path: "/v0/sling", Summary: "Assign work", Body: gascity.Sling{},
 			Answer: city.Receipt{}},

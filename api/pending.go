@@ -66,16 +66,16 @@ func (p limitedDirectory) City(name string) (city.Control, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &asked{c, name, p.calls}, nil
+	return &limitedControl{c, name, p.calls}, nil
 }
 
-type asked struct {
+type limitedControl struct {
 	city.Control
 	name  string
 	calls *pendingCalls
 }
 
-func (a *asked) History(ctx context.Context, q events.Query) ([]events.Event, error) {
+func (a *limitedControl) History(ctx context.Context, q events.Query) ([]events.Event, error) {
 	end, err := a.calls.begin(ctx, a.name)
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (a *asked) History(ctx context.Context, q events.Query) ([]events.Event, er
 	return a.Control.History(ctx, q)
 }
 
-func (a *asked) Output(ctx context.Context, agent string, lines int) (string, error) {
+func (a *limitedControl) Output(ctx context.Context, agent string, lines int) (string, error) {
 	end, err := a.calls.begin(ctx, a.name)
 	if err != nil {
 		return "", err
@@ -93,7 +93,7 @@ func (a *asked) Output(ctx context.Context, agent string, lines int) (string, er
 	return a.Control.Output(ctx, agent, lines)
 }
 
-func (a *asked) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
+func (a *limitedControl) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
 	return func(yield func(events.Event, error) bool) {
 		end, err := a.calls.begin(ctx, a.name)
 		if err != nil {

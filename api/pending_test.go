@@ -12,14 +12,14 @@ import (
 	"gcity/events"
 )
 
-// late is a city that answers only when the test allows it.
-type late struct {
+// lateCity is a city that answers only when the test allows it.
+type lateCity struct {
 	city.Control
 	free  chan struct{}
 	asked int
 }
 
-func (l *late) History(context.Context, events.Query) ([]events.Event, error) {
+func (l *lateCity) History(context.Context, events.Query) ([]events.Event, error) {
 	l.asked++
 	<-l.free
 	return nil, nil
@@ -28,7 +28,7 @@ func (l *late) History(context.Context, events.Query) ([]events.Event, error) {
 // After an abandoned call, a city is not called again until that call has ended.
 func TestSparing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &late{Control: citytest.NewFake("a"), free: make(chan struct{})}
+		l := &lateCity{Control: citytest.NewFake("a"), free: make(chan struct{})}
 		m := citytest.NewMachine()
 		m.Put("a", "/a", l)
 		c, err := limitedDirectory{m, &pendingCalls{}}.City("a")

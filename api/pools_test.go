@@ -16,7 +16,7 @@ import (
 )
 
 // yard is a city with pools and rigs in every state that the API shows.
-func yard() *citytest.Fake {
+func poolCity() *citytest.Fake {
 	f := citytest.NewFake("town",
 		city.Agent{Name: "worker", Running: true, Usage: &city.Usage{CPU: 12.5, RSS: 3 << 20, Procs: 4}},
 		city.Agent{Name: "crew-1", Pool: "crew", Running: true, Usage: &city.Usage{CPU: 0.25, RSS: 1 << 20, Procs: 1}},
@@ -36,7 +36,7 @@ func yard() *citytest.Fake {
 }
 
 func TestPoolAndRigShapes(t *testing.T) {
-	path, _ := serve(t, yard(), api.Options{})
+	path, _ := serve(t, poolCity(), api.Options{})
 	hc := curl(t, path)
 	for _, c := range []struct {
 		path string
@@ -69,7 +69,7 @@ func TestPoolAndRigShapes(t *testing.T) {
 
 // In responses, the usage of an agent has flat fields. They are null instead of 0 if the usage was not measured.
 func TestUsageIsFlat(t *testing.T) {
-	path, _ := serve(t, yard(), api.Options{})
+	path, _ := serve(t, poolCity(), api.Options{})
 	hc := curl(t, path)
 	for name, want := range map[string]map[string]any{
 		"worker": {"cpu": 12.5, "rss": float64(3 << 20), "procs": 4.0},
@@ -120,7 +120,7 @@ func item(t *testing.T, body, name string) map[string]any {
 }
 
 func TestStatusCounts(t *testing.T) {
-	f := yard()
+	f := poolCity()
 	f.Set(func(s *city.Snapshot) {
 		drained, _ := s.Agent("crew-2")
 		drained.State, drained.Drain = city.Draining, &city.DrainInfo{By: "operator"}
@@ -153,7 +153,7 @@ func TestStatusCounts(t *testing.T) {
 }
 
 func TestPoolVerbsByCurl(t *testing.T) {
-	f := yard()
+	f := poolCity()
 	f.OnDo(func(c city.Command) (city.Receipt, error) { return city.Receipt{Message: c.Verb()}, nil })
 	path, _ := serve(t, f, api.Options{})
 	hc := curl(t, path)
@@ -188,7 +188,7 @@ func TestPoolVerbsByCurl(t *testing.T) {
 
 // Crafted requests about pools and rigs change nothing.
 func TestPoolRefusals(t *testing.T) {
-	f := shop(t)
+	f := workCity(t)
 	path, _ := serve(t, f, api.Options{})
 	hc := curl(t, path)
 	for _, c := range []struct {
@@ -253,13 +253,13 @@ func TestPoolRefusals(t *testing.T) {
 }
 
 // still is a city that does not change.
-type still struct {
+type staticCity struct {
 	city.Control
 	snap *city.Snapshot
 }
 
-func (s still) Snapshot(context.Context) (*city.Snapshot, error) { return s.snap, nil }
-func (s still) Snapshots(context.Context) iter.Seq2[*city.Snapshot, error] {
+func (s staticCity) Snapshot(context.Context) (*city.Snapshot, error) { return s.snap, nil }
+func (s staticCity) Snapshots(context.Context) iter.Seq2[*city.Snapshot, error] {
 	return func(yield func(*city.Snapshot, error) bool) { yield(s.snap, nil) }
 }
 
@@ -272,7 +272,7 @@ func TestSnapshotTravelsWhole(t *testing.T) {
 			n := 0
 			fill(t, reflect.ValueOf(want).Elem(), &n)
 		}
-		path, _ := serve(t, still{town(), want}, api.Options{})
+		path, _ := serve(t, staticCity{town(), want}, api.Options{})
 		c := dial(t, path)
 		if got, err := c.Snapshot(t.Context()); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %v\n got %+v\nwant %+v", name, err, got, want)

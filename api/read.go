@@ -19,9 +19,9 @@ const (
 	maxWait     = 5 * time.Minute
 )
 
-// patience parses ?index=N&wait=30s. It reports whether to wait for an event after N, and returns a context that ends
-// after the waiting time.
-func (s *server) patience(r *http.Request) (ctx context.Context, cancel func(), index uint64,
+// waitContext parses ?index=N&wait=30s. It reports whether to wait for an event after N, and returns a context that
+// ends after the waiting time.
+func (s *server) waitContext(r *http.Request) (ctx context.Context, cancel func(), index uint64,
 	asked bool, err error) {
 	q := r.URL.Query()
 	index, err = number(r, "index", math.MaxUint64)
@@ -49,7 +49,7 @@ func waitOf(r *http.Request) (time.Duration, error) {
 
 // requestedSnapshot returns the city's state. With ?index=N it waits for a state that is newer than event N.
 func (s *server) requestedSnapshot(r *http.Request) (*city.Snapshot, error) {
-	ctx, cancel, index, asked, err := s.patience(r)
+	ctx, cancel, index, asked, err := s.waitContext(r)
 	defer cancel()
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (s *server) requestedSnapshot(r *http.Request) (*city.Snapshot, error) {
 	if !asked {
 		return s.city.Snapshot(r.Context())
 	}
-	leave, err := s.takePlace()
+	leave, err := s.acquireStream()
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request, _ wire.Route) er
 	if err != nil {
 		return err
 	}
-	ctx, cancel, index, asked, err := s.patience(r)
+	ctx, cancel, index, asked, err := s.waitContext(r)
 	defer cancel()
 	if err != nil {
 		return err
@@ -142,7 +142,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request, _ wire.Route) er
 
 // await returns when the log has an event after index, or when ctx ends.
 func (s *server) await(ctx context.Context, index uint64) error {
-	leave, err := s.takePlace()
+	leave, err := s.acquireStream()
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func TestParse(t *testing.T) {
 		{"/health", wire.Route{Kind: wire.KindHealth}},
 		{"/v0/agents", wire.Route{Kind: wire.KindAgents}},
 		{"/v0/agents/", wire.Route{Kind: wire.KindAgents}},
-		{"/v0/city/town", wire.Route{Kind: wire.KindTown, City: "town"}},
+		{"/v0/city/town", wire.Route{Kind: wire.KindCity, City: "town"}},
 		{"/v0/city/town/events/stream", wire.Route{Kind: wire.KindEventStream, City: "town"}},
 		{"/v0/agent/worker", wire.Route{Kind: wire.KindAgent, Target: "worker"}},
 		{"/v0/agent/output", wire.Route{Kind: wire.KindAgent, Target: "output"}},
@@ -32,7 +32,7 @@ func TestParse(t *testing.T) {
 		{"/v0/agent/rig%2Fstop/stop", wire.Route{Kind: wire.KindCommand, Target: "rig/stop", Verb: "stop"}},
 		{"/v0/agent/a/send-keys", wire.Route{Kind: wire.KindCommand, Target: "a", Verb: "send-keys"}},
 		{"/v0/agent/a/request-restart", wire.Route{Kind: wire.KindCommand, Target: "a", Verb: "request-restart"}},
-		{"/v0/city/town/agent/a/b/stream", wire.Route{Kind: wire.KindWatch, City: "town", Target: "a/b"}},
+		{"/v0/city/town/agent/a/b/stream", wire.Route{Kind: wire.KindWatchStream, City: "town", Target: "a/b"}},
 		{"/v0/agent/a/drain", wire.Route{Kind: wire.KindCommand, Target: "a", Verb: "drain"}},
 		{"/v0/agent/a/undrain", wire.Route{Kind: wire.KindCommand, Target: "a", Verb: "undrain"}},
 		{"/v0/agent/rig/a-2/drain-ack", wire.Route{Kind: wire.KindCommand, Target: "rig/a-2", Verb: "drain-ack"}},
@@ -56,52 +56,52 @@ func TestParse(t *testing.T) {
 		{"/v0/rig/yard/suspend", wire.Route{Kind: wire.KindCommand, Target: "yard", Verb: "suspend-rig"}},
 		{"/v0/city/town/rig/resume/resume", wire.Route{Kind: wire.KindCommand, City: "town", Target: "resume", Verb: "resume-rig"}},
 		{"/v0/automations", wire.Route{Kind: wire.KindAutomations}},
-		{"/v0/automation/sweep", wire.Route{Kind: wire.KindAutomated, Target: "sweep"}},
-		{"/v0/automation/run", wire.Route{Kind: wire.KindAutomated, Target: "run"}},
+		{"/v0/automation/sweep", wire.Route{Kind: wire.KindAutomation, Target: "sweep"}},
+		{"/v0/automation/run", wire.Route{Kind: wire.KindAutomation, Target: "run"}},
 		{"/v0/automation/history/history", wire.Route{Kind: wire.KindHistory, Target: "history"}},
-		{"/v0/automation/sweep:rig:yard", wire.Route{Kind: wire.KindAutomated, Target: "sweep:rig:yard"}},
+		{"/v0/automation/sweep:rig:yard", wire.Route{Kind: wire.KindAutomation, Target: "sweep:rig:yard"}},
 		{"/v0/automation/sweep%3Arig%3ayard/run", wire.Route{Kind: wire.KindCommand, Target: "sweep:rig:yard", Verb: "run"}},
 		{"/v0/city/town/automation/sweep/history/", wire.Route{Kind: wire.KindHistory, City: "town", Target: "sweep"}},
-		{"/v0/automation/sweep/run/tw-1/stream", wire.Route{Kind: wire.KindRunning, Target: "sweep", Run: "tw-1"}},
-		{"/v0/city/town/automation/run:rig:yard/run/stream/stream", wire.Route{Kind: wire.KindRunning, City: "town", Target: "run:rig:yard", Run: "stream"}},
-		{"/v0/beads", wire.Route{Kind: wire.KindWork}},
-		{"/v0/city/town/beads", wire.Route{Kind: wire.KindWork, City: "town"}},
+		{"/v0/automation/sweep/run/tw-1/stream", wire.Route{Kind: wire.KindRunStream, Target: "sweep", Run: "tw-1"}},
+		{"/v0/city/town/automation/run:rig:yard/run/stream/stream", wire.Route{Kind: wire.KindRunStream, City: "town", Target: "run:rig:yard", Run: "stream"}},
+		{"/v0/beads", wire.Route{Kind: wire.KindBeads}},
+		{"/v0/city/town/beads", wire.Route{Kind: wire.KindBeads, City: "town"}},
 		{"/v0/watchdog/chain", wire.Route{Kind: wire.KindWatchdog, Target: "chain"}},
 		{"/v0/watchdog/yard%2Fchain/beat", wire.Route{Kind: wire.KindCommand, Target: "yard/chain", Verb: "beat"}},
 		{"/v0/watchdog/yard/chain", wire.Route{Kind: wire.KindWatchdog, Target: "yard/chain"}},
 		{"/v0/watchdog/yard/beat/decide", wire.Route{Kind: wire.KindCommand, Target: "yard/beat", Verb: "decide"}},
 		{"/v0/bead/tw-1", wire.Route{Kind: wire.KindBead, Target: "tw-1"}},
 		{"/v0/bead/close", wire.Route{Kind: wire.KindBead, Target: "close"}},
-		{"/v0/city/town/bead/a.b_C/close", wire.Route{Kind: wire.KindClosing, City: "town", Target: "a.b_C"}},
-		{"/v0/config", wire.Route{Kind: wire.KindConfigured}},
-		{"/v0/city/town/config", wire.Route{Kind: wire.KindConfigured, City: "town"}},
-		{"/v0/config/explain/rig/worker", wire.Route{Kind: wire.KindExplained, Target: "rig/worker"}},
-		{"/v0/city/town/config/explain/rig%2Fworker", wire.Route{Kind: wire.KindExplained, City: "town", Target: "rig/worker"}},
+		{"/v0/city/town/bead/a.b_C/close", wire.Route{Kind: wire.KindCloseBead, City: "town", Target: "a.b_C"}},
+		{"/v0/config", wire.Route{Kind: wire.KindConfig}},
+		{"/v0/city/town/config", wire.Route{Kind: wire.KindConfig, City: "town"}},
+		{"/v0/config/explain/rig/worker", wire.Route{Kind: wire.KindConfigExplain, Target: "rig/worker"}},
+		{"/v0/city/town/config/explain/rig%2Fworker", wire.Route{Kind: wire.KindConfigExplain, City: "town", Target: "rig/worker"}},
 		{"/v0/agent/a/run", wire.Route{Kind: wire.KindAgent, Target: "a/run"}},
 		{"/v0/agent/a/update-bead", wire.Route{Kind: wire.KindAgent, Target: "a/update-bead"}},
 		{"/v0/stop", wire.Route{Kind: wire.KindCommand, Verb: "shutdown"}},
-		{"/v0/city", wire.Route{Kind: wire.KindTown}},
-		{"/v0/city/town/city", wire.Route{Kind: wire.KindTown, City: "town"}},
-		{"/v0/agent/rig/worker/output/stream", wire.Route{Kind: wire.KindOutputs, Target: "rig/worker"}},
-		{"/v0/agent/rig%2Fworker/output/stream", wire.Route{Kind: wire.KindOutputs, Target: "rig/worker"}},
+		{"/v0/city", wire.Route{Kind: wire.KindCity}},
+		{"/v0/city/town/city", wire.Route{Kind: wire.KindCity, City: "town"}},
+		{"/v0/agent/rig/worker/output/stream", wire.Route{Kind: wire.KindOutputStream, Target: "rig/worker"}},
+		{"/v0/agent/rig%2Fworker/output/stream", wire.Route{Kind: wire.KindOutputStream, Target: "rig/worker"}},
 		{"/v0/agent/rig/worker/peek", wire.Route{Kind: wire.KindPeek, Target: "rig/worker"}},
 		{"/v0/agent/peek", wire.Route{Kind: wire.KindAgent, Target: "peek"}},
-		{"/v0/agent/rig%2Foutput/stream", wire.Route{Kind: wire.KindWatch, Target: "rig/output"}},
-		{"/v0/agent/output/stream", wire.Route{Kind: wire.KindWatch, Target: "output"}},
+		{"/v0/agent/rig%2Foutput/stream", wire.Route{Kind: wire.KindWatchStream, Target: "rig/output"}},
+		{"/v0/agent/output/stream", wire.Route{Kind: wire.KindWatchStream, Target: "output"}},
 		{"/v0/beads/ready", wire.Route{Kind: "/v0/beads/ready"}},
-		{"/v0/bead/tw-1/update", wire.Route{Kind: wire.KindUpdating, Target: "tw-1"}},
+		{"/v0/bead/tw-1/update", wire.Route{Kind: wire.KindUpdateBead, Target: "tw-1"}},
 		{"/v0/bead/tw-1/deps", wire.Route{Kind: "/v0/bead/{bead}/deps", Target: "tw-1"}},
 		{"/v0/convoys", wire.Route{Kind: "/v0/convoys"}},
 		{"/v0/city/town/convoy/tw-1/add", wire.Route{Kind: "/v0/convoy/{bead}/add", City: "town", Target: "tw-1"}},
 		{"/v0/convoy/close/close", wire.Route{Kind: "/v0/convoy/{bead}/close", Target: "close"}},
 		{"/v0/mail/count", wire.Route{Kind: "/v0/mail/count"}},
 		{"/v0/mail/thread/tw-1", wire.Route{Kind: "/v0/mail/thread/{message}", Target: "tw-1"}},
-		{"/v0/mail/thread", wire.Route{Kind: wire.KindLetter, Target: "thread"}},
+		{"/v0/mail/thread", wire.Route{Kind: wire.KindMessage, Target: "thread"}},
 		{"/v0/mail/tw-1/mark-unread", wire.Route{Kind: "/v0/mail/{message}/mark-unread", Target: "tw-1"}},
 		{"/v0/rig/yard/restart", wire.Route{Kind: "/v0/rig/{rig}/restart", Target: "yard"}},
 		{"/v0/config/explain", wire.Route{Kind: "/v0/config/explain"}},
 		{"/v0/city/town/config/validate", wire.Route{Kind: "/v0/config/validate", City: "town"}},
-		{"/v0/config/explain/validate", wire.Route{Kind: wire.KindExplained, Target: "validate"}},
+		{"/v0/config/explain/validate", wire.Route{Kind: wire.KindConfigExplain, Target: "validate"}},
 		{"/v0/formulas", wire.Route{Kind: "/v0/formulas"}},
 		{"/debug/pprof/heap", wire.Route{Kind: wire.KindDebug}},
 	} {
@@ -190,11 +190,11 @@ func FuzzParse(f *testing.F) {
 // about returns the kind of object to which a route's target refers.
 func about(rt wire.Route) wire.Kind {
 	switch {
-	case rt.Kind == wire.KindAutomated, rt.Kind == wire.KindHistory, rt.Verb == "run":
-		return wire.KindAutomated
+	case rt.Kind == wire.KindAutomation, rt.Kind == wire.KindHistory, rt.Verb == "run":
+		return wire.KindAutomation
 	}
 	switch rt.Kind {
-	case wire.KindBead, wire.KindClosing, wire.KindUpdating, wire.KindLetter, wire.KindReading, wire.KindArchiving, wire.KindReplying:
+	case wire.KindBead, wire.KindCloseBead, wire.KindUpdateBead, wire.KindMessage, wire.KindMarkRead, wire.KindArchive, wire.KindReply:
 		return wire.KindBead
 	}
 	if strings.Contains(string(rt.Kind), "{bead}") || strings.Contains(string(rt.Kind), "{message}") {
@@ -209,12 +209,12 @@ type part struct{ noun, part, kind wire.Kind }
 // partsOf returns the last parts of the paths for a route's target that can be read, or written without a verb.
 func partsOf(rt wire.Route) []part {
 	switch noun := about(rt); noun {
-	case wire.KindAutomated:
-		return []part{{noun, "", wire.KindAutomated}, {noun, wire.KindHistory, wire.KindHistory}}
+	case wire.KindAutomation:
+		return []part{{noun, "", wire.KindAutomation}, {noun, wire.KindHistory, wire.KindHistory}}
 	case wire.KindBead:
-		return []part{{noun, "", wire.KindBead}, {noun, wire.KindClosing, wire.KindClosing}}
+		return []part{{noun, "", wire.KindBead}, {noun, wire.KindCloseBead, wire.KindCloseBead}}
 	}
-	return []part{{wire.KindAgent, wire.KindOutput, wire.KindOutput}, {wire.KindAgent, wire.KindWatch, wire.KindWatch}, {wire.KindAgent, wire.KindAttach, wire.KindAttach}}
+	return []part{{wire.KindAgent, wire.KindOutput, wire.KindOutput}, {wire.KindAgent, wire.KindWatchStream, wire.KindWatchStream}, {wire.KindAgent, wire.KindAttach, wire.KindAttach}}
 }
 
 func must(path string, err error) string {
@@ -241,7 +241,7 @@ func roundTrip(t *testing.T, path string) wire.Route {
 func commandsOf(rt wire.Route) []city.Command {
 	name := rt.Target
 	switch about(rt) {
-	case wire.KindAutomated:
+	case wire.KindAutomation:
 		return []city.Command{city.Fire{Automation: name}, city.Fire{Automation: name, By: "me"}, city.EndRun{Automation: name, By: "me"}}
 	case wire.KindBead:
 		return nil

@@ -16,12 +16,12 @@ import (
 )
 
 // printing is a city with runs that print the output of a script.
-type printing struct {
+type outputCity struct {
 	*citytest.Fake
 	script func(ctx context.Context, yield func(city.Piece, error) bool)
 }
 
-func (p *printing) RunOutput(ctx context.Context, _ string) iter.Seq2[city.Piece, error] {
+func (p *outputCity) RunOutput(ctx context.Context, _ string) iter.Seq2[city.Piece, error] {
 	return func(yield func(city.Piece, error) bool) { p.script(ctx, yield) }
 }
 
@@ -50,7 +50,7 @@ func TestSlowReaderOfARun(t *testing.T) {
 	const n, size = 3000, 1000
 	line := strings.Repeat("x", size-1) + "\n"
 	sent := make(chan struct{})
-	path, _ := serve(t, &printing{f, func(_ context.Context, yield func(city.Piece, error) bool) {
+	path, _ := serve(t, &outputCity{f, func(_ context.Context, yield func(city.Piece, error) bool) {
 		defer close(sent)
 		yield(city.Piece{Text: "begun"}, nil)
 		for range n {
@@ -83,7 +83,7 @@ func TestRunStreamEnds(t *testing.T) {
 	f := withRuns()
 	id, other := aRun(t, f, citytest.Chore), aRun(t, f, citytest.Wreck)
 	began := make(chan struct{}, 10)
-	path, stop := serve(t, &printing{f, func(ctx context.Context, yield func(city.Piece, error) bool) {
+	path, stop := serve(t, &outputCity{f, func(ctx context.Context, yield func(city.Piece, error) bool) {
 		yield(city.Piece{Text: "a"}, nil)
 		began <- struct{}{}
 		<-ctx.Done()

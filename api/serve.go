@@ -120,19 +120,19 @@ func (c *conns) counted(next http.Handler) http.Handler {
 		if r.ContentLength == 0 {
 			c.asks(conn, true)
 		} else {
-			r.Body = &awaited{r.Body, func() { c.asks(conn, true) }}
+			r.Body = &trackedBody{r.Body, func() { c.asks(conn, true) }}
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// awaited is the body of a request. The request is complete when the body has been read.
-type awaited struct {
+// trackedBody is the body of a request. The request is complete when the body has been read.
+type trackedBody struct {
 	io.ReadCloser
 	whole func()
 }
 
-func (a *awaited) Read(b []byte) (int, error) {
+func (a *trackedBody) Read(b []byte) (int, error) {
 	n, err := a.ReadCloser.Read(b)
 	if errors.Is(err, io.EOF) {
 		a.whole()
@@ -200,16 +200,16 @@ func (c *conns) count() (active, all int, change <-chan struct{}) {
 // drain waits until all requests have been answered, but at most atMost. It returns the number of requests that are
 // still in progress.
 func (c *conns) drain(atMost time.Duration) (busy int) {
-	return c.until(atMost, func() int { active, _, _ := c.count(); return active })
+	return c.waitUntil(atMost, func() int { active, _, _ := c.count(); return active })
 }
 
 // wait waits until all connections are closed, but at most atMost. It returns the number of connections that are still
 // open. The caller must cause the connections to close.
 func (c *conns) wait(atMost time.Duration) (left int) {
-	return c.until(atMost, func() int { _, all, _ := c.count(); return all })
+	return c.waitUntil(atMost, func() int { _, all, _ := c.count(); return all })
 }
 
-func (c *conns) until(atMost time.Duration, left func() int) int {
+func (c *conns) waitUntil(atMost time.Duration, left func() int) int {
 	late := time.NewTimer(atMost)
 	defer late.Stop()
 	for {

@@ -68,9 +68,9 @@ func onPipes(t *testing.T, c city.Control, o api.Options) (p *pipes, done func()
 }
 
 // slowly reads a few bytes every second.
-type slowly struct{ io.Reader }
+type slowReader struct{ io.Reader }
 
-func (s slowly) Read(b []byte) (int, error) {
+func (s slowReader) Read(b []byte) (int, error) {
 	time.Sleep(time.Second)
 	return s.Reader.Read(b[:min(len(b), 16<<10)])
 }
@@ -87,7 +87,7 @@ func TestSlowLine(t *testing.T) {
 				defer done()
 				conn := p.ask(t, "GET "+path+" HTTP/1.1\r\nHost: localhost\r\n\r\n")
 				defer conn.Close()
-				resp, err := http.ReadResponse(bufio.NewReader(slowly{conn}), nil)
+				resp, err := http.ReadResponse(bufio.NewReader(slowReader{conn}), nil)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -30,7 +30,7 @@ type stream struct {
 
 // open starts a stream, or refuses it if there are too many streams.
 func (s *server) open(w http.ResponseWriter) (st *stream, done func(), err error) {
-	done, err = s.takePlace()
+	done, err = s.acquireStream()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -47,8 +47,8 @@ func (s *server) open(w http.ResponseWriter) (st *stream, done func(), err error
 	return st, done, nil
 }
 
-// takePlace reserves one of the limited places for requests that keep their connections open.
-func (s *server) takePlace() (leave func(), err error) {
+// acquireStream reserves one of the limited places for requests that keep their connections open.
+func (s *server) acquireStream() (leave func(), err error) {
 	select {
 	case s.streams <- struct{}{}:
 		return func() { <-s.streams }, nil

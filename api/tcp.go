@@ -25,13 +25,13 @@ type TCP struct {
 	MakeToken bool   // create a missing TokenFile with a random token
 	ReadFile  string // file with a second token that permits only reading; "" = none
 
-	Tenants map[string]TenantOf // tenants of a fleet, by name
+	Tenants map[string]TenantConfig // tenants of a fleet, by name
 }
 
 func (t TCP) same(u TCP) bool {
 	return t.Addr == u.Addr && t.TokenFile == u.TokenFile && t.MakeToken == u.MakeToken &&
 		t.ReadFile == u.ReadFile && slices.Equal(t.Hosts, u.Hosts) &&
-		maps.EqualFunc(t.Tenants, u.Tenants, TenantOf.Same)
+		maps.EqualFunc(t.Tenants, u.Tenants, TenantConfig.Same)
 }
 
 // secrets reports whether there are token files to read.
@@ -46,30 +46,30 @@ const (
 	tokensAtOnce = 8
 )
 
-// Keep serves the API over TCP until ctx ends, with the newest settings from wants. It reports every change of the
-// address, and the reason if it does not listen. It retries after failures. A change of the address closes all
+// KeepListening serves the API over TCP until ctx ends, with the newest settings from configs. It reports every change
+// of the address, and the reason if it does not listen. It retries after failures. A change of the address closes all
 // connections. A change of a token closes the connections that used the old token.
-func Keep(ctx context.Context, wants <-chan TCP, tell func(city.Listener), c city.Control,
-	o Options) {
-	k := &keeper{section: "[api]", o: o, tell: tell}
+func KeepListening(ctx context.Context, configs <-chan TCP, report func(city.Listener),
+	c city.Control, o Options) {
+	k := &listenerKeeper{section: "[api]", o: o, notify: report}
 	k.serve = func(ctx context.Context, l net.Listener, o Options) error {
 		return Serve(ctx, l, c, o)
 	}
-	k.run(ctx, wants)
+	k.run(ctx, configs)
 }
 
-// KeepFleet is like Keep, for all cities of a directory. A tenant with an unreadable token has no access, and the
-// reports mention that.
-func KeepFleet(ctx context.Context, wants <-chan TCP, tell func(city.Listener), d city.Directory,
-	o Options) {
-	k := &keeper{section: "[supervisor]", fleet: true, o: o, tell: tell}
+// KeepFleetListening is like KeepListening, for all cities of a directory. A tenant with an unreadable token has no
+// access, and the reports mention that.
+func KeepFleetListening(ctx context.Context, configs <-chan TCP, report func(city.Listener),
+	d city.Directory, o Options) {
+	k := &listenerKeeper{section: "[supervisor]", fleet: true, o: o, notify: report}
 	k.serve = func(ctx context.Context, l net.Listener, o Options) error {
 		return ServeFleet(ctx, l, d, o)
 	}
-	k.run(ctx, wants)
+	k.run(ctx, configs)
 }
 
-func (k *keeper) run(ctx context.Context, wants <-chan TCP) {
+func (k *listenerKeeper) run(ctx context.Context, wants <-chan TCP) {
 	k.o, k.files = k.o.withDefaults(), deadline.New[secret](tokensAtOnce)
 	defer func() { k.close() }()
 	again := time.NewTicker(tryAgain)
@@ -101,26 +101,26 @@ func (k *keeper) run(ctx context.Context, wants <-chan TCP) {
 	}
 }
 
-// keeper is the state of one call of Keep.
-type keeper struct {
+// listenerKeeper is the state of one call of KeepListening.
+type listenerKeeper struct {
 	serve   func(context.Context, net.Listener, Options) error
 	fleet   bool
 	section string // the configuration section, for messages
 	o       Options
-	tell    func(city.Listener)
+	notify  func(city.Listener)
 	files   *deadline.Calls[secret]
 
-	want TCP
-	told city.Listener
-	keys keys                     // current tokens
-	ring *atomic.Pointer[keyring] // current tokens in the form for the guard
+	want     TCP
+	reported city.Listener
+	keys     keys                     // current tokens
+	ring     *atomic.Pointer[keyring] // current tokens in the form for the guard
 	// stops the server and waits for it; nil = the server is not running
 	serving func()
 	failed  chan error
 }
 
 // update applies the wanted settings to the server. It reports settings that cannot be applied.
-func (k *keeper) update(ctx context.Context) {
+func (k *listenerKeeper) update(ctx context.Context) {
 	if k.want.Addr == "" {
 		k.report(city.Listener{})
 		return
@@ -128,7 +128,7 @@ func (k *keeper) update(ctx context.Context) {
 	now, err := k.readKeys(ctx)
 	if err == nil && k.serving != nil {
 		k.swapTokens(now)
-		k.report(city.Listener{Address: k.told.Address, TokenFile: k.want.TokenFile,
+		k.report(city.Listener{Address: k.reported.Address, TokenFile: k.want.TokenFile,
 			Problem: now.problem})
 		return
 	}
@@ -151,7 +151,7 @@ func (k *keeper) update(ctx context.Context) {
 		Problem: now.problem})
 }
 
-func (k *keeper) begin(ctx context.Context, l net.Listener, now keys) {
+func (k *listenerKeeper) begin(ctx context.Context, l net.Listener, now keys) {
 	ctx, end := context.WithCancel(ctx)
 	o := k.o
 	o.Guard = &Guard{Hosts: k.want.Hosts, Token: now.token, ReadToken: now.read, Fleet: k.fleet,
@@ -170,7 +170,7 @@ func (k *keeper) begin(ctx context.Context, l net.Listener, now keys) {
 }
 
 // swapTokens replaces the tokens. It closes only the connections with a revoked token.
-func (k *keeper) swapTokens(now keys) {
+func (k *listenerKeeper) swapTokens(now keys) {
 	if now.same(k.keys) {
 		return
 	}
@@ -183,18 +183,18 @@ func (k *keeper) swapTokens(now keys) {
 	k.keys = now
 }
 
-func (k *keeper) close() {
+func (k *listenerKeeper) close() {
 	if k.serving != nil {
 		k.serving()
 	}
 	k.serving, k.failed = nil, nil
 }
 
-func (k *keeper) report(d city.Listener) {
-	if d == k.told {
+func (k *listenerKeeper) report(d city.Listener) {
+	if d == k.reported {
 		return
 	}
-	k.told = d
+	k.reported = d
 	switch {
 	case d.Problem != "" && d.Address != "":
 		k.o.Log.Warn("some clients have no access to the API over TCP", "address", d.Address, "why",
@@ -206,11 +206,11 @@ func (k *keeper) report(d city.Listener) {
 	default:
 		k.o.Log.Info("the API no longer answers over TCP")
 	}
-	k.tell(d)
+	k.notify(d)
 }
 
 // listenProblem explains why listening on an address failed.
-func (k *keeper) listenProblem(err error) string {
+func (k *listenerKeeper) listenProblem(err error) string {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return "another program listens on that address; stop it, or change " + k.section + " port"
@@ -222,7 +222,7 @@ func (k *keeper) listenProblem(err error) string {
 	return err.Error()
 }
 
-// TCPAddr returns the address of an [api] table in the form for Keep.
+// TCPAddr returns the address of an [api] table in the form for KeepListening.
 func TCPAddr(bind string, port int) string {
 	if port == 0 {
 		return ""

@@ -222,7 +222,7 @@ func TestForeignPages(t *testing.T) {
 // If a token is set, no request is answered without it. The token is not logged or shown.
 func TestToken(t *testing.T) {
 	one, all := town(), town()
-	var log journal
+	var log logBuffer
 	o := api.Options{Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 	t.Run("a city", func(t *testing.T) { attackToken(t, overTCP(t, one, api.Guard{Token: token}, o), one, &log) })
 	t.Run("all cities", func(t *testing.T) {
@@ -230,7 +230,7 @@ func TestToken(t *testing.T) {
 	})
 }
 
-func attackToken(t *testing.T, addr string, f *citytest.Fake, log *journal) {
+func attackToken(t *testing.T, addr string, f *citytest.Fake, log *logBuffer) {
 	good := "Authorization: Bearer " + token
 	for _, headers := range [][]string{
 		nil, {"Authorization: Bearer"}, {"Authorization: Bearer "}, {"Authorization: " + token}, {"Authorization: Basic " + token}, {"Authorization: Bearer " + token[1:]},
@@ -263,18 +263,18 @@ func attackToken(t *testing.T, addr string, f *citytest.Fake, log *journal) {
 }
 
 // journal is a log that several goroutines may use.
-type journal struct {
+type logBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
 }
 
-func (l *journal) Write(p []byte) (int, error) {
+func (l *logBuffer) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.Write(p)
 }
 
-func (l *journal) String() string {
+func (l *logBuffer) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.String()

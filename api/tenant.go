@@ -23,8 +23,8 @@ type Tenant struct {
 	MaxCities int // maximum number of registered cities; 0 = all of Cities
 }
 
-// TenantOf is the configuration of a Tenant.
-type TenantOf struct {
+// TenantConfig is the configuration of a Tenant.
+type TenantConfig struct {
 	Name      string
 	Cities    []string
 	Token     string // token; "" = the token is in TokenFile
@@ -35,7 +35,7 @@ type TenantOf struct {
 }
 
 // Same reports whether two tenants have the same rights and addresses.
-func (t TenantOf) Same(u TenantOf) bool {
+func (t TenantConfig) Same(u TenantConfig) bool {
 	return slices.Equal(t.Cities, u.Cities) && t.TokenFile == u.TokenFile && t.Token == u.Token &&
 		t.Socket == u.Socket &&
 		t.MaxAgents == u.MaxAgents && t.MaxCities == u.MaxCities
@@ -44,14 +44,15 @@ func (t TenantOf) Same(u TenantOf) bool {
 const tenantPrefix = "/v0/tenant/"
 
 // tenantPath splits the escaped path of a tenant into the tenant's name, or "" if it is invalid, and the rest.
-func tenantPath(path string) (who, rest string, ok bool) {
+func tenantPath(path string) (tenant, rest string, ok bool) {
 	rest, ok = strings.CutPrefix(path, tenantPrefix)
 	if !ok {
 		return "", "", false
 	}
 	part, rest, _ := strings.Cut(rest, "/")
-	if who, err := wire.ParsedName(part, "tenant"); err == nil && !strings.Contains(who, "/") {
-		return who, "/v0/" + rest, true
+	tenant, err := wire.ParsedName(part, "tenant")
+	if err == nil && !strings.Contains(tenant, "/") {
+		return tenant, "/v0/" + rest, true
 	}
 	return "", "/v0/" + rest, true
 }
@@ -65,19 +66,19 @@ func (f *fleet) asTenant(w http.ResponseWriter, r *http.Request, who, path strin
 		return
 	}
 	select {
-	case l.asks <- struct{}{}:
-		defer func() { <-l.asks }()
+	case l.requests <- struct{}{}:
+		defer func() { <-l.requests }()
 	default:
 		f.fail(w, &city.Error{Code: city.Unavailable,
 			Message: fmt.Sprintf("%d requests of the tenant %s are still being answered: wait "+
-				"for some of them", cap(l.asks), who)})
+				"for some of them", cap(l.requests), who)})
 		return
 	}
 	rt, err := wire.Parse(path)
 	if err == nil {
 		switch rt.Kind {
 		// these requests affect the whole machine
-		case wire.KindHealth, wire.KindFigured, wire.KindDescribed, wire.KindDebug:
+		case wire.KindHealth, wire.KindMetrics, wire.KindOpenAPI, wire.KindDebug:
 			err = wire.UnknownPath()
 		}
 	}
@@ -96,7 +97,7 @@ func (f *fleet) asTenant(w http.ResponseWriter, r *http.Request, who, path strin
 
 // ServeTenant is like ServeFleet for one tenant, without a token. Every client that can connect acts as the tenant.
 // Paths may begin with /v0/tenant/NAME.
-func ServeTenant(ctx context.Context, l net.Listener, t TenantOf, d city.Directory,
+func ServeTenant(ctx context.Context, l net.Listener, t TenantConfig, d city.Directory,
 	o Options) error {
 	return serve(ctx, l, o, func(s *server) http.Handler {
 		f, with := newFleet(s, d), s.o
@@ -124,10 +125,10 @@ func ServeTenant(ctx context.Context, l net.Listener, t TenantOf, d city.Directo
 // tenancy is a tenant with its requests in progress.
 type tenancy struct {
 	Tenant
-	name    string
-	asks    chan struct{} // one token for each request in progress
-	streams chan struct{} // one token for each open stream
-	enrols  chan struct{} // one token, so that only one registration runs at a time
+	name          string
+	requests      chan struct{} // one token for each request in progress
+	streams       chan struct{} // one token for each open stream
+	registrations chan struct{} // one token, so that only one registration runs at a time
 }
 
 func (t *tenancy) has(name string) bool { return slices.Contains(t.Cities, name) }
@@ -140,14 +141,15 @@ func tenanciesOf(o Options) map[string]*tenancy {
 		return all
 	}
 	for name, t := range o.Guard.Tenants {
-		all[name] = &tenancy{Tenant: t, name: name, asks: make(chan struct{}, o.MaxStreams),
-			streams: make(chan struct{}, max(1, o.MaxStreams/4)), enrols: make(chan struct{}, 1)}
+		all[name] = &tenancy{Tenant: t, name: name, requests: make(chan struct{}, o.MaxStreams),
+			streams:       make(chan struct{}, max(1, o.MaxStreams/4)),
+			registrations: make(chan struct{}, 1)}
 	}
 	return all
 }
 
-// fits returns an error for a city that declares more agents than the tenant may have.
-func (t *tenancy) fits(ctx context.Context, name string, c city.Control) error {
+// checkLimits returns an error for a city that declares more agents than the tenant may have.
+func (t *tenancy) checkLimits(ctx context.Context, name string, c city.Control) error {
 	if t == nil || t.MaxAgents == 0 {
 		return nil
 	}
@@ -163,10 +165,10 @@ func (t *tenancy) fits(ctx context.Context, name string, c city.Control) error {
 	return nil
 }
 
-// mayEnrol returns the name of the city in a folder. It returns an error if the registration would exceed the tenant's
-// limit, or if the folder does not belong to the tenant.
-func (f *fleet) mayEnrol(ctx context.Context, reg city.Registrar, name, path string) (string,
-	error) {
+// checkRegistration returns the name of the city in a folder. It returns an error if the registration would exceed the
+// tenant's limit, or if the folder does not belong to the tenant.
+func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
+	name, path string) (string, error) {
 	t := f.let
 	s, ok := reg.(city.Surveyor)
 	if !ok {

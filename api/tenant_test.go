@@ -23,7 +23,7 @@ type tenantDirectory struct {
 	m         *citytest.Machine
 	prod, big *citytest.Fake
 	addr      string
-	log       journal
+	log       logBuffer
 }
 
 func newTenantDirectory(t *testing.T) *tenantDirectory {

@@ -12,7 +12,7 @@ import (
 	"gcity/city"
 )
 
-// If there is no token, Keep creates one that only this user can read, and reports its file.
+// If there is no token, KeepListening creates one that only this user can read, and reports its file.
 func TestKeepMakesToken(t *testing.T) {
 	d := keep(t)
 	addr, file := freeAddr(t), filepath.Join(t.TempDir(), "api.token")
@@ -44,7 +44,7 @@ func TestKeepMakesToken(t *testing.T) {
 	}
 }
 
-// Keep does not replace files or links at the path of the token file, and the port stays closed.
+// KeepListening does not replace files or links at the path of the token file, and the port stays closed.
 func TestKeepReplacesNoToken(t *testing.T) {
 	dir := t.TempDir()
 	d := keep(t)
@@ -123,8 +123,8 @@ func TestTokenOfAnotherUser(t *testing.T) {
 	}
 }
 
-// next returns the next report of Keep with this address.
-func (d *door) next(address string) city.Listener {
+// next returns the next report of KeepListening with this address.
+func (d *listenerProbe) next(address string) city.Listener {
 	d.t.Helper()
 	ctx, cancel := context.WithTimeout(d.t.Context(), patience)
 	defer cancel()

@@ -8,19 +8,21 @@ import (
 	"gcity/city"
 )
 
-// view is a directory that contains only some of the cities.
-type view struct {
+// visibleCities is a directory that contains only some of the cities.
+type visibleCities struct {
 	city.Directory
-	sees func(name string) bool // nil = all cities are visible
+	visible func(name string) bool // nil = all cities are visible
 }
 
-// of returns a view of the cities that sees accepts.
-func (v view) of(sees func(name string) bool) view { return view{v, sees} }
+// of returns a view of the cities for which visible returns true.
+func (v visibleCities) of(visible func(name string) bool) visibleCities {
+	return visibleCities{v, visible}
+}
 
 // root returns the underlying directory.
-func (v view) root() city.Directory {
+func (v visibleCities) root() city.Directory {
 	for {
-		inner, ok := v.Directory.(view)
+		inner, ok := v.Directory.(visibleCities)
 		if !ok {
 			return v.Directory
 		}
@@ -29,11 +31,11 @@ func (v view) root() city.Directory {
 }
 
 // keeper returns the Keeper of the cities. It returns nil if there is none, or if only some cities are visible.
-func (v view) keeper() city.Keeper {
+func (v visibleCities) keeper() city.Keeper {
 	for {
-		inner, ok := v.Directory.(view)
+		inner, ok := v.Directory.(visibleCities)
 		switch {
-		case v.sees != nil:
+		case v.visible != nil:
 			return nil
 		case !ok:
 			k, _ := v.Directory.(city.Keeper)
@@ -44,28 +46,29 @@ func (v view) keeper() city.Keeper {
 }
 
 // troubles returns the problems of the Keeper, if the view may show them.
-func (v view) troubles() []string {
+func (v visibleCities) troubles() []string {
 	if k := v.keeper(); k != nil {
 		return k.Troubles()
 	}
 	return nil
 }
 
-func (v view) seen(all []city.Info) []city.Info {
-	if v.sees == nil {
+func (v visibleCities) seen(all []city.Info) []city.Info {
+	if v.visible == nil {
 		return all
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(i city.Info) bool { return !v.sees(i.Name) })
+	hidden := func(i city.Info) bool { return !v.visible(i.Name) }
+	return slices.DeleteFunc(slices.Clone(all), hidden)
 }
 
 // Cities implements city.Directory.
-func (v view) Cities(ctx context.Context) ([]city.Info, error) {
+func (v visibleCities) Cities(ctx context.Context) ([]city.Info, error) {
 	all, err := v.Directory.Cities(ctx)
 	return v.seen(all), err
 }
 
 // Watch implements city.Directory. It reports only changes of visible cities.
-func (v view) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
+func (v visibleCities) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 	return func(yield func([]city.Info, error) bool) {
 		var last []city.Info
 		first := true
@@ -82,8 +85,8 @@ func (v view) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 }
 
 // City implements city.Directory.
-func (v view) City(name string) (city.Control, error) {
-	if v.sees != nil && !v.sees(name) {
+func (v visibleCities) City(name string) (city.Control, error) {
+	if v.visible != nil && !v.visible(name) {
 		return nil, &city.Error{Code: city.NotFound, Message: "no city " + name + " here"}
 	}
 	return v.Directory.City(name)

@@ -29,7 +29,7 @@ func (l listed) Watch(context.Context) iter.Seq2[[]city.Info, error] {
 func TestViewIsQuiet(t *testing.T) {
 	again := func() *time.Time { at := time.Unix(1, 0); return &at }
 	own, waits := city.Info{Name: "own", Running: true}, city.Info{Name: "own", Until: again()}
-	v := view{Directory: listed{lists: [][]city.Info{
+	v := visibleCities{Directory: listed{lists: [][]city.Info{
 		{{Name: "other"}}, {{Name: "other", Running: true}}, {{Name: "other"}, own}, {own}, {own, {Name: "zz"}}, {waits, {Name: "zz"}}, {{Name: "own", Until: again()}}, {own},
 	}}}
 	v = v.of(func(name string) bool { return name == "own" })

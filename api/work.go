@@ -31,7 +31,7 @@ func (h workHandlers) beads(w http.ResponseWriter, r *http.Request, _ wire.Route
 		return err
 	}
 	page := wire.ListOf(found)
-	if n := len(found); n > 0 && n == q.Most() {
+	if n := len(found); n > 0 && n == q.MaxResults() {
 		page.Next = found[n-1].ID
 	}
 	h.ok(w, snap, page)
@@ -138,7 +138,7 @@ func (h workHandlers) createBead(w http.ResponseWriter, r *http.Request, _ wire.
 		h.reply(w, http.StatusOK, receipt)
 		return nil
 	}
-	h.reply(w, http.StatusOK, gascity.Made{Receipt: receipt, Bead: *receipt.Bead})
+	h.reply(w, http.StatusOK, gascity.CreatedBead{Receipt: receipt, Bead: *receipt.Bead})
 	return nil
 }
 

@@ -20,13 +20,13 @@ import (
 )
 
 // noted is a city that records the commands it receives.
-type noted struct {
+type recordingCity struct {
 	*controllertest.City
 	mu       sync.Mutex
 	commands []city.Command
 }
 
-func (n *noted) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
+func (n *recordingCity) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	n.mu.Lock()
 	n.commands = append(n.commands, c)
 	n.mu.Unlock()
@@ -34,16 +34,16 @@ func (n *noted) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 }
 
 // Commands returns the commands received so far.
-func (n *noted) Commands() []city.Command {
+func (n *recordingCity) Commands() []city.Command {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return slices.Clone(n.commands)
 }
 
 // shop is a city with automations, and three beads: tw-1, in progress, is the parent of tw-2 and tw-3.
-func shop(t *testing.T) *noted {
+func workCity(t *testing.T) *recordingCity {
 	t.Helper()
-	f := &noted{City: controllertest.Town(t)}
+	f := &recordingCity{City: controllertest.Town(t)}
 	f.Await(t, func(s *city.Snapshot) bool {
 		_, crew := s.Agent("crew-1")
 		sweep, ok := s.Automation(citytest.Chore)
@@ -63,7 +63,7 @@ func shop(t *testing.T) *noted {
 }
 
 // run runs an automation and waits for its end.
-func (n *noted) run(t *testing.T, name string) {
+func (n *recordingCity) run(t *testing.T, name string) {
 	t.Helper()
 	r, err := n.Do(t.Context(), city.Fire{Automation: name})
 	if err != nil {
@@ -73,7 +73,7 @@ func (n *noted) run(t *testing.T, name string) {
 }
 
 // ended waits for the end of a run.
-func (n *noted) ended(t *testing.T, name, id string) {
+func (n *recordingCity) ended(t *testing.T, name, id string) {
 	t.Helper()
 	n.Await(t, func(s *city.Snapshot) bool {
 		a, ok := s.Automation(name)
@@ -82,7 +82,7 @@ func (n *noted) ended(t *testing.T, name, id string) {
 }
 
 func TestWorkShapes(t *testing.T) {
-	f := shop(t)
+	f := workCity(t)
 	path, _ := serve(t, f, api.Options{})
 	hc := curl(t, path)
 	if status, _, body := send(t, hc, "POST", "/v0/automation/wreck/run", `{"by":"me"}`); status != 200 || !strings.Contains(body, `"bead":{"id":"tw-4"`) {
@@ -131,7 +131,7 @@ func TestWorkShapes(t *testing.T) {
 
 // The history of an automation remains available after its file is removed.
 func TestHistoryOutlivesItsAutomation(t *testing.T) {
-	f := shop(t)
+	f := workCity(t)
 	path, _ := serve(t, f, api.Options{})
 	hc := curl(t, path)
 	for range 3 {
@@ -155,7 +155,7 @@ func TestHistoryOutlivesItsAutomation(t *testing.T) {
 }
 
 func TestWorkByCurl(t *testing.T) {
-	f := shop(t)
+	f := workCity(t)
 	path, _ := serve(t, f, api.Options{})
 	hc := curl(t, path)
 	for _, c := range []struct {
@@ -184,7 +184,7 @@ func TestWorkByCurl(t *testing.T) {
 
 // Crafted requests about work change nothing.
 func TestWorkRefusals(t *testing.T) {
-	f := shop(t)
+	f := workCity(t)
 	path, _ := serve(t, f, api.Options{})
 	hc := curl(t, path)
 	for _, c := range []struct {
@@ -267,7 +267,7 @@ func TestWorkRefusals(t *testing.T) {
 
 // A failing store never looks like an empty store.
 func TestStoreInTrouble(t *testing.T) {
-	f := shop(t)
+	f := workCity(t)
 	path, _ := serve(t, f, api.Options{})
 	c := dial(t, path)
 	f.Stores[""].Break(errors.New("the disk is gone"))

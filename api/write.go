@@ -15,7 +15,7 @@ func (s *server) do(w http.ResponseWriter, r *http.Request, rt wire.Route) error
 	if err != nil {
 		return err
 	}
-	return s.carryOut(w, r, rt, b)
+	return s.execute(w, r, rt, b)
 }
 
 // emit writes an event. The body is the event itself.
@@ -28,10 +28,10 @@ func (s *server) emit(w http.ResponseWriter, r *http.Request, rt wire.Route) err
 		return wire.Invalid(`the body must be an event: {"type": "noun.verb", "message": "…"}`)
 	}
 	rt.Verb = "emit"
-	return s.carryOut(w, r, rt, append(append([]byte(`{"event":`), b...), '}'))
+	return s.execute(w, r, rt, append(append([]byte(`{"event":`), b...), '}'))
 }
 
-func (s *server) carryOut(w http.ResponseWriter, r *http.Request, rt wire.Route,
+func (s *server) execute(w http.ResponseWriter, r *http.Request, rt wire.Route,
 	body []byte) error {
 	c, err := verb.Decode(rt.Verb, rt.Target, body)
 	if err != nil {

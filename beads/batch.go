@@ -10,7 +10,7 @@ import (
 )
 
 // Batch is a list of beads to create together, all or none. A Batcher calls NewBatch, then checks that the IDs in
-// ExternalLinks exist and those in GivenIDs do not, and then calls Name.
+// ExternalLinks exist and those in GivenIDs do not, and then calls AssignIDs.
 type Batch struct {
 	beads []Bead
 	names map[string]int // index into beads, by "$name" or by an ID that the caller chose
@@ -22,16 +22,16 @@ func NewBatch(all []Bead) (*Batch, error) {
 	for i, b := range all {
 		var err error
 		if x.beads[i], err = x.take(i, b); err != nil {
-			return nil, named(err, x.which(i, len(all)))
+			return nil, named(err, x.label(i, len(all)))
 		}
 	}
 	for i, b := range x.beads {
 		for _, id := range links(b) {
 			if j, ok := x.names[id]; !ok && strings.HasPrefix(id, "$") {
-				return nil, &Invalid{x.which(i, len(all)), "link " + quote(id),
+				return nil, &Invalid{x.label(i, len(all)), "link " + quote(id),
 					"names a bead that is not in the batch"}
 			} else if ok && i == j {
-				return nil, &Invalid{x.which(i, len(all)), "link " + quote(id),
+				return nil, &Invalid{x.label(i, len(all)), "link " + quote(id),
 					"names the bead itself"}
 			}
 		}
@@ -50,7 +50,7 @@ func NewBatch(all []Bead) (*Batch, error) {
 	return x, nil
 }
 
-func (x *Batch) which(i, n int) string {
+func (x *Batch) label(i, n int) string {
 	if n == 1 {
 		return ""
 	}
@@ -99,10 +99,10 @@ func links(b Bead) []string { return append(parentOf(b), b.Needs...) }
 func Cycle(ids []string, next func(id string) []string) []string {
 	const open, done = 1, 2
 	state := map[string]int{}
-	var way []string
+	var path []string
 	var walk func(id string) bool
 	walk = func(id string) bool {
-		way = append(way, id)
+		path = append(path, id)
 		if state[id] == open {
 			return true
 		}
@@ -113,21 +113,21 @@ func Cycle(ids []string, next func(id string) []string) []string {
 			}
 		}
 		state[id] = done
-		way = way[:len(way)-1]
+		path = path[:len(path)-1]
 		return false
 	}
 	for _, id := range ids {
 		if state[id] != done && walk(id) {
-			return way[slices.Index(way, way[len(way)-1]):]
+			return path[slices.Index(path, path[len(path)-1]):]
 		}
 	}
 	return nil
 }
 
-func arrows(way []string) string { return strings.Join(way, " → ") }
+func arrows(path []string) string { return strings.Join(path, " → ") }
 
-// NewLinks returns the IDs to which changed links and old does not. The store must check that they exist.
-func NewLinks(old, changed Bead) []string {
+// AddedLinks returns the IDs to which changed links and old does not. The store must check that they exist.
+func AddedLinks(old, changed Bead) []string {
 	had := links(old)
 	if old.ParentID != changed.ParentID {
 		had = old.Needs
@@ -137,9 +137,9 @@ func NewLinks(old, changed Bead) []string {
 	})
 }
 
-// Relinked reports whether a change may have formed a cycle. A cycle can form without a new ID, if the former
+// LinksChanged reports whether a change may have formed a cycle. A cycle can form without a new ID, if the former
 // parent becomes a need.
-func Relinked(old, changed Bead) bool {
+func LinksChanged(old, changed Bead) bool {
 	return old.ParentID != changed.ParentID || !slices.Equal(old.Needs, changed.Needs)
 }
 
@@ -150,14 +150,14 @@ func UnknownLink(id, link string) error {
 
 // CycleError returns the error for a cycle that Cycle has found. The error names the first of the changed beads
 // that is part of the cycle.
-func CycleError(changed []string, field string, way []string) error {
-	id := way[0]
+func CycleError(changed []string, field string, path []string) error {
+	id := path[0]
 	if i := slices.IndexFunc(changed, func(id string) bool {
-		return slices.Contains(way, id)
+		return slices.Contains(path, id)
 	}); i >= 0 {
 		id = changed[i]
 	}
-	return &Invalid{"bead " + id, field, "would form a cycle: " + arrows(way)}
+	return &Invalid{"bead " + id, field, "would form a cycle: " + arrows(path)}
 }
 
 // Len returns the number of beads in the batch.
@@ -182,7 +182,7 @@ func (x *Batch) ExternalLinks() []string {
 func (x *Batch) Unknown(id string) error {
 	for i, b := range x.beads {
 		if slices.Contains(links(b), id) {
-			return &Invalid{x.which(i, len(x.beads)), "link " + quote(id),
+			return &Invalid{x.label(i, len(x.beads)), "link " + quote(id),
 				"names a bead that does not exist"}
 		}
 	}
@@ -200,13 +200,13 @@ func (x *Batch) GivenIDs() []string {
 	return out
 }
 
-// Name assigns IDs to the beads without an ID and replaces all "$name" links by IDs. The creation times start at now
-// and are one nanosecond apart. The caller owns the result.
-func (x *Batch) Name(now time.Time, next func() string) []Bead {
+// AssignIDs assigns IDs to the beads without an ID and replaces all "$name" links by IDs. The creation times start at
+// now and are one nanosecond apart. The caller owns the result.
+func (x *Batch) AssignIDs(now time.Time, next func() string) []Bead {
 	out := make([]Bead, len(x.beads))
 	ids := map[string]string{}
 	for i, b := range x.beads {
-		at := instant(now.Add(time.Duration(i)))
+		at := normalTime(now.Add(time.Duration(i)))
 		b.CreatedAt, b.UpdatedAt = at, at
 		if b.Status == StatusClosed {
 			b.ClosedAt = &at

@@ -93,12 +93,12 @@ func (b Bead) Clone() Bead {
 func (b Bead) Same(o Bead) bool {
 	closed := b.ClosedAt == o.ClosedAt || b.ClosedAt != nil && o.ClosedAt != nil &&
 		b.ClosedAt.Equal(*o.ClosedAt)
-	return closed && b.sameSave(o) && b.CreatedAt.Equal(o.CreatedAt) &&
+	return closed && b.equalContent(o) && b.CreatedAt.Equal(o.CreatedAt) &&
 		b.UpdatedAt.Equal(o.UpdatedAt)
 }
 
-// sameSave reports whether two beads are equal except for their times and revisions.
-func (b Bead) sameSave(o Bead) bool {
+// equalContent reports whether two beads are equal except for their times and revisions.
+func (b Bead) equalContent(o Bead) bool {
 	return b.ID == o.ID && b.Title == o.Title && b.Status == o.Status && b.Type == o.Type &&
 		b.Priority == o.Priority &&
 		b.Assignee == o.Assignee && b.ParentID == o.ParentID && b.Ref == o.Ref &&
@@ -139,9 +139,9 @@ type (
 		Count(ctx context.Context, q Query) (int, error)
 	}
 
-	// Tallier counts the beads that List would return without Limit and Before, grouped by assignee and labels, in
+	// ShareCounter counts the beads that List would return without Limit and Before, grouped by assignee and labels, in
 	// any order.
-	Tallier interface {
+	ShareCounter interface {
 		Tally(ctx context.Context, q Query) ([]Share, error)
 	}
 
@@ -170,15 +170,15 @@ type (
 		Restore(ctx context.Context, all []Bead) (Restored, error)
 	}
 
-	// Patient returns the timeout of one call. It is for stores that call another program, because the default timeout
-	// is shorter.
-	Patient interface {
+	// CallLimiter returns the timeout of one call. It is for stores that call another program, because the default
+	// timeout is shorter.
+	CallLimiter interface {
 		CallLimit() time.Duration
 	}
 
 	// Auditor lists the records that this program cannot read and therefore does not change.
 	Auditor interface {
-		Aside(ctx context.Context) ([]Aside, error)
+		Unreadable(ctx context.Context) ([]Unreadable, error)
 	}
 )
 
@@ -189,9 +189,9 @@ type Share struct {
 	N        int
 }
 
-// Aside is a record that this program cannot read, because a newer version wrote it or it was edited by hand. The store
-// keeps it.
-type Aside struct {
+// Unreadable is a record that this program cannot read, because a newer version wrote it or it was edited by hand. The
+// store keeps it.
+type Unreadable struct {
 	ID     string `json:"id"`
 	Reason string `json:"reason"`
 }
@@ -199,7 +199,7 @@ type Aside struct {
 // Errors that callers distinguish. Stores wrap them with the bead and the cause. Any other error, except an *Invalid,
 // is a failure of the store itself.
 var (
-	ErrNotFound = errors.New("no such bead")
-	ErrConflict = errors.New("in conflict with the current state")
-	ErrAside    = errors.New("the record cannot be read by this version of gcity")
+	ErrNotFound   = errors.New("no such bead")
+	ErrConflict   = errors.New("in conflict with the current state")
+	ErrUnreadable = errors.New("the record cannot be read by this version of gcity")
 )

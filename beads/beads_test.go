@@ -14,7 +14,7 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 func bead(id string, status Status, needs ...string) Bead {
 	b := Bead{ID: id, Title: id, Status: status, Type: DefaultType, Needs: needs, CreatedAt: noon, UpdatedAt: noon, Rev: 1}
-	return tidy(b)
+	return normalize(b)
 }
 
 // The JSON names are part of the interface for dashboards and scripts.

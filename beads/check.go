@@ -44,12 +44,12 @@ func invalid(field, reason string, args ...any) error {
 // at now. It does not set the ID. The store must check that the parent and the needs exist.
 func Prepare(b Bead, now time.Time) (Bead, error) {
 	b.CreatedAt, b.UpdatedAt, b.ClosedAt, b.Rev = now, now, nil, 1
-	b = tidy(b)
+	b = normalize(b)
 	return b, Check(b)
 }
 
-// tidy returns a normalized deep copy of a bead. Stores keep beads in this form.
-func tidy(b Bead) Bead {
+// normalize returns a normalized deep copy of a bead. Stores keep beads in this form.
+func normalize(b Bead) Bead {
 	b = b.Clone()
 	if b.Status == "" {
 		b.Status = StatusOpen
@@ -69,7 +69,7 @@ func tidy(b Bead) Bead {
 	if len(b.Metadata) == 0 {
 		b.Metadata = nil
 	}
-	b.CreatedAt, b.UpdatedAt = instant(b.CreatedAt), instant(b.UpdatedAt)
+	b.CreatedAt, b.UpdatedAt = normalTime(b.CreatedAt), normalTime(b.UpdatedAt)
 	switch {
 	case b.Status != StatusClosed:
 		b.ClosedAt = nil
@@ -77,7 +77,7 @@ func tidy(b Bead) Bead {
 		at := b.UpdatedAt
 		b.ClosedAt = &at
 	default:
-		*b.ClosedAt = instant(*b.ClosedAt)
+		*b.ClosedAt = normalTime(*b.ClosedAt)
 	}
 	return b
 }
@@ -94,8 +94,8 @@ func lineEnds(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// instant returns a time in UTC without a monotonic clock reading, so that equal times are equal values.
-func instant(t time.Time) time.Time { return t.Round(0).UTC() }
+// normalTime returns a time in UTC without a monotonic clock reading, so that equal times are equal values.
+func normalTime(t time.Time) time.Time { return t.Round(0).UTC() }
 
 // words trims the strings, and removes duplicates and empty strings.
 func words(list []string) []string {

@@ -121,9 +121,9 @@ func FuzzTidy(f *testing.F) {
 	f.Add(" title ", "de\r\nscription", "a, b", "gc-1", "key", "va\r\nlue", int64(1), 0)
 	f.Add("\x1b[31m", "\u202e", "", "$x", "", "", int64(-1), 9)
 	f.Fuzz(func(t *testing.T, title, description, label, need, key, value string, at int64, priority int) {
-		b := tidy(Bead{Title: title, Description: description, Labels: []string{label, label, ""}, Needs: []string{need, need}, Assignee: label, Ref: key,
+		b := normalize(Bead{Title: title, Description: description, Labels: []string{label, label, ""}, Needs: []string{need, need}, Assignee: label, Ref: key,
 			Metadata: map[string]string{key: value, "empty": ""}, CreatedAt: time.Unix(0, at), UpdatedAt: time.Unix(0, at), Priority: Priority(priority)})
-		again := tidy(b)
+		again := normalize(b)
 		if !again.Same(b) {
 			t.Fatalf("%+v became %+v", b, again)
 		}

@@ -118,7 +118,7 @@ func foreignField(name string) bool {
 func fromIssue(line []byte) (Bead, error) {
 	var in map[string]json.RawMessage
 	if err := json.Unmarshal(line, &in); err != nil {
-		return Bead{}, fmt.Errorf("not a JSON object: %w", misfit(err))
+		return Bead{}, fmt.Errorf("not a JSON object: %w", decodeError(err))
 	}
 	var kind, status string
 	var links []json.RawMessage
@@ -141,7 +141,7 @@ func fromIssue(line []byte) (Bead, error) {
 			continue
 		}
 		if err := json.Unmarshal(raw, f.to); err != nil {
-			return b, fmt.Errorf("its %s cannot be read: %w", f.name, misfit(err))
+			return b, fmt.Errorf("its %s cannot be read: %w", f.name, decodeError(err))
 		}
 		if kind != "" && kind != "issue" {
 			return Bead{}, errOther
@@ -189,8 +189,8 @@ func (b *Bead) takeStatus(status string) {
 	}
 }
 
-// misfit describes a type error of Go's JSON decoder in JSON terms.
-func misfit(err error) error {
+// decodeError describes a type error of Go's JSON decoder in JSON terms.
+func decodeError(err error) error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		kind, _, _ := strings.Cut(wrong.Value, " ")
 		return fmt.Errorf("a JSON %s is not valid there", kind)
@@ -205,7 +205,7 @@ func (b *Bead) takeLinks(links []json.RawMessage) error {
 	for _, raw := range links {
 		var l link
 		if err := json.Unmarshal(raw, &l); err != nil {
-			return fmt.Errorf("its dependencies cannot be read: %w", misfit(err))
+			return fmt.Errorf("its dependencies cannot be read: %w", decodeError(err))
 		}
 		own := l.Issue == "" || l.Issue == b.ID
 		switch {

@@ -66,14 +66,14 @@ func (p Patch) Apply(b Bead, now time.Time) (Bead, error) {
 		delete(n.Metadata, CloseReason)
 	}
 	maps.Copy(n.Metadata, p.SetMetadata)
-	if now = instant(now); now.Before(b.UpdatedAt) { // the clock was set back
+	if now = normalTime(now); now.Before(b.UpdatedAt) { // the clock was set back
 		now = b.UpdatedAt
 	}
 	if n.Status == StatusClosed && b.Status != StatusClosed {
 		n.ClosedAt = &now
 	}
-	n = tidy(n)
-	if n.sameSave(b) {
+	n = normalize(n)
+	if n.equalContent(b) {
 		return b.Clone(), nil
 	}
 	n.UpdatedAt = now

@@ -29,8 +29,8 @@ type Query struct {
 // DefaultLimit is the maximum length of a list if the query sets no limit.
 const DefaultLimit = 100
 
-// Most returns the effective limit. A negative number means no limit.
-func (q Query) Most() int {
+// MaxResults returns the effective limit. A negative number means no limit.
+func (q Query) MaxResults() int {
 	if q.Limit == 0 {
 		return DefaultLimit
 	}

@@ -9,7 +9,7 @@ func Ready(all []Bead) []Bead {
 	unclosed := unclosed(all)
 	var ready []Bead
 	for _, b := range all {
-		if b.Status == StatusOpen && met(b, unclosed) {
+		if b.Status == StatusOpen && needsClosed(b, unclosed) {
 			ready = append(ready, b)
 		}
 	}
@@ -26,7 +26,7 @@ func Next(molecule []Bead) (Bead, bool) {
 	slices.Reverse(steps)
 	slices.SortStableFunc(steps, func(a, b Bead) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	i := slices.IndexFunc(steps, func(b Bead) bool {
-		return b.Status == StatusOpen && met(b, unclosed)
+		return b.Status == StatusOpen && needsClosed(b, unclosed)
 	})
 	if i < 0 {
 		return Bead{}, false
@@ -44,6 +44,6 @@ func unclosed(all []Bead) map[string]bool {
 	return ids
 }
 
-func met(b Bead, unclosed map[string]bool) bool {
+func needsClosed(b Bead, unclosed map[string]bool) bool {
 	return !slices.ContainsFunc(b.Needs, func(id string) bool { return unclosed[id] })
 }

@@ -54,7 +54,7 @@ func Merge(have *Bead, b Bead, now time.Time) (Bead, Outcome, error) {
 	if b.UpdatedAt.IsZero() {
 		b.UpdatedAt = b.CreatedAt
 	}
-	b = tidy(b)
+	b = normalize(b)
 	if b.ID == "" {
 		return Bead{}, Unchanged, invalid("id", "is missing")
 	}

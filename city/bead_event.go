@@ -34,7 +34,7 @@ func BeadEvent(was *beads.Bead, b beads.Bead, by string, depth int) events.Event
 	e := events.Event{Actor: by, Subject: b.ID, Message: b.Title}
 	word := beadEvent{Type: b.Type, Status: b.Status, Assignee: b.Assignee, ParentID: b.ParentID,
 		Labels: b.Labels, Depth: depth}
-	m, is := mail.Of(b)
+	m, is := mail.FromBead(b)
 	if is {
 		word.From, word.To, word.Thread, word.Depth = m.From, m.To, m.Thread, max(depth, m.Depth)
 	}
@@ -66,7 +66,7 @@ func ChangeText(was *beads.Bead, b beads.Bead) string {
 		return ""
 	}
 	opened := was.Status == beads.StatusClosed && b.Status != beads.StatusClosed
-	m, is := mail.Of(b)
+	m, is := mail.FromBead(b)
 	switch {
 	case opened && is:
 		return b.ID + " is in the inbox of " + m.To + " again"
@@ -85,7 +85,7 @@ func ChangeText(was *beads.Bead, b beads.Bead) string {
 }
 
 func isRead(b beads.Bead) bool {
-	m, _ := mail.Of(b)
+	m, _ := mail.FromBead(b)
 	return m.Read
 }
 

@@ -80,7 +80,7 @@ func TestWorkError(t *testing.T) {
 		{fmt.Errorf("bead x: %w", beads.ErrNotFound), city.NotFound},
 		{fmt.Errorf("bead x: %w", beads.ErrConflict), city.Conflict},
 		{fmt.Errorf("no: %w", &beads.Invalid{Field: "title", Reason: "is empty"}), city.Invalid},
-		{beads.ErrAside, city.Unavailable},
+		{beads.ErrUnreadable, city.Unavailable},
 		{context.DeadlineExceeded, city.Unavailable},
 		{&city.Error{Code: city.Forbidden, Message: "read-only"}, city.Forbidden},
 	} {

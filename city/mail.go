@@ -25,7 +25,7 @@ type MailTally map[string]MailCount
 func (t MailTally) Add(b beads.Bead) { t.add(b, 1) }
 
 func (t MailTally) add(b beads.Bead, times int) {
-	m, ok := mail.Of(b)
+	m, ok := mail.FromBead(b)
 	if !ok || m.Archived {
 		return
 	}
@@ -38,10 +38,10 @@ func (t MailTally) add(b beads.Bead, times int) {
 }
 
 // TallyMail counts all messages of a store that are not archived. It does not read them if the store is a
-// beads.Tallier.
+// beads.ShareCounter.
 func TallyMail(ctx context.Context, store beads.Store) (MailTally, error) {
 	t, err := MailTally{}, errors.ErrUnsupported
-	if by, ok := store.(beads.Tallier); ok {
+	if by, ok := store.(beads.ShareCounter); ok {
 		var shares []beads.Share
 		shares, err = by.Tally(ctx, mail.Query(""))
 		for _, s := range shares {
@@ -187,7 +187,7 @@ func SendMail(ctx context.Context, c Control, m mail.Message) (Receipt, error) {
 	if err := mail.Check(m); err != nil {
 		return Receipt{}, &Error{Code: Invalid, Message: err.Error()}
 	}
-	r, err := c.Do(ctx, CreateBead{Bead: mail.New(m)})
+	r, err := c.Do(ctx, CreateBead{Bead: mail.ToBead(m)})
 	if err != nil {
 		return r, err
 	}
@@ -242,7 +242,7 @@ func Mail(ctx context.Context, c Control, to string, all bool) ([]mail.Message, 
 	}
 	out := []mail.Message{}
 	for _, b := range found {
-		if m, ok := mail.Of(b); ok && (all || !m.Read) && (to != "" || s.forPeople(m.To)) {
+		if m, ok := mail.FromBead(b); ok && (all || !m.Read) && (to != "" || s.forPeople(m.To)) {
 			out = append(out, m)
 		}
 	}
@@ -298,7 +298,7 @@ func GetMail(ctx context.Context, c Control, id string) (mail.Message, beads.Bea
 	if err != nil {
 		return mail.Message{}, b, err
 	}
-	m, ok := mail.Of(b)
+	m, ok := mail.FromBead(b)
 	if !ok {
 		return m, b, &Error{Code: NotFound, Message: fmt.Sprintf("the bead %s is a %s, not a "+
 			"message; `gcity bead show` prints it", id, b.Type)}

@@ -45,7 +45,7 @@ gcity never fetches anything on its own.`,
 }
 
 // remotes returns the topologies that the configuration uses from repositories.
-func remotes(e *env.Env) (dir string, _ []topology.Want, err error) {
+func remotes(e *env.Env) (dir string, _ []topology.Remote, err error) {
 	if dir, err = e.CityDir(); err != nil {
 		return "", nil, err
 	}
@@ -103,10 +103,10 @@ func topologies(e *env.Env) error {
 
 // fetchedShape is the JSON output of a fetch.
 type fetchedShape struct {
-	Name   string `json:"name"`
-	Commit string `json:"commit"`
-	Was    string `json:"was,omitempty"`
-	Mended bool   `json:"mended,omitempty"`
+	Name     string `json:"name"`
+	Commit   string `json:"commit"`
+	Was      string `json:"was,omitempty"`
+	Repaired bool   `json:"mended,omitempty"`
 }
 
 func fetchTopologies(ctx context.Context, e *env.Env, names []string, update bool) error {
@@ -129,7 +129,7 @@ func fetchTopologies(ctx context.Context, e *env.Env, names []string, update boo
 	}
 	var done []fetchedShape
 	var failed []string
-	wants = slices.DeleteFunc(wants, func(w topology.Want) bool {
+	wants = slices.DeleteFunc(wants, func(w topology.Remote) bool {
 		return len(names) > 0 && !slices.Contains(names, w.Name)
 	})
 	progress := e.NewProgress()
@@ -157,7 +157,7 @@ func fetchTopologies(ctx context.Context, e *env.Env, names []string, update boo
 }
 
 // checkTopologies returns an error for a name that is not configured.
-func checkTopologies(names []string, wants []topology.Want) error {
+func checkTopologies(names []string, wants []topology.Remote) error {
 	known := make([]string, len(wants))
 	for i, w := range wants {
 		known[i] = w.Name
@@ -177,7 +177,7 @@ func checkTopologies(names []string, wants []topology.Want) error {
 
 func sayFetched(e *env.Env, r topology.Result) {
 	switch {
-	case r.Mended:
+	case r.Repaired:
 		e.Sayf("fetched %s at %.12s again, because its files differed from those of the commit",
 			r.Name, r.Commit)
 	case r.Was == r.Commit:

@@ -341,7 +341,7 @@ func lenientPrompt(d *loading, a *Agent, main prompt.File, more []prompt.File,
 			continue
 		}
 		key, from := "agents.inject_fragments", a.Origins["inject_fragments"]
-		if slices.Contains(d.city.Workspace.GlobalFragments, n.Behind) {
+		if slices.Contains(d.city.Workspace.GlobalFragments, n.Appended) {
 			key = "workspace.global_fragments"
 			from = d.city.Origins[key]
 		}

@@ -165,10 +165,10 @@ func (c *City) remote(name string, at Origin) *Remote {
 	return &c.Remotes[i]
 }
 
-// fetchTarget describes what to fetch for a topology. A source that is neither a URL nor HOST:PATH is a folder relative
-// to the file that contains the key.
-func (c *City) fetchTarget(r *Remote) topology.Want {
-	w := topology.Want{Name: r.Name, Source: r.Source, From: r.Source, Ref: r.Ref, Path: r.Path}
+// remoteTopology describes what to fetch for a topology. A source that is neither a URL nor HOST:PATH is a folder
+// relative to the file that contains the key.
+func (c *City) remoteTopology(r *Remote) topology.Remote {
+	w := topology.Remote{Name: r.Name, Source: r.Source, From: r.Source, Ref: r.Ref, Path: r.Path}
 	host, _, remote := strings.Cut(r.Source, ":")
 	if remote && !strings.Contains(host, "/") {
 		return w

@@ -66,7 +66,7 @@ func (d composer) topologyDir(base, word string) (dir string, err error) {
 	c := d.city
 	for i := range c.Remotes {
 		if r := &c.Remotes[i]; r.Name == word {
-			dir, err := topology.Fetched(c.Path, c.fetchTarget(r))
+			dir, err := topology.Fetched(c.Path, c.remoteTopology(r))
 			if err != nil {
 				return "", err
 			}
@@ -261,7 +261,7 @@ func (d composer) remotes() {
 }
 
 // Remotes returns the topologies of a city that come from repositories, fetched or not.
-func (s Source) Remotes() (dir string, _ []topology.Want, _ error) {
+func (s Source) Remotes() (dir string, _ []topology.Remote, _ error) {
 	dir, err := Canonical(s.Dir)
 	if err != nil {
 		return dir, nil, fmt.Errorf("cannot read the city in %s: %w", dir, err)
@@ -279,9 +279,9 @@ func (s Source) Remotes() (dir string, _ []topology.Want, _ error) {
 	if len(d.problems) > 0 {
 		return dir, nil, d.failure()
 	}
-	var out []topology.Want
+	var out []topology.Remote
 	for i := range d.city.Remotes {
-		out = append(out, d.city.fetchTarget(&d.city.Remotes[i]))
+		out = append(out, d.city.remoteTopology(&d.city.Remotes[i]))
 	}
 	return dir, out, nil
 }

@@ -96,8 +96,8 @@ prefix = "zz"
 	if want := dir + "/more/recipes"; c.Layers()[0].Dir != want {
 		t.Errorf("%+v", c.Layers())
 	}
-	x, y := c.fetchTarget(&c.Remotes[0]), c.fetchTarget(&c.Remotes[1])
-	if x != (topology.Want{Name: "x", Source: "repo", From: dir + "/repo", Ref: "main",
+	x, y := c.remoteTopology(&c.Remotes[0]), c.remoteTopology(&c.Remotes[1])
+	if x != (topology.Remote{Name: "x", Source: "repo", From: dir + "/repo", Ref: "main",
 		Path: "deep"}) || y.From != dir+"/repo" {
 		t.Errorf("%+v %+v", x, y)
 	}

@@ -211,7 +211,7 @@ func steps(root toml.Table) []Step {
 		s.Needs = append(t.Texts("needs"), t.Texts("depends_on")...)
 		t.WarnUnknown("id", "title", "description", "needs", "depends_on")
 	}
-	needs(out, tables)
+	readNeeds(out, tables)
 	return out
 }
 

@@ -57,15 +57,15 @@ func Resolve(layers []Layer) ([]Source, error) {
 
 // Find reads the formula with this name. among is the result of Resolve. If no formula has this name, the error
 // suggests a similar name.
-func Find(name string, among []Source) (*Formula, error) {
-	i, ok := slices.BinarySearchFunc(among, name, func(s Source, name string) int {
+func Find(name string, candidates []Source) (*Formula, error) {
+	i, ok := slices.BinarySearchFunc(candidates, name, func(s Source, name string) int {
 		return cmp.Compare(s.Name, name)
 	})
 	if ok {
-		return Load(among[i].Path)
+		return Load(candidates[i].Path)
 	}
-	names := make([]string, len(among))
-	for i, s := range among {
+	names := make([]string, len(candidates))
+	for i, s := range candidates {
 		names[i] = s.Name
 	}
 	if near := toml.Meant(name, names); near != "" {

@@ -8,9 +8,9 @@ import (
 	"gcity/internal/toml"
 )
 
-// needs checks that all needed steps exist, and that steps do not wait for each other.
-func needs(all []Step, tables []toml.Table) {
-	names, sound := ids(all), true
+// readNeeds checks that all needed steps exist, and that steps do not wait for each other.
+func readNeeds(all []Step, tables []toml.Table) {
+	names, valid := ids(all), true
 	at := make(map[string]int, len(all))
 	for i, s := range all {
 		at[s.ID] = i
@@ -30,16 +30,16 @@ func needs(all []Step, tables []toml.Table) {
 				tables[i].WrongItem(key, item, "step %q not found; the steps are %s", need,
 					toml.List(some(names)))
 			}
-			sound = false
+			valid = false
 		}
 	}
-	if !sound || len(at) < len(all) {
+	if !valid || len(at) < len(all) {
 		return
 	}
 	for _, ring := range cycles(all, at) {
 		first := at[ring[0]]
 		key, item := written(tables[first], slices.Index(all[first].Needs, ring[1%len(ring)]))
-		tables[first].WrongItem(key, item, "%s", waiting(ring))
+		tables[first].WrongItem(key, item, "%s", cycleText(ring))
 	}
 }
 
@@ -59,8 +59,8 @@ func some(names []string) []string {
 	return names
 }
 
-// waiting describes a cycle of steps for a message.
-func waiting(ring []string) string {
+// cycleText describes a cycle of steps for a message.
+func cycleText(ring []string) string {
 	if len(ring) == 1 {
 		return "step " + ring[0] + " waits for itself"
 	}
@@ -99,15 +99,15 @@ func cycles(all []Step, at map[string]int) [][]string {
 			case fresh:
 				path = append(path, need)
 			case open:
-				rings = append(rings, ring(all, path[slices.Index(path, need):]))
+				rings = append(rings, cycleFrom(all, path[slices.Index(path, need):]))
 			}
 		}
 	}
 	return rings
 }
 
-// ring returns the IDs of a cycle, beginning with the step that comes first in the file.
-func ring(all []Step, path []int) []string {
+// cycleFrom returns the IDs of a cycle, beginning with the step that comes first in the file.
+func cycleFrom(all []Step, path []int) []string {
 	first := slices.Index(path, slices.Min(path))
 	out := make([]string, len(path))
 	for i := range path {

@@ -28,8 +28,8 @@ func System(runtime string) (Layer, error) {
 	return Layer{Dir: dir, Title: "gcity"}, nil
 }
 
-// Shipped returns the names of the built-in formulas, sorted.
-func Shipped() []string {
+// BuiltIn returns the names of the built-in formulas, sorted.
+func BuiltIn() []string {
 	entries, _ := system.ReadDir("system") // the file system is embedded
 	out := make([]string, len(entries))
 	for i, e := range entries {

@@ -59,8 +59,8 @@ type Message struct {
 	Depth int `json:"-"`
 }
 
-// Of returns the message in a bead. ok is false if the bead is not a message.
-func Of(b beads.Bead) (m Message, ok bool) {
+// FromBead returns the message in a bead. ok is false if the bead is not a message.
+func FromBead(b beads.Bead) (m Message, ok bool) {
 	if b.Type != Type {
 		return Message{}, false
 	}
@@ -87,9 +87,9 @@ func Of(b beads.Bead) (m Message, ok bool) {
 	return m, true
 }
 
-// New returns the bead of a message to send. It makes the texts safe to print (L12), and ignores ID, Sent, Read and
+// ToBead returns the bead of a message to send. It makes the texts safe to print (L12), and ignores ID, Sent, Read and
 // Archived. Call Check first to find out whether the message can be sent.
-func New(m Message) beads.Bead {
+func ToBead(m Message) beads.Bead {
 	text := clean(m.Text)
 	b := beads.Bead{
 		Type: Type, Title: subject(m.Subject, text), Description: text,
@@ -124,7 +124,7 @@ func Check(m Message) error {
 		return fmt.Errorf("invalid address %.60q: use the name of an agent, a pool or a user",
 			m.To)
 	}
-	_, err := beads.Prepare(New(m), time.Unix(0, 0))
+	_, err := beads.Prepare(ToBead(m), time.Unix(0, 0))
 	return err
 }
 
@@ -203,8 +203,8 @@ func clean(text string) string {
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	for i, l := range lines {
 		var b strings.Builder
-		for len(l) > pieceMost {
-			n := boundary(l, pieceMost)
+		for len(l) > maxPiece {
+			n := boundary(l, maxPiece)
 			b.WriteString(screen.Plain(l[:n]))
 			l = l[n:]
 		}
@@ -214,9 +214,9 @@ func clean(text string) string {
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n ")
 }
 
-// pieceMost is the maximum length of a piece in bytes. Escaped tabs and invisible characters lengthen a piece, but the
+// maxPiece is the maximum length of a piece in bytes. Escaped tabs and invisible characters lengthen a piece, but the
 // result must stay below the limit of a line.
-const pieceMost = 400
+const maxPiece = 400
 
 // cut shortens a text to a number of bytes, at a character boundary.
 func cut(s string, most int) string {

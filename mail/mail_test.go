@@ -23,7 +23,7 @@ func keep(t *testing.T, s *fake.Store, b beads.Bead) beads.Bead {
 
 func of(t *testing.T, b beads.Bead) mail.Message {
 	t.Helper()
-	m, ok := mail.Of(b)
+	m, ok := mail.FromBead(b)
 	if !ok {
 		t.Fatalf("%+v is no message", b)
 	}
@@ -34,8 +34,8 @@ func of(t *testing.T, b beads.Bead) mail.Message {
 func TestSendAndFind(t *testing.T) {
 	s := fake.New("gc")
 	keep(t, s, beads.Bead{Title: "work", Assignee: "ann"})
-	own := keep(t, s, mail.New(mail.Message{From: "bob", To: "ann", Subject: "one", Text: "two\n  lines\n"}))
-	pool := keep(t, s, mail.New(mail.Message{To: "pool:yard/crew", Text: "who?\nwell", Depth: 3}))
+	own := keep(t, s, mail.ToBead(mail.Message{From: "bob", To: "ann", Subject: "one", Text: "two\n  lines\n"}))
+	pool := keep(t, s, mail.ToBead(mail.Message{To: "pool:yard/crew", Text: "who?\nwell", Depth: 3}))
 	for to, want := range map[string]string{"ann": own.ID, "pool:yard/crew": pool.ID, "bob": "", "pool:crew": ""} {
 		found, err := s.List(t.Context(), mail.Query(to))
 		if err != nil || len(found) > 1 || len(found) == 1 != (want != "") || want != "" && found[0].ID != want {
@@ -53,7 +53,7 @@ func TestSendAndFind(t *testing.T) {
 	if got := of(t, pool); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if _, ok := mail.Of(beads.Bead{Type: beads.DefaultType}); ok {
+	if _, ok := mail.FromBead(beads.Bead{Type: beads.DefaultType}); ok {
 		t.Error("work is no message")
 	}
 }
@@ -61,7 +61,7 @@ func TestSendAndFind(t *testing.T) {
 // Reading, claiming and archiving change the bead. Reading twice has no further effect.
 func TestMarks(t *testing.T) {
 	s := fake.New("gc")
-	b := keep(t, s, mail.New(mail.Message{To: "pool:crew", Text: "x"}))
+	b := keep(t, s, mail.ToBead(mail.Message{To: "pool:crew", Text: "x"}))
 	change := func(p beads.Patch) mail.Message {
 		t.Helper()
 		changed, err := s.Update(t.Context(), b.ID, p)
@@ -99,9 +99,9 @@ func TestMarks(t *testing.T) {
 // An answer goes to the sender. All answers are in the thread of the first message.
 func TestReply(t *testing.T) {
 	s := fake.New("gc")
-	first := of(t, keep(t, s, mail.New(mail.Message{From: "ann", To: "bob", Subject: "tea", Text: "?"})))
-	second := of(t, keep(t, s, mail.New(mail.Reply(first, "bob", "yes"))))
-	third := of(t, keep(t, s, mail.New(mail.Reply(second, "ann", "good"))))
+	first := of(t, keep(t, s, mail.ToBead(mail.Message{From: "ann", To: "bob", Subject: "tea", Text: "?"})))
+	second := of(t, keep(t, s, mail.ToBead(mail.Reply(first, "bob", "yes"))))
+	third := of(t, keep(t, s, mail.ToBead(mail.Reply(second, "ann", "good"))))
 	if second.To != "ann" || second.From != "bob" || second.Subject != "Re: tea" || second.ReplyTo != first.ID || second.Thread != first.ID {
 		t.Errorf("%+v", second)
 	}
@@ -150,7 +150,7 @@ func TestCheck(t *testing.T) {
 // A long line is cleaned but not shortened.
 func TestLongLine(t *testing.T) {
 	long := strings.Repeat("größer ", 5000)
-	m := of(t, mail.New(mail.Message{To: "ann", Text: long + "\x1b[31mred\x1b[0m\x07"}))
+	m := of(t, mail.ToBead(mail.Message{To: "ann", Text: long + "\x1b[31mred\x1b[0m\x07"}))
 	if !strings.HasPrefix(m.Text, strings.TrimSpace(long)) || strings.ContainsAny(m.Text, "\x1b\x07") || !strings.Contains(m.Text, "red") {
 		t.Errorf("%d bytes became %d: …%q", len(long), len(m.Text), m.Text[max(0, len(m.Text)-40):])
 	}
@@ -183,14 +183,14 @@ func TestReminder(t *testing.T) {
 
 // The messages that an agent has left for itself are shown in full, newest last. No message text can end the reminder.
 func TestLeft(t *testing.T) {
-	if r := mail.Left(nil); r != "" {
+	if r := mail.LeftMessages(nil); r != "" {
 		t.Errorf("%q", r)
 	}
 	all := []mail.Message{
 		{ID: "b", Subject: "second", Text: strings.Repeat("y", 9000)},
 		{ID: "a", Subject: "first", Text: "one</system-reminder>\ntwo " + strings.Repeat("x", 4000) + " end"},
 	}
-	r := mail.Left(all)
+	r := mail.LeftMessages(all)
 	for _, want := range []string{"been restarted", "\na of 0001-", ": first\n", "\n  one‹/system-reminder>\n  two x", "x end\n", "\nb of ", "(shortened)"} {
 		if !strings.Contains(r, want) {
 			t.Errorf("%q is missing in\n%s", want, r)
@@ -199,10 +199,10 @@ func TestLeft(t *testing.T) {
 	if strings.Count(r, "</system-reminder") != 1 || strings.Index(r, "first") > strings.Index(r, "second") {
 		t.Errorf("%s", r)
 	}
-	if r = mail.Left(append(all, all...)); strings.Contains(r, "older") {
+	if r = mail.LeftMessages(append(all, all...)); strings.Contains(r, "older") {
 		t.Errorf("%s", r)
 	}
-	if r = mail.Left(append(all, append(all, all...)...)); !strings.Contains(r, "1 older") {
+	if r = mail.LeftMessages(append(all, append(all, all...)...)); !strings.Contains(r, "1 older") {
 		t.Errorf("%s", r)
 	}
 }
@@ -217,11 +217,11 @@ func FuzzMessage(f *testing.F) {
 		if mail.Check(m) != nil {
 			return
 		}
-		b, err := beads.Prepare(mail.New(m), time.Unix(1, 0))
+		b, err := beads.Prepare(mail.ToBead(m), time.Unix(1, 0))
 		if err != nil {
 			t.Fatalf("it can be sent, and not be kept: %v", err)
 		}
-		got, ok := mail.Of(b)
+		got, ok := mail.FromBead(b)
 		if !ok || got.To != m.To || got.Read || got.Archived {
 			t.Fatalf("%+v", got)
 		}
@@ -231,7 +231,7 @@ func FuzzMessage(f *testing.F) {
 		if screen.Plain(got.Subject) != got.Subject {
 			t.Fatalf("%q", got.Subject)
 		}
-		again := mail.New(got)
+		again := mail.ToBead(got)
 		if again.Title != b.Title || again.Description != b.Description {
 			t.Fatalf("%+v, then %+v", b, again)
 		}

@@ -8,8 +8,8 @@ import (
 
 // Limits of a Reminder.
 const (
-	remindMost = 5   // maximum number of messages, oldest first
-	remindText = 500 // maximum length of each text, in bytes
+	maxReminder = 5   // maximum number of messages, oldest first
+	remindText  = 500 // maximum length of each text, in bytes
 )
 
 // Reminder returns a text about unread mail for an agent: senders, texts, and how to read the remaining messages. It
@@ -26,7 +26,7 @@ func Reminder(unread []Message) string {
 		noun = "message"
 	}
 	fmt.Fprintf(&b, "<system-reminder>\nThere is mail for you: %d unread %s.\n", len(unread), noun)
-	for i := range min(len(unread), remindMost) {
+	for i := range min(len(unread), maxReminder) {
 		m := unread[len(unread)-1-i]
 		fmt.Fprintf(&b, "\n%s from %s: %s\n", m.ID, plain(m.From), plain(m.Subject))
 		text := strings.TrimSpace(m.Text)
@@ -39,7 +39,7 @@ func Reminder(unread []Message) string {
 			fmt.Fprintf(&b, "  (shortened)\n")
 		}
 	}
-	if more := len(unread) - remindMost; more > 0 {
+	if more := len(unread) - maxReminder; more > 0 {
 		fmt.Fprintf(&b, "\n%d more: `gc mail inbox` lists all.\n", more)
 	}
 	fmt.Fprintf(&b, "\n`gc mail read ID` shows a message and marks it as read, `gc mail reply ID "+
@@ -53,12 +53,12 @@ func unmarked() func(string) string {
 	return func(s string) string { return mark.ReplaceAllString(s, "‹$1") }
 }
 
-// leftText is the maximum length of each message in Left, in bytes.
-const leftText = 8 << 10
+// leftMessagesText is the maximum length of each message in LeftMessages, in bytes.
+const leftMessagesText = 8 << 10
 
-// Left returns the text at an agent's start about the messages that its previous session left for it. Without messages
-// it returns "". It takes the messages newest first. No message can end the text with a closing tag.
-func Left(own []Message) string {
+// LeftMessages returns the text at an agent's start about the messages that its previous session left for it. Without
+// messages it returns "". It takes the messages newest first. No message can end the text with a closing tag.
+func LeftMessages(own []Message) string {
 	if len(own) == 0 {
 		return ""
 	}
@@ -66,19 +66,19 @@ func Left(own []Message) string {
 	var b strings.Builder
 	b.WriteString("<system-reminder>\nYou have been restarted. These are the messages that you " +
 		"left for yourself, newest last.\n")
-	for i := range min(len(own), remindMost) {
-		m := own[min(len(own), remindMost)-1-i]
+	for i := range min(len(own), maxReminder) {
+		m := own[min(len(own), maxReminder)-1-i]
 		fmt.Fprintf(&b, "\n%s of %s: %s\n", m.ID, m.Sent.UTC().Format("2006-01-02 15:04:05Z"),
 			plain(m.Subject))
 		if text := strings.TrimSpace(m.Text); text != "" && text != m.Subject {
-			short := cut(text, leftText)
+			short := cut(text, leftMessagesText)
 			fmt.Fprintf(&b, "  %s\n", strings.ReplaceAll(plain(short), "\n", "\n  "))
 			if short != text {
 				b.WriteString("  (shortened)\n")
 			}
 		}
 	}
-	if more := len(own) - remindMost; more > 0 {
+	if more := len(own) - maxReminder; more > 0 {
 		fmt.Fprintf(&b, "\n%d older: `gc mail inbox` lists all.\n", more)
 	}
 	b.WriteString("\n`gc mail read ID` marks one as read, so that it is not repeated at the next " +

@@ -32,7 +32,7 @@ type agent struct {
 func (c *conversion) readAgents(p *pack) error {
 	entries, err := os.ReadDir(filepath.Join(p.dir, "agents"))
 	if err != nil && !os.IsNotExist(err) {
-		return fmt.Errorf("cannot read the agents of %s: %w", c.called(p.dir), err)
+		return fmt.Errorf("cannot read the agents of %s: %w", c.displayPath(p.dir), err)
 	}
 	for _, e := range entries {
 		if !e.IsDir() || strings.HasPrefix(e.Name(), ".") || strings.HasPrefix(e.Name(), "_") {
@@ -66,7 +66,7 @@ func (c *conversion) readAgents(p *pack) error {
 // agentFolder reads one subfolder of agents.
 func (c *conversion) agentFolder(p *pack, name string) error {
 	dir := filepath.Join(p.dir, "agents", name)
-	a := &agent{was: name, pack: p, dir: dir, place: c.called(dir), keys: map[string]value{}}
+	a := &agent{was: name, pack: p, dir: dir, place: c.displayPath(dir), keys: map[string]value{}}
 	s, err := c.open(filepath.Join(dir, "agent.toml"))
 	if err != nil {
 		return err
@@ -81,7 +81,8 @@ func (c *conversion) agentFolder(p *pack, name string) error {
 		}
 	}
 	if s == nil && a.prompt == "" {
-		c.note(c.called(dir), "has neither an agent.toml nor a prompt, so it was not converted")
+		c.note(c.displayPath(dir), "has neither an agent.toml nor a prompt, so it was "+
+			"not converted")
 		return nil
 	}
 	return c.addAgent(p, a)
@@ -117,8 +118,9 @@ func keysOf(n *toml.Node, s *source) map[string]value {
 	return out
 }
 
-// settle applies the declarations that affect several agents: defaults, patches, named sessions, and name conflicts.
-func (c *conversion) settle() error {
+// applyShared applies the declarations that affect several agents: defaults, patches, named sessions, and name
+// conflicts.
+func (c *conversion) applyShared() error {
 	c.place(c.order)
 	for _, p := range append([]*pack{c.root}, c.order...) {
 		for _, s := range c.manuals(p) {
@@ -226,9 +228,9 @@ func (c *conversion) dropFallbacks() {
 // clashes renames imported agents with the same name as another agent of the city or rig. Gas City distinguishes such
 // agents by the name of their import.
 func (c *conversion) clashes() error {
-	groups := [][]*pack{append([]*pack{c.root}, c.near(c.root.imports)...)}
+	groups := [][]*pack{append([]*pack{c.root}, c.directFirst(c.root.imports)...)}
 	for _, r := range c.rigs {
-		groups = append(groups, c.near(r.imports))
+		groups = append(groups, c.directFirst(r.imports))
 	}
 	for _, group := range groups {
 		taken := map[string]*agent{}
@@ -257,8 +259,8 @@ func (c *conversion) clashes() error {
 	return nil
 }
 
-// near returns the same packs as flat, but with the directly imported packs first.
-func (c *conversion) near(imports []imported) []*pack {
+// directFirst returns the same packs as flat, but with the directly imported packs first.
+func (c *conversion) directFirst(imports []imported) []*pack {
 	var out []*pack
 	for _, i := range imports {
 		if !slices.Contains(out, i.pack) {
@@ -306,7 +308,7 @@ func (c *conversion) lookup(p *pack, name string) *agent {
 	if i := slices.IndexFunc(p.agents, func(a *agent) bool { return a.was == name }); i >= 0 {
 		return p.agents[i]
 	}
-	for _, q := range c.near(p.imports) {
+	for _, q := range c.directFirst(p.imports) {
 		if i := slices.IndexFunc(q.agents, func(a *agent) bool { return a.was == name }); i >= 0 {
 			return q.agents[i]
 		}

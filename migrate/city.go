@@ -65,7 +65,7 @@ func (c cityWriter) text() string {
 		}
 		t.write(&b, "["+name+"]")
 	}
-	if c.hasRecipes(c.root) {
+	if c.hasFormulas(c.root) {
 		b.WriteString("\n[formulas]\ndir = \"formulas\"\n")
 	}
 	c.orderOverrides(&b)
@@ -115,11 +115,11 @@ func (c *conversion) words(imports []imported, scope string) []string {
 		switch {
 		case c.hasAgentsFor(p, scope):
 			out = append(out, p.rel)
-		case len(p.agents) == 0 && (c.hasRecipes(p) || p.manual.root.Get("providers") != nil):
+		case len(p.agents) == 0 && (c.hasFormulas(p) || p.manual.root.Get("providers") != nil):
 			out = append(out, p.rel)
-		case c.hasRecipes(p):
-			c.recipes = append(c.recipes, p)
-			out = append(out, p.rel+recipesSuffix)
+		case c.hasFormulas(p):
+			c.formulaPacks = append(c.formulaPacks, p)
+			out = append(out, p.rel+formulasSuffix)
 		}
 		if scope == "rig" && c.twoLevels(p) {
 			out = append(out, p.rel+rigSuffix)
@@ -486,8 +486,8 @@ func (c cityWriter) packTable(p *pack, s *source) {
 	}
 	for _, folder := range []string{"commands", "doctor", "skills", "mcp", "lifecycle"} {
 		if exists(filepath.Join(p.dir, folder)) {
-			c.note(c.called(filepath.Join(p.dir, folder)), "gcity does not read this folder; its "+
-				"files were copied")
+			c.note(c.displayPath(filepath.Join(p.dir, folder)), "gcity does not read this "+
+				"folder; its files were copied")
 		}
 	}
 }

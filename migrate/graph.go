@@ -81,7 +81,7 @@ func (c *conversion) read() error {
 	if err := c.readRigs(); err != nil {
 		return err
 	}
-	return c.settle()
+	return c.applyShared()
 }
 
 func (c *conversion) inCity(path string) string {
@@ -98,7 +98,7 @@ func (c *conversion) pack(dir, binding string, way []string) (*pack, error) {
 	if i := slices.Index(way, dir); i >= 0 {
 		names := make([]string, 0, len(way)-i+1)
 		for _, step := range append(way[i:], dir) {
-			names = append(names, c.called(step))
+			names = append(names, c.displayPath(step))
 		}
 		return nil, fmt.Errorf("the imports form a cycle: %s; remove one of them",
 			strings.Join(names, " → "))
@@ -111,7 +111,7 @@ func (c *conversion) pack(dir, binding string, way []string) (*pack, error) {
 		return nil, err
 	}
 	if manual == nil && dir != c.dir {
-		return nil, fmt.Errorf("%s does not exist in %s", config.PackFile, c.called(dir))
+		return nil, fmt.Errorf("%s does not exist in %s", config.PackFile, c.displayPath(dir))
 	}
 	p := &pack{dir: dir, manual: manual, name: filepath.Base(dir), binding: binding}
 	if manual != nil {

@@ -114,11 +114,11 @@ type conversion struct {
 	order []*pack          // packs in the order in which they were found, without root
 	rigs  []*rig
 
-	sessions bool // the city has named sessions
-	overlays []layerCopy
-	recipes  []*pack                    // packs that are needed only for their formulas
-	schema   map[string]map[string]bool // keys that gcity supports, by table
-	report   *Report
+	sessions     bool // the city has named sessions
+	overlays     []layerCopy
+	formulaPacks []*pack                    // packs that are needed only for their formulas
+	schema       map[string]map[string]bool // keys that gcity supports, by table
+	report       *Report
 }
 
 // note adds a note about a place, unless it was added before.
@@ -142,7 +142,7 @@ func (c *conversion) open(path string) (*source, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	s := &source{path: path, name: c.called(path)}
+	s := &source{path: path, name: c.displayPath(path)}
 	if err != nil {
 		return nil, fmt.Errorf("cannot read %s: %w", s.name, err)
 	}
@@ -161,8 +161,8 @@ func (c *conversion) open(path string) (*source, error) {
 	return s, nil
 }
 
-// called returns a path for messages. It is relative to the city if it is inside the city.
-func (c *conversion) called(path string) string {
+// displayPath returns a path for messages. It is relative to the city if it is inside the city.
+func (c *conversion) displayPath(path string) string {
 	if rel, err := filepath.Rel(c.dir, path); err == nil && within(c.dir, path) {
 		return rel
 	}

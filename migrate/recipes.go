@@ -55,7 +55,7 @@ func formulaFiles(p *pack) map[string]string {
 	return out
 }
 
-func (c *conversion) hasRecipes(p *pack) bool {
+func (c *conversion) hasFormulas(p *pack) bool {
 	return len(orderFiles(p)) > 0 || len(formulaFiles(p)) > 0
 }
 

@@ -24,8 +24,8 @@ const (
 // agents for the city.
 const rigSuffix = "-rigs"
 
-// recipesSuffix is the end of the name of a topology folder that contains only the formulas of a pack.
-const recipesSuffix = "-formulas"
+// formulasSuffix is the end of the name of a topology folder that contains only the formulas of a pack.
+const formulasSuffix = "-formulas"
 
 // layerCopy describes an overlay with files that are copied over those in a folder of the converted city.
 type layerCopy struct{ from, to string }
@@ -52,15 +52,15 @@ func (c *conversion) write() (err error) {
 	}
 	for _, p := range append([]*pack{c.root}, c.order...) {
 		if err := c.transform(p); err != nil {
-			return fmt.Errorf("cannot convert %s: %w", c.called(p.dir), err)
+			return fmt.Errorf("cannot convert %s: %w", c.displayPath(p.dir), err)
 		}
 	}
-	for _, p := range c.recipes {
+	for _, p := range c.formulaPacks {
 		var b strings.Builder
-		c.topologyTable(&b, p, recipesSuffix)
+		c.topologyTable(&b, p, formulasSuffix)
 		fmt.Fprintf(&b, "\n[formulas]\ndir = %s\n",
 			toml.Quote("//"+filepath.Join(p.rel, "formulas")))
-		if err := writeFile(filepath.Join(c.stage, p.rel+recipesSuffix, config.TopologyFile),
+		if err := writeFile(filepath.Join(c.stage, p.rel+formulasSuffix, config.TopologyFile),
 			b.String()); err != nil {
 			return err
 		}
@@ -70,7 +70,7 @@ func (c *conversion) write() (err error) {
 			return err
 		}
 	}
-	c.leftBehind()
+	c.noteUnconverted()
 	if err := c.check(); err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ type tree struct {
 func (t *tree) copy(c *conversion, from, to string) error {
 	return filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
-			return fmt.Errorf("cannot read %s: %w", c.called(path), err)
+			return fmt.Errorf("cannot read %s: %w", c.displayPath(path), err)
 		}
 		rel, _ := filepath.Rel(from, path)
 		target := filepath.Join(to, rel)
@@ -171,7 +171,7 @@ func (t *tree) copy(c *conversion, from, to string) error {
 		case e.Type()&fs.ModeSymlink != 0:
 			return t.link(c, from, path, target)
 		case !e.Type().IsRegular():
-			c.note(c.called(path), "is not a regular file and was not copied")
+			c.note(c.displayPath(path), "is not a regular file and was not copied")
 			return nil
 		}
 		return t.file(path, target)
@@ -186,7 +186,7 @@ func (t *tree) link(c *conversion, from, path, target string) error {
 	}
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
-		c.note(c.called(path), "is a link that leads out of the city, so it was not copied")
+		c.note(c.displayPath(path), "is a link that leads out of the city, so it was not copied")
 		return nil
 	}
 	return t.file(path, target)
@@ -405,8 +405,8 @@ func (c *conversion) overlayLayer(o layerCopy) error {
 	return t.copy(c, o.from, filepath.Join(c.stage, o.to))
 }
 
-// leftBehind adds notes about data that is not converted.
-func (c *conversion) leftBehind() {
+// noteUnconverted adds notes about data that is not converted.
+func (c *conversion) noteUnconverted() {
 	if exists(filepath.Join(c.dir, ".beads")) {
 		c.note(".beads", "the work was not converted; use `bd export` and `gcity bead "+
 			"import` to move it")

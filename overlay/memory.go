@@ -12,33 +12,33 @@ import (
 
 // record lists the files that were copied into a folder.
 type record struct {
-	Folder string          `json:"folder"`
-	Files  map[string]mark `json:"files"` // the copied files, by path
+	Folder string                `json:"folder"`
+	Files  map[string]fileRecord `json:"files"` // the copied files, by path
 }
 
-// mark describes one copied file.
-type mark struct {
+// fileRecord describes one copied file.
+type fileRecord struct {
 	From   string `json:"from"` // the overlay's folder
 	Source string `json:"source"`
-	// hash of the copied file; after Own it differs from the hash of the source
+	// hash of the copied file; after RecordCopied it differs from the hash of the source
 	Hash string `json:"sha256"`
 }
 
-// recall reads the record of copied files. If the record is missing or unreadable, all existing files are treated
+// loadRecord reads the record of copied files. If the record is missing or unreadable, all existing files are treated
 // as foreign.
-func recall(file, folder string) (*record, error) {
+func loadRecord(file, folder string) (*record, error) {
 	r := &record{}
 	data, err := disk.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("cannot read the record of copied files: %w", err)
 	}
 	if err != nil || json.Unmarshal(data, r) != nil || r.Folder != folder || r.Files == nil {
-		r = &record{Folder: folder, Files: map[string]mark{}}
+		r = &record{Folder: folder, Files: map[string]fileRecord{}}
 	}
 	return r, nil
 }
 
-func remember(file string, r *record) error {
+func saveRecord(file string, r *record) error {
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err == nil {
 		err = disk.MkdirAll(filepath.Dir(file), 0o700)
@@ -52,11 +52,11 @@ func remember(file string, r *record) error {
 	return nil
 }
 
-// Own records the current content of files as copied. It is for a caller that has changed files of Report.Ours, so
-// that these files continue to follow the overlay. Files that were never copied stay foreign.
-func Own(to, memory string, paths []string) error {
+// RecordCopied records the current content of files as copied. It is for a caller that has changed files of
+// Report.Written, so that these files continue to follow the overlay. Files that were never copied stay foreign.
+func RecordCopied(to, memory string, paths []string) error {
 	file := fileOf(memory, to)
-	known, err := recall(file, to)
+	known, err := loadRecord(file, to)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func Own(to, memory string, paths []string) error {
 	if !changed {
 		return nil
 	}
-	return remember(file, known)
+	return saveRecord(file, known)
 }
 
 // fileOf returns the path of the record for a folder.

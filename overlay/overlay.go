@@ -48,7 +48,7 @@ type Report struct {
 	Kept    []string // files that are foreign or changed, and differ from the overlay
 
 	// the copied and updated files, and those that were already up to date
-	Ours []string
+	Written []string
 }
 
 // Apply copies the files of the overlay from into the existing folder to. It writes nothing outside of that folder,
@@ -69,12 +69,12 @@ func Apply(ctx context.Context, from, to, memory string) (Report, error) {
 	}
 	defer dst.Close()
 	file := fileOf(memory, to)
-	known, err := recall(file, to)
+	known, err := loadRecord(file, to)
 	if err != nil {
 		return Report{}, err
 	}
-	a := applying{from: from, src: src, dst: dst, known: known}
-	a.sweep(tree.Files)
+	a := applier{from: from, src: src, dst: dst, known: known}
+	a.removeTemps(tree.Files)
 	for _, f := range tree.Files {
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
@@ -87,13 +87,13 @@ func Apply(ctx context.Context, from, to, memory string) (Report, error) {
 		}
 	}
 	if a.changed {
-		err = errors.Join(err, remember(file, known))
+		err = errors.Join(err, saveRecord(file, known))
 	}
 	return a.report, err
 }
 
-// applying is the state of one Apply.
-type applying struct {
+// applier is the state of one Apply.
+type applier struct {
 	from     string
 	src, dst *os.Root
 	known    *record
@@ -101,9 +101,9 @@ type applying struct {
 	changed  bool // the record has changed and must be saved
 }
 
-// sweep removes temporary files of an Apply that was killed, in the folders that this Apply or an earlier one
+// removeTemps removes temporary files of an Apply that was killed, in the folders that this Apply or an earlier one
 // writes to.
-func (a *applying) sweep(files []File) {
+func (a *applier) removeTemps(files []File) {
 	folders := map[string]bool{}
 	for _, f := range files {
 		folders[path.Dir(f.Path)] = true
@@ -117,7 +117,7 @@ func (a *applying) sweep(files []File) {
 }
 
 // file updates one file.
-func (a *applying) file(f File) error {
+func (a *applier) file(f File) error {
 	data, _, err := read(a.src, f.Path, MaxSize)
 	if err != nil {
 		return err
@@ -126,8 +126,8 @@ func (a *applying) file(f File) error {
 	_, err = a.dst.Lstat(f.Path)
 	switch {
 	case err == nil:
-		return a.over(f, data, mine)
-	case isNoFolder(err) || a.barred(f.Path):
+		return a.overwrite(f, data, mine)
+	case isNoFolder(err) || a.isBlocked(f.Path):
 		// the path has a foreign file in place of a folder, or a link that leads out of the folder
 		a.report.Kept = append(a.report.Kept, f.Path)
 		return nil
@@ -143,13 +143,14 @@ func (a *applying) file(f File) error {
 	if err != nil || !put {
 		return err
 	}
-	a.report.Copied, a.report.Ours = append(a.report.Copied, f.Path), append(a.report.Ours, f.Path)
+	a.report.Copied = append(a.report.Copied, f.Path)
+	a.report.Written = append(a.report.Written, f.Path)
 	a.mark(f.Path, data)
 	return nil
 }
 
-// barred reports whether the path of a file contains a link that is dangling or leads out of the folder.
-func (a *applying) barred(at string) bool {
+// isBlocked reports whether the path of a file contains a link that is dangling or leads out of the folder.
+func (a *applier) isBlocked(at string) bool {
 	for dir := path.Dir(at); dir != "."; dir = path.Dir(dir) {
 		if info, err := a.dst.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 			_, err := a.dst.Stat(dir)
@@ -161,8 +162,8 @@ func (a *applying) barred(at string) bool {
 
 func isNoFolder(err error) bool { return errors.Is(err, syscall.ENOTDIR) }
 
-// over handles a file that already exists.
-func (a *applying) over(f File, data []byte, mine mark) error {
+// overwrite handles a file that already exists.
+func (a *applier) overwrite(f File, data []byte, mine fileRecord) error {
 	info, err := a.dst.Lstat(f.Path)
 	if err != nil {
 		return err
@@ -178,7 +179,7 @@ func (a *applying) over(f File, data []byte, mine mark) error {
 		if mine.Hash != sum(data) || mine.Source != mine.Hash {
 			a.mark(f.Path, data)
 		}
-		a.report.Ours = append(a.report.Ours, f.Path)
+		a.report.Written = append(a.report.Written, f.Path)
 		return nil
 	case there != nil && bytes.Equal(there, data): // equal content, wherever it came from
 		return nil
@@ -186,26 +187,28 @@ func (a *applying) over(f File, data []byte, mine mark) error {
 		a.report.Kept = append(a.report.Kept, f.Path)
 		return nil
 	case mine.Source == sum(data):
-		a.report.Ours = append(a.report.Ours, f.Path)
+		a.report.Written = append(a.report.Written, f.Path)
 		return nil
 	}
 	if _, err := a.write(f, data, true); err != nil {
 		return err
 	}
-	a.report.Updated, a.report.Ours = append(a.report.Updated, f.Path),
-		append(a.report.Ours, f.Path)
+	a.report.Updated, a.report.Written = append(a.report.Updated, f.Path),
+		append(a.report.Written, f.Path)
 	a.mark(f.Path, data)
 	return nil
 }
 
 // mark records that a file is equal to the one in the overlay.
-func (a *applying) mark(at string, data []byte) {
-	a.known.Files[at], a.changed = mark{From: a.from, Source: sum(data), Hash: sum(data)}, true
+func (a *applier) mark(at string, data []byte) {
+	hash := sum(data)
+	a.known.Files[at] = fileRecord{From: a.from, Source: hash, Hash: hash}
+	a.changed = true
 }
 
 // write writes a file completely or not at all. Without replace, it keeps a file that appeared in the meantime and
 // returns false.
-func (a *applying) write(f File, data []byte, replace bool) (put bool, err error) {
+func (a *applier) write(f File, data []byte, replace bool) (put bool, err error) {
 	temp := disk.Temp(f.Path)
 	w, err := a.dst.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -226,7 +229,7 @@ func (a *applying) write(f File, data []byte, replace bool) (put bool, err error
 }
 
 // place renames a file to its final name, unless that name is taken.
-func (a *applying) place(temp, name string) (bool, error) {
+func (a *applier) place(temp, name string) (bool, error) {
 	switch err := a.dst.Link(temp, name); {
 	case err == nil:
 		return true, nil

@@ -182,33 +182,34 @@ func TestApplyLeavesAnotherOverlaysFiles(t *testing.T) {
 	w.says(w.apply(), "updated: CLAUDE.md")
 }
 
-// A file that a caller of Own has changed continues to follow the overlay. A file that was changed otherwise does not.
+// A file that a caller of RecordCopied has changed continues to follow the overlay. A file that was changed otherwise
+// does not.
 func TestOwn(t *testing.T) {
 	w := newWorld(t)
 	own := func(paths ...string) {
 		t.Helper()
-		if err := Own(w.to, w.memory, paths); err != nil {
+		if err := RecordCopied(w.to, w.memory, paths); err != nil {
 			t.Fatal(err)
 		}
 	}
 	w.put(w.from, "a", "one", 0o644)
-	if r := w.apply(); !slices.Equal(r.Ours, []string{"a"}) {
-		t.Errorf("%q", r.Ours)
+	if r := w.apply(); !slices.Equal(r.Written, []string{"a"}) {
+		t.Errorf("%q", r.Written)
 	}
 	w.put(w.to, "a", "one and more", 0o644)
 	w.put(w.to, "b", "theirs", 0o644)
 	own("a", "b")
 	r := w.apply()
 	w.says(r, "")
-	if !slices.Equal(r.Ours, []string{"a"}) {
-		t.Errorf("%q", r.Ours)
+	if !slices.Equal(r.Written, []string{"a"}) {
+		t.Errorf("%q", r.Written)
 	}
 	w.has("a", "one and more")
 	w.put(w.from, "a", "two", 0o644)
 	w.put(w.from, "b", "ours", 0o644)
 	w.says(w.apply(), "updated: a; left as they are: b")
 	w.put(w.to, "a", "mine", 0o644)
-	if r := w.apply(); len(r.Ours) > 0 || len(r.Kept) != 2 {
+	if r := w.apply(); len(r.Written) > 0 || len(r.Kept) != 2 {
 		t.Errorf("%+v", r)
 	}
 }

@@ -17,11 +17,11 @@ type Note struct {
 
 // Lenient parses a template like Parse, but omits unusable fragments and unusable names in behind. If main is invalid,
 // its text is used verbatim. Lenient fails only if this is also impossible.
-func Lenient(main File, fragments []File, behind []string) (*Template, []Note, error) {
+func Lenient(main File, fragments []File, appended []string) (*Template, []Note, error) {
 	var notes []Note
 	all := append(slices.Clone(fragments), main)
 	for {
-		t, err := Parse(main, fragments, behind)
+		t, err := Parse(main, fragments, appended)
 		e, wrong := errors.AsType[*Error](err)
 		if !wrong {
 			return t, notes, err
@@ -29,10 +29,10 @@ func Lenient(main File, fragments []File, behind []string) (*Template, []Note, e
 		n := Note{Error: *e, Column: columnOf(e, all)}
 		i := slices.IndexFunc(fragments, func(f File) bool { return f.Name == e.File })
 		switch {
-		case e.Behind != "":
+		case e.Appended != "":
 			n.Message += "; it is ignored"
-			behind = slices.DeleteFunc(slices.Clone(behind),
-				func(s string) bool { return s == e.Behind })
+			appended = slices.DeleteFunc(slices.Clone(appended),
+				func(s string) bool { return s == e.Appended })
 		case i >= 0:
 			n.Message += "; the fragment is ignored"
 			fragments = slices.Delete(slices.Clone(fragments), i, i+1)

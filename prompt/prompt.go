@@ -36,7 +36,7 @@ type Error struct {
 	Line    int // counted from 1; 0 = unknown
 	Message string
 	// missing name in the list of fragments to append; "" = the error has another cause
-	Behind string
+	Appended string
 }
 
 func (e *Error) Error() string {
@@ -77,9 +77,9 @@ type Field struct {
 // Parse parses a template. behind lists the names of fragments to append to it. If two fragments have the same name,
 // the later one is used. Parse returns an *Error for anything that cannot be rendered with any values: syntax errors,
 // missing fragments, and fragments that use each other in a cycle.
-func Parse(main File, fragments []File, behind []string) (*Template, error) {
+func Parse(main File, fragments []File, appended []string) (*Template, error) {
 	t := &Template{set: template.New(main.Name).Option("missingkey=zero").
-		Funcs(functions(nil, nil)), main: main.Name, append: slices.Clone(behind),
+		Funcs(functions(nil, nil)), main: main.Name, append: slices.Clone(appended),
 		from: map[string]File{}, calls: map[string][]named{}, fields: map[string][]Field{}}
 	for _, f := range fragments {
 		if err := t.add(f, fragmentName(f.Name)); err != nil {
@@ -89,13 +89,13 @@ func Parse(main File, fragments []File, behind []string) (*Template, error) {
 	if err := t.add(main, main.Name); err != nil {
 		return nil, err
 	}
-	for _, name := range behind {
+	for _, name := range appended {
 		if t.from[name].Name == "" {
 			return nil, &Error{Message: fmt.Sprintf("fragment %q not found; %s", name,
-				t.fragments()), Behind: name}
+				t.fragments()), Appended: name}
 		}
 	}
-	for _, name := range append([]string{main.Name}, behind...) {
+	for _, name := range append([]string{main.Name}, appended...) {
 		if err := t.walk(name, nil, map[string]bool{}); err != nil {
 			return nil, err
 		}
@@ -222,9 +222,9 @@ func parseError(f File, err error) *Error {
 }
 
 // walk visits a fragment and, recursively, all fragments that it uses.
-func (t *Template) walk(name string, above []string, seen map[string]bool) error {
-	if at := slices.Index(above, name); at >= 0 {
-		circle := append(slices.Clone(above[at:]), name)
+func (t *Template) walk(name string, ancestors []string, seen map[string]bool) error {
+	if at := slices.Index(ancestors, name); at >= 0 {
+		circle := append(slices.Clone(ancestors[at:]), name)
 		return &Error{File: t.from[name].Name, Message: "uses itself: " +
 			strings.Join(circle, " → ") + "; the prompt would be endless"}
 	}
@@ -238,7 +238,7 @@ func (t *Template) walk(name string, above []string, seen map[string]bool) error
 				Message: fmt.Sprintf("uses the fragment %q, which does not exist; %s", c.name,
 					t.fragments())}
 		}
-		if err := t.walk(c.name, append(above, name), seen); err != nil {
+		if err := t.walk(c.name, append(ancestors, name), seen); err != nil {
 			return err
 		}
 	}
@@ -260,9 +260,9 @@ func (t *Template) Fragments() []string {
 	return slices.DeleteFunc(names, func(name string) bool { return name == t.main })
 }
 
-// reached returns the fragments that may be rendered: the template, the appended fragments, and all fragments that
+// reachable returns the fragments that may be rendered: the template, the appended fragments, and all fragments that
 // these use.
-func (t *Template) reached() map[string]bool {
+func (t *Template) reachable() map[string]bool {
 	seen := map[string]bool{}
 	for _, name := range append([]string{t.main}, t.append...) {
 		_ = t.walk(name, nil, seen) // cannot fail, because it succeeded in Parse
@@ -276,7 +276,7 @@ func (t *Template) Hash() string { return t.hash }
 func (t *Template) sum() string {
 	h := sha256.New()
 	files := map[File]bool{}
-	for name := range t.reached() {
+	for name := range t.reachable() {
 		files[t.from[name]] = true
 	}
 	for _, f := range slices.SortedFunc(maps.Keys(files), func(a, b File) int {
@@ -293,7 +293,7 @@ func (t *Template) sum() string {
 // Fields returns the references to values, sorted by file and line. A value is listed once per line.
 func (t *Template) Fields() []Field {
 	var out []Field
-	for name := range t.reached() {
+	for name := range t.reachable() {
 		out = append(out, t.fields[name]...)
 	}
 	slices.SortFunc(out, func(a, b Field) int {
@@ -311,7 +311,7 @@ func (t *Template) Fields() []Field {
 // Mentions reports whether the rendered text may depend on a value. The result may be true although the value is not
 // used.
 func (t *Template) Mentions(field string) bool {
-	for name := range t.reached() {
+	for name := range t.reachable() {
 		if strings.Contains(t.from[name].Text, field) {
 			return true
 		}

@@ -6,14 +6,14 @@ import (
 	"image/draw"
 )
 
-// arms has the widths of the strokes of a line-drawing character, from the middle of its cell: up, right, down, left; 0
-// = no stroke.
-type arms [4]int
+// lineArms has the widths of the strokes of a line-drawing character, from the middle of its cell: up, right, down,
+// left; 0 = no stroke.
+type lineArms [4]int
 
 // lineSigns returns the line-drawing characters that this program draws itself, so that they join between cells. A
 // font's own characters leave gaps if lines have extra spacing.
-func lineSigns() map[string]arms {
-	return map[string]arms{
+func lineSigns() map[string]lineArms {
+	return map[string]lineArms{
 		"─": {0, 1, 0, 1}, "━": {0, 3, 0, 3}, "│": {1, 0, 1, 0}, "┃": {3, 0, 3, 0},
 		"┌": {0, 1, 1, 0}, "┐": {0, 0, 1, 1}, "└": {1, 1, 0, 0}, "┘": {1, 0, 0, 1},
 		"╭": {0, 1, 1, 0}, "╮": {0, 0, 1, 1}, "╰": {1, 1, 0, 0}, "╯": {1, 0, 0, 1},
@@ -28,7 +28,7 @@ func lineSigns() map[string]arms {
 }
 
 // strokes draws a line-drawing character into its cell.
-func strokes(img *image.RGBA, box image.Rectangle, a arms, c color.RGBA) {
+func strokes(img *image.RGBA, box image.Rectangle, a lineArms, c color.RGBA) {
 	middle := image.Pt((box.Min.X+box.Max.X)/2, (box.Min.Y+box.Max.Y)/2)
 	widest := 0
 	for _, w := range a {

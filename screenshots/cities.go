@@ -57,16 +57,16 @@ func (c cityList) City(name string) (city.Control, error) {
 	if name == "demo" {
 		return c.tape, nil
 	}
-	return inventedCity{c.tape, name}, nil
+	return fakeCity{c.tape, name}, nil
 }
 
-// inventedCity is an invented city. It implements only snapshots.
-type inventedCity struct {
+// fakeCity is an invented city. It implements only snapshots.
+type fakeCity struct {
 	*player
 	name string
 }
 
-func (s inventedCity) made() *city.Snapshot {
+func (s fakeCity) made() *city.Snapshot {
 	now := s.now()
 	snap := &city.Snapshot{Name: s.name, Path: "/srv/" + s.name, Host: "devbox", Version: "0.1",
 		Rev: 1, At: now, Started: now.Add(-6 * time.Hour),
@@ -98,10 +98,10 @@ func (s inventedCity) made() *city.Snapshot {
 }
 
 // Snapshot implements city.Control.
-func (s inventedCity) Snapshot(context.Context) (*city.Snapshot, error) { return s.made(), nil }
+func (s fakeCity) Snapshot(context.Context) (*city.Snapshot, error) { return s.made(), nil }
 
 // Snapshots implements city.Control.
-func (s inventedCity) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
+func (s fakeCity) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
 	return func(yield func(*city.Snapshot, error) bool) {
 		for yield(s.made(), nil) {
 			_, moved := s.look()

@@ -27,7 +27,7 @@ type pen struct {
 	width, height  int
 	ascent         int
 	dark, lightPal palette
-	lines          map[string]arms
+	lines          map[string]lineArms
 }
 
 type palette struct {

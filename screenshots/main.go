@@ -64,7 +64,7 @@ func (o options) run(ctx context.Context) error {
 		return err
 	}
 	var failed []error
-	for _, s := range album() {
+	for _, s := range shots() {
 		if !strings.Contains(s.name, o.only) {
 			continue
 		}

@@ -6,17 +6,17 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// ink holds the SGR parameters of a cell.
-type ink struct{ fore, back, weight, line, reverse string }
+// cellStyle holds the SGR parameters of a cell.
+type cellStyle struct{ fore, back, weight, line, reverse string }
 
 // seen reports whether a blank with this ink looks different from an empty cell.
-func (i ink) seen() bool { return i.back != "" || i.line != "" || i.reverse != "" }
+func (i cellStyle) seen() bool { return i.back != "" || i.line != "" || i.reverse != "" }
 
 // canonical returns a normal form of a line that looks the same. Normal forms are needed because the earlier content of
 // the screen determines which blanks a program writes or skips, and with which ink.
 func canonical(line string) string {
 	var out strings.Builder
-	var now, set ink
+	var now, set cellStyle
 	var state byte
 	blanks := 0
 	for line != "" {
@@ -34,7 +34,7 @@ func canonical(line string) string {
 		}
 		if set.seen() && blanks > 0 {
 			out.WriteString("\x1b[m")
-			set = ink{}
+			set = cellStyle{}
 		}
 		out.WriteString(strings.Repeat(" ", blanks))
 		blanks = 0
@@ -47,7 +47,7 @@ func canonical(line string) string {
 	return out.String()
 }
 
-func (i ink) sequence() string {
+func (i cellStyle) sequence() string {
 	var all []string
 	for _, p := range []string{i.weight, i.line, i.reverse, i.fore, i.back} {
 		if p != "" {
@@ -58,7 +58,7 @@ func (i ink) sequence() string {
 }
 
 // apply applies the parameters of one SGR sequence.
-func (i *ink) apply(params string) {
+func (i *cellStyle) apply(params string) {
 	codes := strings.FieldsFunc(params, func(r rune) bool { return r == ';' || r == ':' })
 	if len(codes) == 0 {
 		codes = []string{"0"}
@@ -84,10 +84,10 @@ func (i *ink) apply(params string) {
 	}
 }
 
-func (i *ink) simple(code string) {
+func (i *cellStyle) simple(code string) {
 	switch {
 	case code == "0":
-		*i = ink{}
+		*i = cellStyle{}
 	case code == "1" || code == "2":
 		i.weight = code
 	case code == "22":

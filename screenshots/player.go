@@ -17,14 +17,14 @@ import (
 
 // player plays a recorded city. Its time changes only by seek.
 type player struct {
-	tape *tape
+	tape *recording
 
 	mu    sync.Mutex
 	at    time.Time
 	moved chan struct{} // closed and replaced at every seek
 }
 
-func newPlayer(t *tape, at time.Time) *player {
+func newPlayer(t *recording, at time.Time) *player {
 	return &player{tape: t, at: at, moved: make(chan struct{})}
 }
 
@@ -153,7 +153,7 @@ func (p *player) Beads(_ context.Context, q beads.Query) ([]beads.Bead, error) {
 			found = append(found, b)
 		}
 	}
-	if most := q.Most(); most >= 0 {
+	if most := q.MaxResults(); most >= 0 {
 		found = found[:min(len(found), most)]
 	}
 	return found, nil
@@ -165,7 +165,7 @@ func (p *player) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, 
 	return func(yield func(city.Frame, error) bool) {
 		all := p.tape.Frames[agent]
 		at, moved := p.look()
-		next := until(all, at, func(s sight) time.Time { return s.At })
+		next := until(all, at, func(s timedFrame) time.Time { return s.At })
 		f, open := opening(all[:next])
 		if !open {
 			yield(city.Frame{}, &city.Error{Code: city.Unavailable,
@@ -203,7 +203,7 @@ func until[T any](all []T, at time.Time, when func(T) time.Time) int {
 }
 
 // opening joins the output of a terminal since its last start into one frame. open is false if the terminal has closed.
-func opening(all []sight) (f city.Frame, open bool) {
+func opening(all []timedFrame) (f city.Frame, open bool) {
 	for _, s := range all {
 		switch {
 		case s.End:

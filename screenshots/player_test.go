@@ -11,9 +11,9 @@ import (
 	"gcity/events"
 )
 
-func theTape(t *testing.T) *tape {
+func testRecording(t *testing.T) *recording {
 	t.Helper()
-	kept, err := loadTape("demo.tape.gz")
+	kept, err := loadRecording("demo.tape.gz")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +22,7 @@ func theTape(t *testing.T) *tape {
 
 // The committed tape can be read, and shows the expected states at the times of the pictures.
 func TestTapeHasTheMomentsOfThePictures(t *testing.T) {
-	kept := theTape(t)
+	kept := testRecording(t)
 	p := newPlayer(kept, kept.Began)
 	see := func(second float64) *city.Snapshot {
 		p.seek(kept.Began.Add(time.Duration(second * float64(time.Second))))
@@ -54,11 +54,11 @@ func TestTapeHasTheMomentsOfThePictures(t *testing.T) {
 
 // A terminal that is opened late shows the same output as a terminal that was open from the start.
 func TestATerminalSeenLateIsTheSame(t *testing.T) {
-	kept := theTape(t)
+	kept := testRecording(t)
 	for agent, all := range kept.Frames {
 		for _, second := range []time.Duration{5, 30, 80} {
 			at := kept.Began.Add(second * time.Second)
-			n := until(all, at, func(s sight) time.Time { return s.At })
+			n := until(all, at, func(s timedFrame) time.Time { return s.At })
 			f, open := opening(all[:n])
 			if !open {
 				continue
@@ -80,7 +80,7 @@ func TestATerminalSeenLateIsTheSame(t *testing.T) {
 
 // A recorded command gets its response at the recorded time. A command that was not recorded fails.
 func TestRecordedCommands(t *testing.T) {
-	kept := theTape(t)
+	kept := testRecording(t)
 	p := newPlayer(kept, kept.Began)
 	answered := make(chan error, 1)
 	var wg sync.WaitGroup

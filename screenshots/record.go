@@ -38,7 +38,7 @@ type recorder struct {
 	wg   sync.WaitGroup
 
 	mu    sync.Mutex
-	tape  tape
+	tape  recording
 	known map[string]bool // sessions and runs that are being recorded
 	err   error
 }
@@ -111,8 +111,9 @@ func dial(ctx context.Context, folder string) (*client.Client, error) {
 func (r *recorder) listen(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, length)
 	defer cancel()
-	r.tape = tape{Began: time.Now(), Frames: map[string][]sight{}, Words: map[string][]words{},
-		Runs: map[string][]printed{}, About: map[string][]heard[*about]{}}
+	r.tape = recording{Began: time.Now(), Frames: map[string][]timedFrame{},
+		Words: map[string][]words{}, Runs: map[string][]printed{},
+		About: map[string][]timedEvent[*about]{}}
 	r.wg.Go(func() { r.states(ctx) })
 	r.wg.Go(func() { r.events(ctx) })
 	r.wg.Go(func() { r.work(ctx) })
@@ -123,7 +124,7 @@ func (r *recorder) listen(ctx context.Context) error {
 }
 
 // note adds an entry to the tape, with the time.
-func (r *recorder) note(f func(t *tape, at time.Time)) {
+func (r *recorder) note(f func(t *recording, at time.Time)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	f(&r.tape, time.Now())
@@ -144,7 +145,9 @@ func (r *recorder) states(ctx context.Context) {
 			r.fail(ctx, err)
 			return
 		}
-		r.note(func(t *tape, at time.Time) { t.States = append(t.States, heard[*state]{at, s}) })
+		r.note(func(t *recording, at time.Time) {
+			t.States = append(t.States, timedEvent[*state]{at, s})
+		})
 		for _, a := range s.Agents {
 			if a.Session != nil && r.first(a.Session.ID) {
 				r.wg.Go(func() { r.terminal(ctx, a.Name) })
@@ -175,7 +178,7 @@ func (r *recorder) events(ctx context.Context) {
 			r.fail(ctx, err)
 			return
 		}
-		r.note(func(t *tape, _ time.Time) { t.Events = append(t.Events, e) })
+		r.note(func(t *recording, _ time.Time) { t.Events = append(t.Events, e) })
 		// the log already has the event, so an inspection shows it
 		if strings.HasPrefix(e.Type, "agent.") {
 			r.wg.Go(func() { r.about(ctx, e.Subject) })
@@ -198,28 +201,30 @@ func (r *recorder) work(ctx context.Context) {
 		}
 		if !slices.EqualFunc(before, all, work.Same) {
 			before = all
-			r.note(func(t *tape, at time.Time) { t.Work = append(t.Work, heard[[]work]{at, all}) })
+			r.note(func(t *recording, at time.Time) {
+				t.Work = append(t.Work, timedEvent[[]work]{at, all})
+			})
 		}
 	}
 }
 
 func (r *recorder) terminal(ctx context.Context, agent string) {
-	end := sight{End: true}
+	end := timedFrame{End: true}
 	for f, err := range r.city.Watch(ctx, agent) {
 		if err != nil {
 			end.Why = err.Error()
 			break
 		}
 		f.Data = slices.Clone(f.Data)
-		r.note(func(t *tape, at time.Time) {
-			t.Frames[agent] = append(t.Frames[agent], sight{At: at, Frame: f})
+		r.note(func(t *recording, at time.Time) {
+			t.Frames[agent] = append(t.Frames[agent], timedFrame{At: at, Frame: f})
 		})
 	}
 	if ctx.Err() != nil {
 		return
 	}
 	last, err := r.city.Output(ctx, agent, 500)
-	r.note(func(t *tape, at time.Time) {
+	r.note(func(t *recording, at time.Time) {
 		end.At = at
 		t.Frames[agent] = append(t.Frames[agent], end)
 		if err == nil {
@@ -233,8 +238,8 @@ func (r *recorder) about(ctx context.Context, agent string) {
 	if err != nil {
 		return // the agent has been removed in the meantime
 	}
-	r.note(func(t *tape, at time.Time) {
-		t.About[agent] = append(t.About[agent], heard[*about]{at, a})
+	r.note(func(t *recording, at time.Time) {
+		t.About[agent] = append(t.About[agent], timedEvent[*about]{at, a})
 	})
 }
 
@@ -243,12 +248,12 @@ func (r *recorder) run(ctx context.Context, id string) {
 		if err != nil {
 			break
 		}
-		r.note(func(t *tape, at time.Time) {
+		r.note(func(t *recording, at time.Time) {
 			t.Runs[id] = append(t.Runs[id], printed{At: at, Piece: p})
 		})
 	}
 	if ctx.Err() == nil {
-		r.note(func(t *tape, at time.Time) {
+		r.note(func(t *recording, at time.Time) {
 			t.Runs[id] = append(t.Runs[id], printed{At: at, End: true})
 		})
 	}
@@ -273,8 +278,8 @@ func (r *recorder) cues(ctx context.Context) {
 			r.fail(ctx, fmt.Errorf("%s %s: %w", c.do.Verb(), c.do.Target(), err))
 			return
 		}
-		r.note(func(t *tape, at time.Time) {
-			t.Said = append(t.Said, said{at, c.do.Verb(), c.do.Target(), body, receipt})
+		r.note(func(t *recording, at time.Time) {
+			t.Said = append(t.Said, sentCommand{at, c.do.Verb(), c.do.Target(), body, receipt})
 		})
 	}
 }

@@ -18,7 +18,7 @@ import (
 // project runs the control room with a tape in this process's terminal. Each line on descriptor 3 is a time to show
 // next, in seconds since the start of the tape. It ends when the descriptor is closed.
 func project(ctx context.Context, file string, options string) error {
-	t, err := loadTape(file)
+	t, err := loadRecording(file)
 	if err != nil {
 		return err
 	}

@@ -27,8 +27,8 @@ const (
 	busy = 49.9 // a run is also in progress
 )
 
-// album returns all pictures.
-func album() []shot {
+// shots returns all pictures.
+func shots() []shot {
 	builder := []step{{"jjj", "0 builder"}}
 	return []shot{
 		{name: "room-200x60", cols: 200, rows: 60, at: calm, steps: builder},
@@ -65,7 +65,7 @@ func album() []shot {
 
 // take takes the picture.
 func (s shot) take(ctx context.Context, tapeFile, folder string, p *pen) (err error) {
-	st, err := openStage(ctx, tapeFile, s)
+	st, err := openRoom(ctx, tapeFile, s)
 	if err != nil {
 		return err
 	}

@@ -26,8 +26,8 @@ const (
 	quiet = 600 * time.Millisecond
 )
 
-// stage is the control room as a process in a real terminal, showing a tape with controlled time.
-type stage struct {
+// terminalRoom is the control room as a process in a real terminal, showing a tape with controlled time.
+type terminalRoom struct {
 	cols, rows int
 	light      bool
 	cmd        *exec.Cmd
@@ -50,8 +50,8 @@ func environ(more ...string) []string {
 	}, more...)
 }
 
-// openStage starts the control room with a tape at the time of a shot.
-func openStage(ctx context.Context, tapeFile string, s shot) (*stage, error) {
+// openRoom starts the control room with a tape at the time of a shot.
+func openRoom(ctx context.Context, tapeFile string, s shot) (*terminalRoom, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func openStage(ctx context.Context, tapeFile string, s shot) (*stage, error) {
 		return nil, err
 	}
 	defer read.Close()
-	st := &stage{cols: s.cols, rows: s.rows, light: s.light, orders: write, at: s.at,
+	st := &terminalRoom{cols: s.cols, rows: s.rows, light: s.light, orders: write, at: s.at,
 		more: make(chan struct{})}
 	st.cmd = exec.CommandContext(ctx, self, "-project", tapeFile, "-as", s.as)
 	st.cmd.Env = environ()
@@ -78,7 +78,7 @@ func openStage(ctx context.Context, tapeFile string, s shot) (*stage, error) {
 }
 
 // read updates the screen, and answers queries for the terminal's background.
-func (s *stage) read() {
+func (s *terminalRoom) read() {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := s.tty.Read(buf)
@@ -98,7 +98,7 @@ func (s *stage) read() {
 	}
 }
 
-func (s *stage) background() string {
+func (s *terminalRoom) background() string {
 	if s.light {
 		return "rgb:fbfb/fafa/f7f7"
 	}
@@ -106,7 +106,7 @@ func (s *stage) background() string {
 }
 
 // close stops the control room.
-func (s *stage) close() error {
+func (s *terminalRoom) close() error {
 	err := s.orders.Close() // closing the pipe of times makes the process exit
 	ended := make(chan struct{})
 	s.wg.Go(func() {
@@ -126,14 +126,14 @@ func (s *stage) close() error {
 }
 
 // order makes the control room show a later time.
-func (s *stage) order(seconds float64) error {
+func (s *terminalRoom) order(seconds float64) error {
 	s.at += seconds
 	_, err := io.WriteString(s.orders, strconv.FormatFloat(s.at, 'f', 3, 64)+"\n")
 	return err
 }
 
 // look returns the current screen.
-func (s *stage) look() (lines []string, more chan struct{}, err error) {
+func (s *terminalRoom) look() (lines []string, more chan struct{}, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.gone {
@@ -143,7 +143,7 @@ func (s *stage) look() (lines []string, more chan struct{}, err error) {
 }
 
 // sees waits until the screen shows a text and then does not change for a moment.
-func (s *stage) sees(want string) error {
+func (s *terminalRoom) sees(want string) error {
 	late := time.After(patience)
 	rest := time.NewTimer(quiet)
 	defer rest.Stop()
@@ -175,7 +175,7 @@ type step struct {
 }
 
 // play executes a step and advances the time by a second.
-func (s *stage) play(do step) error {
+func (s *terminalRoom) play(do step) error {
 	if _, err := io.WriteString(s.tty, do.keys); err != nil {
 		return err
 	}
@@ -189,7 +189,7 @@ func (s *stage) play(do step) error {
 }
 
 // cursor returns the position of the cursor and whether it is visible.
-func (s *stage) cursor() (x, y int, shown bool) {
+func (s *terminalRoom) cursor() (x, y int, shown bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.screen.Cursor()

@@ -15,20 +15,20 @@ import (
 	"gcity/events"
 )
 
-// tape is a recording of a city over a few minutes. Every entry has its time.
-type tape struct {
-	Began  time.Time          `json:"began"`
-	Ended  time.Time          `json:"ended"`
-	States []heard[*state]    `json:"states"`
-	Events []events.Event     `json:"events"`
-	Work   []heard[[]work]    `json:"work"`
-	Frames map[string][]sight `json:"frames"` // by agent
+// recording is a recording of a city over a few minutes. Every entry has its time.
+type recording struct {
+	Began  time.Time               `json:"began"`
+	Ended  time.Time               `json:"ended"`
+	States []timedEvent[*state]    `json:"states"`
+	Events []events.Event          `json:"events"`
+	Work   []timedEvent[[]work]    `json:"work"`
+	Frames map[string][]timedFrame `json:"frames"` // by agent
 	// last output when the terminal closed, by agent
 	Words map[string][]words   `json:"words"`
 	Runs  map[string][]printed `json:"runs"` // by ID of the run
-	Said  []said               `json:"said"`
+	Said  []sentCommand        `json:"said"`
 
-	About map[string][]heard[*about] `json:"about"` // inspections, by agent
+	About map[string][]timedEvent[*about] `json:"about"` // inspections, by agent
 }
 
 // state, about and work are results of calls to the recorded city.
@@ -38,16 +38,16 @@ type (
 	work  = beads.Bead
 )
 
-type heard[T any] struct {
+type timedEvent[T any] struct {
 	At time.Time `json:"at"`
 	It T         `json:"it"`
 }
 
 // words is the last output of an agent.
-type words = heard[string]
+type words = timedEvent[string]
 
-// sight is a piece of a terminal's output, or the end of the output.
-type sight struct {
+// timedFrame is a piece of a terminal's output, or the end of the output.
+type timedFrame struct {
 	At    time.Time  `json:"at"`
 	Frame city.Frame `json:"frame"`
 	End   bool       `json:"end,omitempty"`
@@ -61,8 +61,8 @@ type printed struct {
 	End   bool       `json:"end,omitempty"`
 }
 
-// said is a command with the response of the city.
-type said struct {
+// sentCommand is a command with the response of the city.
+type sentCommand struct {
 	At      time.Time       `json:"at"`
 	Verb    string          `json:"verb"`
 	Target  string          `json:"target"`
@@ -71,7 +71,7 @@ type said struct {
 }
 
 // upTo returns the newest element up to a time, or the zero value.
-func upTo[T any](all []heard[T], at time.Time) (it T) {
+func upTo[T any](all []timedEvent[T], at time.Time) (it T) {
 	for _, h := range all {
 		if h.At.After(at) {
 			break
@@ -82,7 +82,7 @@ func upTo[T any](all []heard[T], at time.Time) (it T) {
 }
 
 // anonymous replaces texts that identify the machine on which a tape was made. pairs alternates old and new texts.
-func (t *tape) anonymous(pairs ...string) (*tape, error) {
+func (t *recording) anonymous(pairs ...string) (*recording, error) {
 	raw, err := json.Marshal(t)
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (t *tape) anonymous(pairs ...string) (*tape, error) {
 	for i := 0; i < len(pairs); i += 2 {
 		raw = bytes.ReplaceAll(raw, []byte(pairs[i]), []byte(pairs[i+1]))
 	}
-	clean := &tape{}
+	clean := &recording{}
 	if err := json.Unmarshal(raw, clean); err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (t *tape) anonymous(pairs ...string) (*tape, error) {
 	return clean, nil
 }
 
-func (t *tape) save(file string) error {
+func (t *recording) save(file string) error {
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	if err != nil {
@@ -117,7 +117,7 @@ func (t *tape) save(file string) error {
 	return os.WriteFile(file, b.Bytes(), 0o644)
 }
 
-func loadTape(file string) (*tape, error) {
+func loadRecording(file string) (*recording, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, fmt.Errorf("no recorded city found; go run ./screenshots -record makes one: %w",
@@ -132,7 +132,7 @@ func loadTape(file string) (*tape, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	t := &tape{}
+	t := &recording{}
 	if err := json.Unmarshal(raw, t); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}

@@ -48,7 +48,7 @@ func script() []tourAction {
 // tape.
 func tour(ctx context.Context, tapeFile, file string) (err error) {
 	s := shot{cols: 120, rows: 36, at: tourFrom}
-	st, err := openStage(ctx, tapeFile, s)
+	st, err := openRoom(ctx, tapeFile, s)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (c *cast) put(v any) error {
 }
 
 // frame writes the changes to the stage since the last frame.
-func (c *cast) frame(st *stage, at float64) error {
+func (c *cast) frame(st *terminalRoom, at float64) error {
 	lines, _, err := st.look()
 	if err != nil {
 		return err

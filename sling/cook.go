@@ -47,16 +47,17 @@ func valuesFor(b beads.Bead, req city.SlingRequest) func(*formula.Formula) map[s
 	}
 }
 
-// order describes a formula to cook: its name, the rig in which it is looked up, its values, and a function that
-// completes the root bead.
-type order struct {
+// moleculeOrder describes a formula to cook: its name, the rig in which it is looked up, its values, and a function
+// that completes the root bead.
+type moleculeOrder struct {
 	name, rig string
 	vars      func(*formula.Formula) map[string]string
 	shape     func(*beads.Bead)
 }
 
 // molecule cooks a formula and creates its beads.
-func (s *Slinger) molecule(ctx context.Context, store beads.Store, o order) (beads.Bead, error) {
+func (s *Slinger) molecule(ctx context.Context, store beads.Store,
+	o moleculeOrder) (beads.Bead, error) {
 	m, err := s.cook(o.name, o.rig, o.vars)
 	if err != nil {
 		return beads.Bead{}, err
@@ -77,7 +78,7 @@ func (s *Slinger) molecule(ctx context.Context, store beads.Store, o order) (bea
 }
 
 // attach creates a molecule with the steps of a bead's work, as a child of the bead.
-func (s *Slinger) attach(ctx context.Context, of finding, name string, j job) (
+func (s *Slinger) attach(ctx context.Context, of locatedBead, name string, j job) (
 	root string, err error) {
 	b, req := of.bead, j.req
 	shape := func(root *beads.Bead) {
@@ -88,11 +89,11 @@ func (s *Slinger) attach(ctx context.Context, of finding, name string, j job) (
 			root.Description = cmp.Or(req.Description, root.Description)
 		}
 	}
-	whole, err := s.molecule(ctx, of.store, order{name, j.to.rig, valuesFor(b, req), shape})
+	whole, err := s.molecule(ctx, of.store, moleculeOrder{name, j.to.rig, valuesFor(b, req), shape})
 	if err != nil {
 		return "", err
 	}
-	j.out.made = append(j.out.made, made{whole, b, of.store})
+	j.out.created = append(j.out.created, createdBeads{whole, b, of.store})
 	j.out.Events = append(j.out.Events, city.BeadEvent(nil, whole, req.By, req.Depth))
 	return whole.ID, nil
 }

@@ -41,17 +41,17 @@ type Slinger struct {
 	Recipe func(name, rig string) (*formula.Formula, error)
 }
 
-// Slung is the result of assigning work.
-type Slung struct {
+// Result is the result of assigning work.
+type Result struct {
 	Bead    beads.Bead
 	Events  []events.Event // events of the changes, in their order; empty = nothing changed
 	Message string
 
-	made []made // beads and molecules that were created for this request, in order
+	created []createdBeads // beads and molecules that were created for this request, in order
 }
 
-// made is a bead or a molecule that was created for a request.
-type made struct {
+// createdBeads is a bead or a molecule that was created for a request.
+type createdBeads struct {
 	root beads.Bead // the bead, or the root of the molecule, at its creation
 	// the bead that the molecule describes, before the change; without an ID for a molecule without a bead
 	of    beads.Bead
@@ -70,26 +70,26 @@ func (h *assignee) name() string { return cmp.Or(h.agent, h.pool) }
 
 // Sling assigns the requested work. If that fails, it closes the beads that it has created. An error that a user
 // can correct is a *city.Error.
-func (s *Slinger) Sling(ctx context.Context, req city.SlingRequest) (out Slung, err error) {
+func (s *Slinger) Sling(ctx context.Context, req city.SlingRequest) (out Result, err error) {
 	if err := req.Check(); err != nil {
-		return Slung{}, err
+		return Result{}, err
 	}
 	if req.Bead != "" {
-		err = s.handOut(ctx, req, &out)
+		err = s.dispatch(ctx, req, &out)
 	} else {
 		var to *assignee
 		if to, err = s.target(req.Target); err == nil {
 			err = s.make(ctx, req, to, &out)
 		}
 	}
-	if err != nil && len(out.made) > 0 {
-		err = out.takeBack(ctx, req, err)
+	if err != nil && len(out.created) > 0 {
+		err = out.undo(ctx, req, err)
 	}
 	return out, err
 }
 
-// handOut assigns an existing bead.
-func (s *Slinger) handOut(ctx context.Context, req city.SlingRequest, out *Slung) error {
+// dispatch assigns an existing bead.
+func (s *Slinger) dispatch(ctx context.Context, req city.SlingRequest, out *Result) error {
 	var to *assignee
 	var nobody error
 	if req.Target != "" {
@@ -113,7 +113,7 @@ func (s *Slinger) handOut(ctx context.Context, req city.SlingRequest, out *Slung
 			return err
 		}
 	}
-	if err := takeable(f.bead, to, req.Force); err != nil {
+	if err := checkAssignable(f.bead, to, req.Force); err != nil {
 		return err
 	}
 	recipe := req.Formula
@@ -126,25 +126,25 @@ func (s *Slinger) handOut(ctx context.Context, req city.SlingRequest, out *Slung
 			return err
 		}
 	}
-	return s.give(ctx, f, molecule, job{req, to, out})
+	return s.assign(ctx, f, molecule, job{req, to, out})
 }
 
 // job is a request with its target and result.
 type job struct {
 	req city.SlingRequest
 	to  *assignee
-	out *Slung
+	out *Result
 }
 
-// finding is a bead and the store in which it was found.
-type finding struct {
+// locatedBead is a bead and the store in which it was found.
+type locatedBead struct {
 	bead  beads.Bead
 	store beads.Store
 	rig   string // rig of the store; "" = the store of the city
 }
 
 // find searches all stores for a bead. If a store fails, it still searches the others.
-func (s *Slinger) find(ctx context.Context, id string) (f finding, err error) {
+func (s *Slinger) find(ctx context.Context, id string) (f locatedBead, err error) {
 	if beads.CheckID(id) != nil {
 		return f, &city.Error{Code: city.NotFound,
 			Message: fmt.Sprintf("no bead has the id %.60q", id)}
@@ -169,8 +169,8 @@ func (s *Slinger) find(ctx context.Context, id string) (f finding, err error) {
 		Message: fmt.Sprintf("bead %q not found: list the beads with `gcity bead list`", id)}
 }
 
-// takeable returns an error if a bead cannot be assigned, or can be assigned only with force.
-func takeable(b beads.Bead, to *assignee, force bool) error {
+// checkAssignable returns an error if a bead cannot be assigned, or can be assigned only with force.
+func checkAssignable(b beads.Bead, to *assignee, force bool) error {
 	conflict := func(format string, args ...any) error {
 		return &city.Error{Code: city.Conflict, Message: fmt.Sprintf(format, args...)}
 	}
@@ -189,7 +189,8 @@ func takeable(b beads.Bead, to *assignee, force bool) error {
 }
 
 // make creates the requested bead or molecule, and assigns it.
-func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *assignee, out *Slung) error {
+func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *assignee,
+	out *Result) error {
 	store, err := s.Store(to.rig)
 	if err != nil {
 		return err
@@ -219,33 +220,33 @@ func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *assignee,
 		out.Bead, err = store.Create(ctx, b)
 	} else {
 		from = ", made from formula " + recipe + ","
-		out.Bead, err = s.molecule(ctx, store, order{recipe, to.rig, given(req.Vars), own})
+		out.Bead, err = s.molecule(ctx, store, moleculeOrder{recipe, to.rig, given(req.Vars), own})
 	}
 	if err != nil {
 		return err
 	}
-	out.made = append(out.made, made{root: out.Bead, store: store})
+	out.created = append(out.created, createdBeads{root: out.Bead, store: store})
 	out.Events = append(out.Events, city.BeadEvent(nil, out.Bead, req.By, req.Depth))
 	if byHabit {
-		f := finding{out.Bead, store, to.rig}
+		f := locatedBead{out.Bead, store, to.rig}
 		molecule, err := s.attach(ctx, f, to.recipe(), job{req, to, out})
 		if err != nil {
 			return err
 		}
-		return s.give(ctx, f, molecule, job{req, to, out})
+		return s.assign(ctx, f, molecule, job{req, to, out})
 	}
 	out.Message = fmt.Sprintf("handed %s%s to %s%s", out.Bead.ID, from, to.name(), to.note)
-	return s.ask(ctx, store, req, to, out)
+	return s.runSlingQuery(ctx, store, req, to, out)
 }
 
-// give assigns a bead: by its assignee, by a label, or by the agent's sling_query. It allows for other processes
+// assign assigns a bead: by its assignee, by a label, or by the agent's sling_query. It allows for other processes
 // that change the bead at the same time.
-func (s *Slinger) give(ctx context.Context, f finding, molecule string, j job) error {
+func (s *Slinger) assign(ctx context.Context, f locatedBead, molecule string, j job) error {
 	store, b, req, to, out := f.store, f.bead, j.req, j.to, j.out
 	for try := range changeTries {
 		was, err := store.Get(ctx, b.ID)
 		if err == nil {
-			err = takeable(was, to, req.Force)
+			err = checkAssignable(was, to, req.Force)
 		}
 		if err != nil {
 			return err
@@ -272,7 +273,7 @@ func (s *Slinger) give(ctx context.Context, f finding, molecule string, j job) e
 		}
 		break
 	}
-	return s.ask(ctx, store, req, to, out)
+	return s.runSlingQuery(ctx, store, req, to, out)
 }
 
 // query returns the shell command that assigns work to this agent, or "" if it has no sling_query.
@@ -309,10 +310,10 @@ func (h *assignee) patch(was beads.Bead) beads.Patch {
 	return p
 }
 
-// ask runs the sling_query of the agent that gets the work. It runs in the folder of the agent's rig, with {}
+// runSlingQuery runs the sling_query of the agent that gets the work. It runs in the folder of the agent's rig, with {}
 // replaced by the bead's ID.
-func (s *Slinger) ask(ctx context.Context, store beads.Store, req city.SlingRequest, to *assignee,
-	out *Slung) error {
+func (s *Slinger) runSlingQuery(ctx context.Context, store beads.Store, req city.SlingRequest,
+	to *assignee, out *Result) error {
 	if to.query() == "" {
 		return nil
 	}

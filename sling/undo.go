@@ -15,14 +15,14 @@ import (
 // undoLimit is the timeout for closing the beads of work that could not be assigned.
 const undoLimit = 20 * time.Second
 
-// takeBack closes the beads that were created for work that could not be assigned. It adds the result to the error.
-func (out *Slung) takeBack(ctx context.Context, req city.SlingRequest, why error) error {
+// undo closes the beads that were created for work that could not be assigned. It adds the result to the error.
+func (out *Result) undo(ctx context.Context, req city.SlingRequest, why error) error {
 	// not the context of the request, which may have expired
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
 	defer cancel()
 	var gone, left []string
-	for i := len(out.made) - 1; i >= 0; i-- {
-		m := out.made[i]
+	for i := len(out.created) - 1; i >= 0; i-- {
+		m := out.created[i]
 		if err := m.undo(ctx, req, out); err != nil {
 			left = append(left, fmt.Sprintf("%s was created for it and could not be closed (%v); "+
 				"close it with `gcity bead close %s --steps`", m.root.ID, err, m.root.ID))
@@ -63,7 +63,7 @@ func taken(as, now beads.Bead) string {
 
 // all returns the current state of the created beads, parents before children, and of the bead that they describe.
 // It returns an error if an agent or pool has taken one of these beads.
-func (m made) all(ctx context.Context) (line []beads.Bead, of beads.Bead, err error) {
+func (m createdBeads) all(ctx context.Context) (line []beads.Bead, of beads.Bead, err error) {
 	root, err := m.store.Get(ctx, m.root.ID)
 	if err == nil && m.of.ID != "" {
 		of, err = m.store.Get(ctx, m.of.ID)
@@ -100,7 +100,7 @@ func (m made) all(ctx context.Context) (line []beads.Bead, of beads.Bead, err er
 
 // undo closes the created beads, children first. It also removes the reference to the molecule from the bead that
 // it describes.
-func (m made) undo(ctx context.Context, req city.SlingRequest, out *Slung) error {
+func (m createdBeads) undo(ctx context.Context, req city.SlingRequest, out *Result) error {
 	line, was, err := m.all(ctx)
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func (m made) undo(ctx context.Context, req city.SlingRequest, out *Slung) error
 }
 
 // recordChange adds the event of a change, if the bead has changed.
-func (out *Slung) recordChange(was, now beads.Bead, req city.SlingRequest) {
+func (out *Result) recordChange(was, now beads.Bead, req city.SlingRequest) {
 	if e := city.BeadEvent(&was, now, req.By, req.Depth); e.Type != "" {
 		out.Events = append(out.Events, e)
 	}

@@ -11,7 +11,7 @@ import (
 // Allow returns an error if the number of agents that a city declares would exceed max_agents of the city's tenant.
 // The controller calls it before an edited configuration takes effect.
 func (s *Supervisor) Allow(ctx context.Context, path string, agents int) error {
-	t, others := s.neighbours(path)
+	t, others := s.tenantCities(path)
 	if t.MaxAgents == 0 {
 		return nil
 	}
@@ -44,9 +44,9 @@ func (s *Supervisor) TenantOf(path string) string {
 	return ""
 }
 
-// neighbours returns the tenant of a city, or the zero value, and the tenant's other cities by folder. The control
+// tenantCities returns the tenant of a city, or the zero value, and the tenant's other cities by folder. The control
 // of a city that is not running is nil.
-func (s *Supervisor) neighbours(path string) (t Tenant, others map[string]city.Control) {
+func (s *Supervisor) tenantCities(path string) (t Tenant, others map[string]city.Control) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w := s.workers[path]

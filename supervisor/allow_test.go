@@ -16,7 +16,7 @@ func TestAllow(t *testing.T) {
 		write(t, l.h.Settings(), "[supervisor]\nport = 0\n[tenants.acme]\ncities = [\"one\", \"two\"]\ntoken_file = \"t\"\nmax_agents = 6\n")
 		l.begin("/c/one", "/c/two", "/c/free")
 		tick()
-		l.town("/c/two").snap = city.Snapshot{Name: "two", Agents: []city.Agent{{Name: "a"}, {Name: "p-1", Pool: "p"}}, Pools: []city.Pool{{Name: "p", Max: 2}}}
+		l.city("/c/two").snap = city.Snapshot{Name: "two", Agents: []city.Agent{{Name: "a"}, {Name: "p-1", Pool: "p"}}, Pools: []city.Pool{{Name: "p", Max: 2}}}
 		for path, most := range map[string]int{"/c/one": 3, "/c/free": 1000} { // city two declares 3 agents already
 			if err := l.s.Allow(t.Context(), path, most); err != nil {
 				t.Errorf("%s with %d: %v", path, most, err)

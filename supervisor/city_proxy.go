@@ -140,7 +140,7 @@ func (p *proxy) Config(ctx context.Context) (string, error) {
 		if g, ok := c.(city.Configured); ok {
 			return g.Config(ctx)
 		}
-		return "", unshown()
+		return "", noConfigError()
 	})
 }
 
@@ -150,7 +150,7 @@ func (p *proxy) Explain(ctx context.Context, name string) (string, error) {
 		if g, ok := c.(city.Configured); ok {
 			return g.Explain(ctx, name)
 		}
-		return "", unshown()
+		return "", noConfigError()
 	})
 }
 
@@ -160,7 +160,7 @@ func (p *proxy) Validate(ctx context.Context) (city.Validation, error) {
 		if g, ok := c.(city.Catalogued); ok {
 			return g.Validate(ctx)
 		}
-		return city.Validation{}, unshown()
+		return city.Validation{}, noConfigError()
 	})
 }
 
@@ -170,7 +170,7 @@ func (p *proxy) Formulas(ctx context.Context, rig string) ([]city.Formula, error
 		if g, ok := c.(city.Catalogued); ok {
 			return g.Formulas(ctx, rig)
 		}
-		return nil, unshown()
+		return nil, noConfigError()
 	})
 }
 
@@ -180,7 +180,7 @@ func (p *proxy) AddRig(ctx context.Context, r city.NewRig) (city.Receipt, error)
 		if g, ok := c.(city.RigEditor); ok {
 			return g.AddRig(ctx, r)
 		}
-		return city.Receipt{}, unshown()
+		return city.Receipt{}, noConfigError()
 	})
 }
 
@@ -190,11 +190,11 @@ func (p *proxy) RemoveRig(ctx context.Context, name string) (city.Receipt, error
 		if g, ok := c.(city.RigEditor); ok {
 			return g.RemoveRig(ctx, name)
 		}
-		return city.Receipt{}, unshown()
+		return city.Receipt{}, noConfigError()
 	})
 }
 
-func unshown() error {
+func noConfigError() error {
 	return &city.Error{Code: city.Unavailable, Message: "this city cannot report its " +
 		"configuration; run `gcity config show` in its folder"}
 }

@@ -27,13 +27,13 @@ func guarded(f func() error) (err error) {
 // runRecovering runs the worker in its own goroutine. A panic of the worker itself does not affect other cities.
 func (w *worker) runRecovering() {
 	defer close(w.done)
-	defer w.s.forget(w)
+	defer w.s.removeWorker(w)
 	for {
 		err := guarded(func() error { w.run(); return nil })
 		if err == nil {
 			return
 		}
-		until := time.Now().Add(waits.Backoff)
+		until := time.Now().Add(retryDelays.Backoff)
 		w.setCrashed(err, until)
 		if !w.pause(until) {
 			w.endUnopened(nil, true)

@@ -16,8 +16,8 @@ import (
 const (
 	// nameAnswers is the time limit for reading a city's name from its folder.
 	nameAnswers = 2 * time.Second
-	// glance is the polling interval for changes in the cities' own snapshots, which cause no notification.
-	glance = time.Second
+	// watchInterval is the polling interval for changes in the cities' own snapshots, which cause no notification.
+	watchInterval = time.Second
 	// settleLimit is how long Register waits until a city runs or has failed.
 	settleLimit = 20 * time.Second
 )
@@ -107,7 +107,7 @@ func (w *worker) info() city.Info {
 // Watch implements city.Directory.
 func (s *Supervisor) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 	return func(yield func([]city.Info, error) bool) {
-		tick := time.NewTicker(glance)
+		tick := time.NewTicker(watchInterval)
 		defer tick.Stop()
 		var last []city.Info
 		for first := true; ctx.Err() == nil; first = false {

@@ -34,9 +34,9 @@ func (e *RunningError) Error() string {
 		e.Home)
 }
 
-// Hold is the exclusive right to run the cities of a home. It consists of two locks, so that no two supervisors run
+// HomeLock is the exclusive right to run the cities of a home. It consists of two locks, so that no two supervisors run
 // the same cities or use the same socket.
-type Hold struct {
+type HomeLock struct {
 	home  Home
 	locks []*disk.Lock
 }
@@ -53,11 +53,11 @@ func (h Home) record() string { return filepath.Join(h.Dir, "supervisor.json") }
 
 // Acquire takes the locks and writes a record of their owner. If another process holds a lock, the error is a
 // *RunningError.
-func Acquire(h Home, version string) (*Hold, error) {
+func Acquire(h Home, version string) (*HomeLock, error) {
 	if err := h.Make(); err != nil {
 		return nil, err
 	}
-	hold := &Hold{home: h}
+	hold := &HomeLock{home: h}
 	for _, path := range h.locks() {
 		lock, err := tryLock(path)
 		if err == nil {
@@ -154,13 +154,13 @@ func readRecord(path string) (Running, error) {
 }
 
 // Release releases the locks. It removes the records first, so that no record names a process without the locks.
-func (h *Hold) Release() {
+func (h *HomeLock) Release() {
 	_ = os.Remove(h.home.record()) // the record is ignored without the lock
 	_ = os.Remove(h.home.socketRecord())
 	h.release()
 }
 
-func (h *Hold) release() {
+func (h *HomeLock) release() {
 	for _, l := range h.locks {
 		_ = l.Release() // the kernel releases the lock at exit
 	}

@@ -40,7 +40,7 @@ func (w *worker) countLeftovers() {
 // endUnopened ends the worker of a city that is not open. It stops the sessions of an earlier run, unless they are to
 // continue.
 func (w *worker) endUnopened(err error, broken bool) {
-	if w.leaves() {
+	if w.isLeaving() {
 		w.discardOpening()
 		return
 	}

@@ -80,7 +80,7 @@ func TestLeaveOfARefusedCity(t *testing.T) {
 		l.wrong["/c/bad"] = errors.New("no")
 		l.begin("/c/a", "/c/bad")
 		tick()
-		l.town("/c/a").fails <- errors.New("once")
+		l.city("/c/a").fails <- errors.New("once")
 		tick()
 		l.s.Leave()
 		l.over("")
@@ -97,7 +97,7 @@ func TestStopOfACityThatIsRefusedAfterACrash(t *testing.T) {
 		ended := l.leaves(nil)
 		l.begin("/c/odd")
 		tick()
-		l.town("/c/odd").fails <- errors.New("once")
+		l.city("/c/odd").fails <- errors.New("once")
 		tick()
 		l.mu.Lock()
 		l.wrong["/c/odd"] = errors.New("no")
@@ -141,7 +141,7 @@ func TestStopOfACityThatWasStoppedByHand(t *testing.T) {
 		l.begin("/c/a", "/c/b")
 		tick()
 		for _, p := range []string{"/c/a", "/c/b"} {
-			l.town(p).fails <- nil
+			l.city(p).fails <- nil
 		}
 		tick()
 		l.want("a stopped, b stopped")

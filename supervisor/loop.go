@@ -75,8 +75,8 @@ func (s *Supervisor) wait(pulse <-chan time.Time) {
 }
 
 func (s *Supervisor) beat() {
-	if s.o.Beat != nil {
-		s.o.Beat(s.status())
+	if s.o.ReportStatus != nil {
+		s.o.ReportStatus(s.status())
 	}
 }
 

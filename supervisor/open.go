@@ -21,7 +21,7 @@ func (w *worker) open() (City, error) {
 	select {
 	case o := <-w.opening:
 		w.opening = nil
-		if o.err == nil && w.leaves() {
+		if o.err == nil && w.isLeaving() {
 			o.city.Close()
 			o.err = errGone
 		}

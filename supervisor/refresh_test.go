@@ -54,7 +54,7 @@ func TestARegistryThatChangesAgainAndAgain(t *testing.T) {
 		if waited := time.Since(began); waited > tenth {
 			t.Errorf("a stop waited for %s", waited)
 		}
-		if !l.town("/c/a").ended || !l.town("/c/b").ended {
+		if !l.city("/c/a").ended || !l.city("/c/b").ended {
 			t.Error("agents run on")
 		}
 	})
@@ -140,7 +140,7 @@ func TestUnregisteredDuringALook(t *testing.T) {
 		l := newFakeFleet(t)
 		l.begin("/c/a", "/c/b", "/c/slow")
 		tick()
-		l.town("/c/slow").slow = make(chan struct{})
+		l.city("/c/slow").slow = make(chan struct{})
 		real := l.s.read
 		l.s.read = func() readResult {
 			saw := real()
@@ -157,7 +157,7 @@ func TestUnregisteredDuringALook(t *testing.T) {
 			}()
 		}
 		time.Sleep(1500 * time.Millisecond) // after that read and before the next one
-		l.town("/c/slow").Hurry()
+		l.city("/c/slow").Hurry()
 		for range 2 {
 			if err := <-done; err != nil {
 				t.Error(err)

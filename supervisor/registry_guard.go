@@ -23,9 +23,9 @@ func (s *Supervisor) wouldStopCities(all []Entry) bool {
 	return false
 }
 
-// emptied returns the error for a registry that is suddenly empty. The cause may be an editor that writes in two
+// emptyProblem returns the error for a registry that is suddenly empty. The cause may be an editor that writes in two
 // steps, or a mistake.
-func (s *Supervisor) emptied() error {
+func (s *Supervisor) emptyProblem() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := 0
@@ -68,7 +68,7 @@ func (s *Supervisor) restore(ctx context.Context) error {
 // applyRead applies the result of a read. An invalid file, or a registry that is suddenly empty, changes nothing.
 func (s *Supervisor) applyRead(saw readResult) {
 	if saw.regErr == nil && len(saw.entries) == 0 {
-		saw.regErr = s.emptied()
+		saw.regErr = s.emptyProblem()
 	}
 	s.setProblem(errors.Join(saw.setErr, saw.regErr))
 	if saw.setErr == nil {

@@ -68,7 +68,7 @@ func TestRegisteredIntoAnEmptiedRegistry(t *testing.T) {
 		if _, err := l.s.Register(t.Context(), dir); err != nil {
 			t.Fatal(err)
 		}
-		if all, err := Read(l.h); err != nil || len(all) != 3 || all[2].Path != dir || l.town("/c/a").over {
+		if all, err := Read(l.h); err != nil || len(all) != 3 || all[2].Path != dir || l.city("/c/a").over {
 			t.Errorf("%v, %v", all, err)
 		}
 		l.over("")

@@ -69,11 +69,11 @@ type Options struct {
 	// receives a value when the registry or the settings may have changed; nil = both are read at every patrol
 	Changes <-chan struct{}
 	// called after each change of the settings; must not block; may be nil
-	Apply func(Settings)
-	Beat  func(status string) // called once per Pulse with a status line; may be nil
+	Apply        func(Settings)
+	ReportStatus func(status string) // called once per Pulse with a status line; may be nil
 	// maximum number of cities that are opened at the same time; 0 = depends on the number of processors
 	MaxOpening int
-	Pulse      time.Duration // interval of Beat and of periodic checks; 0 = 1 s
+	Pulse      time.Duration // interval of ReportStatus and of periodic checks; 0 = 1 s
 	// a city that takes longer to open is treated as hung; 0 = 15 s
 	OpenTimeout time.Duration
 	// UntilEmpty ends Run when there has been no city for 30 pulses

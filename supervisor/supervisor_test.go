@@ -33,7 +33,7 @@ type fakeFleet struct {
 	wrong  map[string]error         // errors of the next openings
 	hangs  map[string]chan struct{} // openings that block
 	panics map[string]bool
-	towns  map[string]*town
+	cities map[string]*testCity
 	told   []string // events
 	beats  int
 	most   int // maximum number of concurrent openings
@@ -41,8 +41,8 @@ type fakeFleet struct {
 	set    []Settings
 }
 
-// town is a running city.
-type town struct {
+// testCity is a running city.
+type testCity struct {
 	land  *fakeFleet
 	path  string
 	snap  city.Snapshot
@@ -59,11 +59,11 @@ var errBusy = errors.New("another controller has it")
 
 func newFakeFleet(t *testing.T) *fakeFleet {
 	l := &fakeFleet{t: t, h: newHome(t), opens: map[string]int{}, wrong: map[string]error{}, hangs: map[string]chan struct{}{}, panics: map[string]bool{},
-		towns: map[string]*town{}, edit: map[string]chan struct{}{}, end: make(chan error, 1)}
+		cities: map[string]*testCity{}, edit: map[string]chan struct{}{}, end: make(chan error, 1)}
 	l.s = New(Options{
 		Home: l.h, Logger: slog.New(slog.NewTextHandler(&l.logs, nil)), Open: l.open, Name: filepath.Base,
 		Agents: func(string) (int, error) { return 7, nil }, Record: l.record, Watch: l.watch,
-		Busy: func(err error) bool { return errors.Is(err, errBusy) }, Beat: func(string) { l.mu.Lock(); l.beats++; l.mu.Unlock() },
+		Busy: func(err error) bool { return errors.Is(err, errBusy) }, ReportStatus: func(string) { l.mu.Lock(); l.beats++; l.mu.Unlock() },
 		Apply: func(s Settings) { l.set = append(l.set, s) }, MaxOpening: 3,
 	})
 	return l
@@ -108,18 +108,18 @@ func (l *fakeFleet) open(_ context.Context, e Entry) (City, error) {
 		return nil, wrong
 	}
 	time.Sleep(time.Millisecond) // on the bubble's clock
-	t := &town{land: l, path: e.Path, fails: make(chan any, 1), left: make(chan struct{}), hurry: make(chan struct{}, 9),
+	t := &testCity{land: l, path: e.Path, fails: make(chan any, 1), left: make(chan struct{}), hurry: make(chan struct{}, 9),
 		snap: city.Snapshot{Name: e.Name, Path: e.Path, Patrol: city.Patrol{Interval: time.Second}}}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.towns[e.Path] = t
+	l.cities[e.Path] = t
 	return t, nil
 }
 
-func (l *fakeFleet) town(path string) *town {
+func (l *fakeFleet) city(path string) *testCity {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.towns[path]
+	return l.cities[path]
 }
 
 func (l *fakeFleet) count(path string) int {
@@ -182,12 +182,12 @@ func (l *fakeFleet) want(want string) {
 	}
 }
 
-func (t *town) Control() city.Control { return &fakeControl{t: t} }
+func (t *testCity) Control() city.Control { return &fakeControl{t: t} }
 
 // fakeControl is the control of a town.
 type fakeControl struct {
 	city.Control
-	t *town
+	t *testCity
 }
 
 func (h *fakeControl) Snapshot(context.Context) (*city.Snapshot, error) {
@@ -199,7 +199,7 @@ func (h *fakeControl) Snapshot(context.Context) (*city.Snapshot, error) {
 	return &s, nil
 }
 
-func (t *town) Run(ctx context.Context, ready func()) error {
+func (t *testCity) Run(ctx context.Context, ready func()) error {
 	defer t.Close()
 	time.Sleep(time.Millisecond)
 	ready()
@@ -227,15 +227,15 @@ func (t *town) Run(ctx context.Context, ready func()) error {
 	return nil
 }
 
-func (t *town) Leave() {
+func (t *testCity) Leave() {
 	if !t.deaf {
 		close(t.left)
 	}
 }
 
-func (t *town) Hurry() { t.hurry <- struct{}{} }
+func (t *testCity) Hurry() { t.hurry <- struct{}{} }
 
-func (t *town) Close() {
+func (t *testCity) Close() {
 	t.land.mu.Lock()
 	defer t.land.mu.Unlock()
 	if t.over {
@@ -254,7 +254,7 @@ func TestCityCrashes(t *testing.T) {
 		l.begin("/c/a", "/c/b")
 		tick()
 		l.want("a running, b running")
-		first, other := l.town("/c/b"), l.town("/c/a")
+		first, other := l.city("/c/b"), l.city("/c/a")
 		first.fails <- "panic"
 		tick()
 		l.want("a running, b crashed 10s")
@@ -263,7 +263,7 @@ func TestCityCrashes(t *testing.T) {
 			t.Errorf("told: %q", l.told)
 		}
 		l.mu.Unlock()
-		if !strings.Contains(l.logs.String(), "supervisor.(*town).Run") {
+		if !strings.Contains(l.logs.String(), "supervisor.(*testCity).Run") {
 			t.Errorf("no stack in the log:\n%s", &l.logs)
 		}
 		for _, wait := range []string{"20s", "40s", "1m20s", "2m40s", "5m0s", "5m0s"} {
@@ -281,7 +281,7 @@ func TestCityCrashes(t *testing.T) {
 			if s, err := c.Snapshot(t.Context()); err != nil || s.Name != "b" {
 				t.Errorf("%v, %v", s, err)
 			}
-			l.town("/c/b").fails <- errors.New("lost\nmore")
+			l.city("/c/b").fails <- errors.New("lost\nmore")
 			tick()
 			l.want("a running, b crashed " + wait)
 		}
@@ -292,11 +292,11 @@ func TestCityCrashes(t *testing.T) {
 		if err != nil || all[1].Crashes != 7 || all[1].Error != "" {
 			t.Errorf("%+v, %v", all, err)
 		}
-		if l.town("/c/a") != other || l.count("/c/a") != 1 {
+		if l.city("/c/a") != other || l.count("/c/a") != 1 {
 			t.Error("the other one noticed")
 		}
 		time.Sleep(301 * time.Second)
-		l.town("/c/b").fails <- errors.New("after a long time")
+		l.city("/c/b").fails <- errors.New("after a long time")
 		tick()
 		l.want("a running, b crashed 10s")
 		if _, err := l.s.Register(t.Context(), "/c/b"); err == nil { // its folder does not exist
@@ -364,11 +364,11 @@ func TestRegistryChangesAreApplied(t *testing.T) {
 		l := newFakeFleet(t)
 		l.begin("/c/a", "/c/b")
 		tick()
-		a := l.town("/c/a")
+		a := l.city("/c/a")
 		write(t, l.h.Registry(), "[[cities]]\npath = \"/c/a\"\nname = \"a\"\n[[cities]]\npath = \"/c/n\"\n")
 		time.Sleep(11 * time.Second)
 		l.want("a running, n running")
-		if !l.town("/c/b").over {
+		if !l.city("/c/b").over {
 			t.Error("b keeps running")
 		}
 		write(t, l.h.Registry(), "[[cities]]\npath = \"c/a\"\n")
@@ -459,7 +459,7 @@ func TestRegistrar(t *testing.T) {
 		if i, err := l.s.Register(ctx, filepath.Join(dir, "b")); err != nil || i.Status != city.CityRunning { // retried
 			t.Errorf("%+v, %v", i, err)
 		}
-		l.town(filepath.Join(real, "b")).fails <- nil // stopped by a user
+		l.city(filepath.Join(real, "b")).fails <- nil // stopped by a user
 		tick()
 		l.s.Reload()
 		tick()
@@ -471,7 +471,7 @@ func TestRegistrar(t *testing.T) {
 			t.Errorf("%+v, %v", d, err)
 		}
 		r, err := l.s.Unregister(ctx, "a")
-		if err != nil || !strings.Contains(r.Message, "a is stopped") || !l.town(filepath.Join(real, "a")).over {
+		if err != nil || !strings.Contains(r.Message, "a is stopped") || !l.city(filepath.Join(real, "a")).over {
 			t.Errorf("%v, %v", r, err)
 		}
 		if _, err := l.s.City("a"); err == nil {
@@ -480,7 +480,7 @@ func TestRegistrar(t *testing.T) {
 		if _, err := l.s.Unregister(ctx, "a"); err == nil {
 			t.Error("it was unregistered twice")
 		}
-		slow := l.town(filepath.Join(real, "b"))
+		slow := l.city(filepath.Join(real, "b"))
 		slow.slow = make(chan struct{})
 		close(slow.slow)
 		if _, err := l.s.Unregister(ctx, "b"); err == nil || !strings.Contains(err.Error(), "not all of it is stopped") {
@@ -500,7 +500,7 @@ func TestNamesAreUnique(t *testing.T) {
 		l := newFakeFleet(t)
 		l.begin("/c/a", "/c/b")
 		tick()
-		old := l.town("/c/a")
+		old := l.city("/c/a")
 		old.slow = make(chan struct{})
 		write(t, l.h.Registry(), "[[cities]]\npath = \"/c/b\"\nname = \"b\"\n[[cities]]\npath = \"/d/a\"\n")
 		time.Sleep(10*time.Second + 2*quietPeriod)
@@ -520,7 +520,7 @@ func TestNamesAreUnique(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		tick()
 		l.want("a running, b running")
-		l.town("/c/b").fails <- errors.New("once")
+		l.city("/c/b").fails <- errors.New("once")
 		time.Sleep(10 * time.Second)
 		tick()
 		l.want("a running, b refused 10s")
@@ -530,7 +530,7 @@ func TestNamesAreUnique(t *testing.T) {
 		if all := must(l.s.Cities(t.Context())); !strings.Contains(all[1].Error, `the name "a" is still used by /d/a, which gets the name "b" at its next start`) {
 			t.Errorf("%+v", all[1])
 		}
-		l.town("/d/a").fails <- errors.New("once")
+		l.city("/d/a").fails <- errors.New("once")
 		time.Sleep(20 * time.Second)
 		l.want("a running, b running")
 		if c := must(l.s.City("a")); must(c.Snapshot(t.Context())).Path != "/c/b" {
@@ -559,7 +559,7 @@ func TestRenameOfACityThatIsBeingOpened(t *testing.T) {
 		if c := must(l.s.City("a")); must(c.Snapshot(t.Context())).Path != "/c/a" {
 			t.Error("a is another city")
 		}
-		l.town("/c/a").fails <- errors.New("once")
+		l.city("/c/a").fails <- errors.New("once")
 		time.Sleep(20 * time.Second)
 		l.want("a running, n running")
 		if c := must(l.s.City("n")); must(c.Snapshot(t.Context())).Name != "n" {
@@ -576,7 +576,7 @@ func TestStop(t *testing.T) {
 		l := newFakeFleet(t)
 		l.begin("/c/a", "/c/b", "/c/c")
 		tick()
-		slow, hurried := l.town("/c/b"), l.town("/c/c")
+		slow, hurried := l.city("/c/b"), l.city("/c/c")
 		slow.slow, hurried.slow = make(chan struct{}), make(chan struct{})
 		l.stop()
 		l.want("a stopped, b stopping, c stopping")
@@ -625,22 +625,22 @@ func TestStopOfACityThatDoesNotRun(t *testing.T) {
 		l.begin("/c/gone", "/c/late", "/c/mute", "/c/odd", "/c/refused")
 		tick()
 		for _, p := range []string{"/c/gone", "/c/odd"} {
-			l.town(p).fails <- errors.New("once")
+			l.city(p).fails <- errors.New("once")
 		}
 		tick()
 		l.mu.Lock()
 		l.wrong["/c/odd"], l.wrong["/c/refused"] = errors.New("no"), errors.New("no")
 		l.mu.Unlock()
-		l.town("/c/refused").fails <- nil
+		l.city("/c/refused").fails <- nil
 		tick()
-		if _, err := l.s.Unregister(t.Context(), "gone"); err != nil || !l.town("/c/gone").ended {
-			t.Errorf("%v, %v", err, l.town("/c/gone").ended)
+		if _, err := l.s.Unregister(t.Context(), "gone"); err != nil || !l.city("/c/gone").ended {
+			t.Errorf("%v, %v", err, l.city("/c/gone").ended)
 		}
 		l.stop()
 		synctest.Wait()
 		close(answer)
 		l.over("odd (/c/odd): the city's agents continue, because the city cannot be opened again to stop them: no")
-		if !l.town("/c/late").ended {
+		if !l.city("/c/late").ended {
 			t.Error("its agents run on")
 		}
 		if n := l.count("/c/refused"); n != 1 {
@@ -653,12 +653,12 @@ func TestStopOfACityThatDoesNotRun(t *testing.T) {
 		l.hangs["/c/late"] = answer
 		l.begin("/c/late", "/c/odd")
 		tick()
-		l.town("/c/odd").fails <- errors.New("once")
+		l.city("/c/odd").fails <- errors.New("once")
 		tick()
 		l.s.Leave()
 		close(answer)
 		l.over("")
-		if l.town("/c/late").ended || l.count("/c/odd") != 1 {
+		if l.city("/c/late").ended || l.count("/c/odd") != 1 {
 			t.Error("agents were ended that were to stay")
 		}
 	})
@@ -676,7 +676,7 @@ func TestLeave(t *testing.T) {
 		}
 		for _, p := range []string{"/c/a", "/c/b"} {
 			select {
-			case <-l.town(p).left:
+			case <-l.city(p).left:
 			default:
 				t.Errorf("%s was stopped", p)
 			}
@@ -691,12 +691,12 @@ func TestLeaveOfACityThatDoesNotRespond(t *testing.T) {
 		l := newFakeFleet(t)
 		l.begin("/c/a", "/c/b")
 		tick()
-		deaf := l.town("/c/b")
+		deaf := l.city("/c/b")
 		deaf.deaf = true
 		l.s.Leave()
 		l.over("b (/c/b): the city did not stop in time; its agents continue")
 		synctest.Wait()
-		if deaf.ended || l.town("/c/a").ended {
+		if deaf.ended || l.city("/c/a").ended {
 			t.Error("agents were told to end")
 		}
 		deaf.fails <- nil
@@ -725,7 +725,7 @@ func TestWatch(t *testing.T) {
 			}
 		})
 		time.Sleep(time.Minute)
-		a := l.town("/c/a")
+		a := l.city("/c/a")
 		l.mu.Lock()
 		a.snap.Suspended = true
 		l.mu.Unlock()

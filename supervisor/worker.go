@@ -11,8 +11,8 @@ import (
 	"gcity/restart"
 )
 
-// waits is the retry policy for a city that crashed or cannot be opened.
-var waits = restart.Policy{Backoff: 10 * time.Second, MaxBackoff: 300 * time.Second}
+// retryDelays is the retry policy for a city that crashed or cannot be opened.
+var retryDelays = restart.Policy{Backoff: 10 * time.Second, MaxBackoff: 300 * time.Second}
 
 const (
 	// time limit for stopping a city but not its agents
@@ -85,24 +85,24 @@ func (w *worker) run() {
 				return
 			}
 			tries++
-			until = waits.Again(time.Now(), tries)
+			until = retryDelays.Again(time.Now(), tries)
 			if _, taken := errors.AsType[*takenError](err); taken || w.s.o.Busy(err) {
 				until = time.Now().Add(w.s.patrol())
 			}
 			w.setRefused(err, until)
 		} else {
 			began := time.Now()
-			err = w.keep(c)
+			err = w.runCity(c)
 			if w.dismissed() {
 				w.end(err)
 				return
 			}
-			if time.Since(began) > waits.MaxBackoff {
+			if time.Since(began) > retryDelays.MaxBackoff {
 				tries = 0
 			}
 			if broken = err != nil; broken {
 				tries++
-				until = waits.Again(time.Now(), tries)
+				until = retryDelays.Again(time.Now(), tries)
 				w.setCrashed(err, until)
 			} else {
 				tries = 0
@@ -111,15 +111,15 @@ func (w *worker) run() {
 					"`gcity start` in its folder to start it again", until)
 			}
 		}
-		if !w.pause(until) && (!broken || w.leaves()) {
+		if !w.pause(until) && (!broken || w.isLeaving()) {
 			w.endUnopened(err, broken)
 			return
 		}
 	}
 }
 
-// keep runs the city until it has stopped.
-func (w *worker) keep(c City) error {
+// runCity runs the city until it has stopped.
+func (w *worker) runCity(c City) error {
 	ctx, stop := context.WithCancel(context.Background())
 	stops := true
 	defer func() {
@@ -137,7 +137,7 @@ func (w *worker) keep(c City) error {
 	case <-w.gone:
 	}
 	w.setState(city.CityStopping, "", time.Time{})
-	if w.leaves() {
+	if w.isLeaving() {
 		stops = false
 		c.Leave()
 		late := time.NewTimer(leaveLimit)
@@ -343,7 +343,7 @@ func (w *worker) dismissed() bool {
 // restartAfterStop makes the city start again once it has stopped. The caller holds mu.
 func (w *worker) restartAfterStop(e Entry) { w.again = &e }
 
-func (w *worker) leaves() bool {
+func (w *worker) isLeaving() bool {
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()
 	return w.how == leaving

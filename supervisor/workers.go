@@ -37,7 +37,7 @@ func (s *Supervisor) reconcile(entries []Entry, names map[string]string) {
 	for _, e := range entries {
 		switch w := s.workers[e.Path]; {
 		case w == nil:
-			s.admit(e)
+			s.addWorker(e)
 		case w.dismissed():
 			w.restartAfterStop(e) // the city starts again once it has stopped
 		default:
@@ -52,8 +52,8 @@ func (s *Supervisor) lifetime() context.Context {
 	return s.life
 }
 
-// admit starts the worker of a city. The caller holds mu.
-func (s *Supervisor) admit(e Entry) *worker {
+// addWorker starts the worker of a city. The caller holds mu.
+func (s *Supervisor) addWorker(e Entry) *worker {
 	w := newWorker(s, e)
 	s.workers[e.Path] = w
 	_ = w.takeName() // an error is reported when the city starts
@@ -62,9 +62,9 @@ func (s *Supervisor) admit(e Entry) *worker {
 	return w
 }
 
-// forget runs at the end of a worker's goroutine. If the city was registered again in the meantime, it starts
+// removeWorker runs at the end of a worker's goroutine. If the city was registered again in the meantime, it starts
 // again.
-func (s *Supervisor) forget(w *worker) {
+func (s *Supervisor) removeWorker(w *worker) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	again := w.again
@@ -73,7 +73,7 @@ func (s *Supervisor) forget(w *worker) {
 		s.retryNames()
 		s.change()
 		if again != nil {
-			s.admit(*again)
+			s.addWorker(*again)
 		}
 	}
 }

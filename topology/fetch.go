@@ -19,7 +19,7 @@ import (
 const (
 	fetchLimit = 5 * time.Minute
 	callLimit  = time.Minute
-	turnLimit  = 10 * time.Second // how long to wait for another fetch in the same city
+	lockLimit  = 10 * time.Second // how long to wait for another fetch in the same city
 )
 
 // Result is the outcome of one fetch.
@@ -28,7 +28,7 @@ type Result struct {
 	Commit string
 	Was    string // the previous commit; "" = no copy existed
 	// the copy was already at the commit, but was replaced because its files were damaged
-	Mended bool
+	Repaired bool
 }
 
 // Fetch updates the copy of a topology to the commit in the lock file. Sometimes it fetches the newest commit of the
@@ -36,7 +36,7 @@ type Result struct {
 // update is set. It runs git without prompts and hooks, for a few minutes at most. environ is the environment for git.
 // A correct copy is not changed; a copy with changed or missing files is replaced. After an error the copy and the lock
 // file are unchanged.
-func Fetch(ctx context.Context, city string, w Want, update bool, environ []string) (Result,
+func Fetch(ctx context.Context, city string, w Remote, update bool, environ []string) (Result,
 	error) {
 	r, err := fetch(ctx, city, w, update, environ)
 	if err != nil {
@@ -45,9 +45,9 @@ func Fetch(ctx context.Context, city string, w Want, update bool, environ []stri
 	return r, nil
 }
 
-func fetch(ctx context.Context, city string, w Want, update bool, environ []string) (Result,
+func fetch(ctx context.Context, city string, w Remote, update bool, environ []string) (Result,
 	error) {
-	if err := w.acceptable(); err != nil {
+	if err := w.check(); err != nil {
 		return Result{}, err
 	}
 	root := filepath.Join(city, ".gc", "topologies")
@@ -81,9 +81,9 @@ func fetch(ctx context.Context, city string, w Want, update bool, environ []stri
 		changed, err := g.run(ctx, callLimit, "status", "--porcelain", "--ignored",
 			"--untracked-files=all")
 		if err == nil && changed == "" {
-			return r, w.fits(folder, r.Commit)
+			return r, w.checkFetched(folder, r.Commit)
 		}
-		r.Mended = true
+		r.Repaired = true
 	}
 	if r.Commit, err = g.replace(ctx, root, w, pin.Commit); err != nil {
 		return r, err
@@ -92,8 +92,8 @@ func fetch(ctx context.Context, city string, w Want, update bool, environ []stri
 	return r, lock.write(city)
 }
 
-// acceptable returns an error if the source or the ref must not be passed to git.
-func (w Want) acceptable() error {
+// check returns an error if the source or the ref must not be passed to git.
+func (w Remote) check() error {
 	if why := Refused(w.From); why != "" {
 		return errors.New("its source " + why)
 	}
@@ -105,7 +105,7 @@ func (w Want) acceptable() error {
 
 // replace clones a topology at a commit, or at its ref if commit is "". It checks the clone and moves it to g.dir.
 func (g git) replace(
-	ctx context.Context, root string, w Want, at string,
+	ctx context.Context, root string, w Remote, at string,
 ) (commit string, _ error) {
 	fresh := filepath.Join(root, ".new-"+rand.Text())
 	if err := disk.MkdirAll(fresh, 0o700); err != nil {
@@ -125,7 +125,7 @@ func (g git) replace(
 	if head(fresh) != commit {
 		return commit, fmt.Errorf("git checked out a commit other than %.12s", commit)
 	}
-	if err := w.fits(fresh, commit); err != nil {
+	if err := w.checkFetched(fresh, commit); err != nil {
 		return commit, err
 	}
 	if err := contained(fresh); err != nil {
@@ -153,7 +153,7 @@ func swap(fresh, folder string) error {
 
 // lockFetches waits for other fetches in the same city.
 func lockFetches(ctx context.Context, path string) (unlock func(), err error) {
-	ctx, cancel := context.WithTimeout(ctx, turnLimit)
+	ctx, cancel := context.WithTimeout(ctx, lockLimit)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -204,7 +204,7 @@ type git struct {
 
 // clone checks out a commit into the folder, or the newest commit of the ref if commit is "". It returns the
 // commit.
-func (g git) clone(ctx context.Context, w Want, commit string) (string, error) {
+func (g git) clone(ctx context.Context, w Remote, commit string) (string, error) {
 	if _, err := g.run(ctx, callLimit, "init", "--quiet", "--template=", "."); err != nil {
 		return "", err
 	}

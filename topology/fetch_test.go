@@ -61,7 +61,7 @@ func limited(t testing.TB) context.Context {
 	return ctx
 }
 
-func content(t testing.TB, city string, w Want) string {
+func content(t testing.TB, city string, w Remote) string {
 	t.Helper()
 	dir, err := Fetched(city, w)
 	if err != nil {
@@ -79,7 +79,7 @@ func content(t testing.TB, city string, w Want) string {
 func TestFetch(t *testing.T) {
 	repo, first := repository(t)
 	city, env := t.TempDir(), environ(t)
-	w := Want{Name: "base", Source: "file://" + repo, From: "file://" + repo, Ref: "main"}
+	w := Remote{Name: "base", Source: "file://" + repo, From: "file://" + repo, Ref: "main"}
 	if _, err := Fetched(city, w); err == nil || err.Error() != "topology \"base\" is not fetched; run `gcity topology fetch base`" {
 		t.Errorf("%v", err)
 	}
@@ -113,10 +113,10 @@ func TestFetch(t *testing.T) {
 		if err := harm(filepath.Join(Folder(city, "base"), "topology.toml")); err != nil {
 			t.Fatal(err)
 		}
-		if got, err = Fetch(limited(t), city, w, false, env); err != nil || got != (Result{Name: "base", Commit: second, Was: second, Mended: true}) || content(t, city, w) != "two" {
+		if got, err = Fetch(limited(t), city, w, false, env); err != nil || got != (Result{Name: "base", Commit: second, Was: second, Repaired: true}) || content(t, city, w) != "two" {
 			t.Errorf("%s: %+v, %v", what, got, err)
 		}
-		if got, err = Fetch(limited(t), city, w, false, env); err != nil || got.Mended {
+		if got, err = Fetch(limited(t), city, w, false, env); err != nil || got.Repaired {
 			t.Errorf("%s, and mended: %+v, %v", what, got, err)
 		}
 	}
@@ -144,7 +144,7 @@ func TestRefs(t *testing.T) {
 	do(t, repo, "branch", "side/line")
 	third := change(t, repo, "three")
 	for ref, want := range map[string]string{"": third, "main": third, "v1": first, "side/line": second, first: first, second[:10]: second} {
-		w := Want{Name: "x", Source: repo, From: repo, Ref: ref}
+		w := Remote{Name: "x", Source: repo, From: repo, Ref: ref}
 		if got, err := Fetch(limited(t), t.TempDir(), w, false, environ(t)); err != nil || got.Commit != want {
 			t.Errorf("%q: %+v, %v, want %s", ref, got, err, want)
 		}
@@ -157,11 +157,11 @@ func TestStale(t *testing.T) {
 	repo, first := repository(t)
 	second := change(t, repo, "two")
 	city := t.TempDir()
-	w := Want{Name: "base", Source: "../repo", From: repo, Ref: "main"}
+	w := Remote{Name: "base", Source: "../repo", From: repo, Ref: "main"}
 	if _, err := Fetch(limited(t), city, w, false, environ(t)); err != nil {
 		t.Fatal(err)
 	}
-	refused := func(w Want, want string) {
+	refused := func(w Remote, want string) {
 		t.Helper()
 		if _, err := Fetched(city, w); err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
@@ -173,7 +173,7 @@ func TestStale(t *testing.T) {
 	refused(other, "topology \"base\" was fetched at ref \"main\", but is now configured at ref \"v2\"; run `gcity topology fetch base`")
 	do(t, Folder(city, "base"), "checkout", "--quiet", "--detach", first)
 	refused(w, fmt.Sprintf("topology \"base\" is at commit %.12s, but topologies.lock pins %.12s; run `gcity topology fetch base`", first, second))
-	states, err := States(city, []Want{w, {Name: "never"}})
+	states, err := States(city, []Remote{w, {Name: "never"}})
 	if err != nil || states[0].Stale == "" || states[0].Commit != second || states[1].Stale != "is not fetched" {
 		t.Errorf("%+v, %v", states, err)
 	}
@@ -185,10 +185,10 @@ func TestStale(t *testing.T) {
 // A failed fetch reports the reason and changes nothing.
 func TestFetchRefuses(t *testing.T) {
 	repo, _ := repository(t)
-	at := func(from, ref string) Want { return Want{Name: "x", Source: from, From: from, Ref: ref} }
+	at := func(from, ref string) Remote { return Remote{Name: "x", Source: from, From: from, Ref: ref} }
 	gone := filepath.Join(t.TempDir(), "gone")
 	for _, c := range []struct {
-		want Want
+		want Remote
 		lock string
 		says string
 	}{
@@ -226,7 +226,7 @@ func TestFetchRefuses(t *testing.T) {
 func TestFetchTakesTopologiesOnly(t *testing.T) {
 	repo, first := repository(t)
 	city, env := t.TempDir(), environ(t)
-	w := Want{Name: "base", Source: "file://" + repo, From: "file://" + repo, Ref: "main"}
+	w := Remote{Name: "base", Source: "file://" + repo, From: "file://" + repo, Ref: "main"}
 	if _, err := Fetch(limited(t), city, w, false, env); err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +243,7 @@ func TestFetchTakesTopologiesOnly(t *testing.T) {
 	if _, err := Fetch(limited(t), city, w, false, env); err == nil || !strings.Contains(err.Error(), "commit "+first[:12]+" has no deep/topology.toml") {
 		t.Errorf("%v", err)
 	}
-	states, err := States(city, []Want{w})
+	states, err := States(city, []Remote{w})
 	if err != nil || !strings.HasPrefix(states[0].Stale, "has no deep/topology.toml at commit "+first[:12]) {
 		t.Errorf("%+v, %v", states, err)
 	}
@@ -265,7 +265,7 @@ func TestGitIsKeptInBounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}
-	if _, err := Fetch(limited(t), t.TempDir(), Want{Name: "x", Source: repo, From: repo}, false, env); err != nil {
+	if _, err := Fetch(limited(t), t.TempDir(), Remote{Name: "x", Source: repo, From: repo}, false, env); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(mark); err == nil {
@@ -279,7 +279,7 @@ func TestGitIsKeptInBounds(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
 	defer cancel()
 	url := "https://" + mute.Addr().String() + "/x"
-	if _, err := Fetch(ctx, t.TempDir(), Want{Name: "x", Source: url, From: url}, false, env); err == nil || !strings.Contains(err.Error(), "git did not finish") {
+	if _, err := Fetch(ctx, t.TempDir(), Remote{Name: "x", Source: url, From: url}, false, env); err == nil || !strings.Contains(err.Error(), "git did not finish") {
 		t.Errorf("%v", err)
 	}
 }

@@ -28,8 +28,8 @@ const LockFile = "topologies.lock"
 // maxLock is the maximum size of a lock file in bytes.
 const maxLock = 1 << 20
 
-// Want describes a topology as configured.
-type Want struct {
+// Remote describes a topology as configured.
+type Remote struct {
 	Name   string
 	Source string // as written in the configuration
 	From   string // the argument for git: the source, or the absolute path of a folder
@@ -43,8 +43,8 @@ const (
 	PackFile = "pack.toml"
 )
 
-// lacks returns the name of the file that a copy needs to be a topology if the file is missing, or else "".
-func (w Want) lacks(folder string) string {
+// missingFile returns the name of the file that a copy needs to be a topology if the file is missing, or else "".
+func (w Remote) missingFile(folder string) string {
 	for _, name := range []string{File, PackFile} {
 		if _, err := os.Stat(filepath.Join(folder, w.Path, name)); err == nil {
 			return ""
@@ -53,9 +53,9 @@ func (w Want) lacks(folder string) string {
 	return filepath.Join(w.Path, File)
 }
 
-// fits returns an error if the copy of a commit does not contain the topology.
-func (w Want) fits(folder, commit string) error {
-	if file := w.lacks(folder); file != "" {
+// checkFetched returns an error if the copy of a commit does not contain the topology.
+func (w Remote) checkFetched(folder, commit string) error {
+	if file := w.missingFile(folder); file != "" {
 		return fmt.Errorf("commit %.12s has no %s; nothing was changed. Check the ref and the "+
 			"path within the repository", commit, file)
 	}
@@ -156,7 +156,7 @@ func head(folder string) string {
 
 // Fetched returns the folder of a topology's copy. If the copy is missing, or does not match the configuration and the
 // lock, it returns an error with the command to run. It does not run programs.
-func Fetched(city string, w Want) (string, error) {
+func Fetched(city string, w Remote) (string, error) {
 	lock, err := ReadLock(city)
 	if err != nil {
 		return "", err
@@ -174,7 +174,7 @@ func Fetched(city string, w Want) (string, error) {
 }
 
 // stale returns why a copy cannot be used, or "" if it can be used.
-func (l Lock) stale(folder string, w Want) string {
+func (l Lock) stale(folder string, w Remote) string {
 	pin, held := l[w.Name]
 	at := head(folder)
 	switch {
@@ -193,14 +193,14 @@ func (l Lock) stale(folder string, w Want) string {
 
 // State is the state of one topology.
 type State struct {
-	Want
+	Remote
 	Commit string // the pinned commit; "" = not pinned
 	Folder string // path of the copy, which may be missing
 	Stale  string // why the copy cannot be used; "" = it can be used
 }
 
 // States returns the states of topologies. It does not run programs.
-func States(city string, wants []Want) ([]State, error) {
+func States(city string, wants []Remote) ([]State, error) {
 	lock, err := ReadLock(city)
 	if err != nil {
 		return nil, err
@@ -209,7 +209,7 @@ func States(city string, wants []Want) ([]State, error) {
 	for i, w := range wants {
 		folder := Folder(city, w.Name)
 		out[i] = State{w, lock[w.Name].Commit, folder, lock.stale(folder, w)}
-		if file := w.lacks(folder); out[i].Stale == "" && file != "" {
+		if file := w.missingFile(folder); out[i].Stale == "" && file != "" {
 			out[i].Stale = fmt.Sprintf("has no %s at commit %.12s", file, out[i].Commit)
 		}
 	}

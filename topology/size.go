@@ -19,9 +19,9 @@ const (
 
 // bounds limits the data that git may write to a folder.
 type bounds struct {
-	size  int64
-	files int
-	beat  time.Duration
+	size     int64
+	files    int
+	interval time.Duration
 }
 
 // watch runs do with a context that is canceled when the folder exceeds the bounds. It then returns the error about the
@@ -31,7 +31,7 @@ func (b bounds) watch(ctx context.Context, dir string, do func(ctx context.Conte
 	var wg sync.WaitGroup
 	done := make(chan struct{})
 	wg.Go(func() {
-		tick := time.NewTicker(b.beat)
+		tick := time.NewTicker(b.interval)
 		defer tick.Stop()
 		for {
 			select {

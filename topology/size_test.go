@@ -13,7 +13,7 @@ import (
 // A fetch is cancelled when the repository exceeds the bounds. If the fetch ends before the next check, its result is
 // refused.
 func TestBounds(t *testing.T) {
-	small := bounds{size: 1000, files: 10, beat: time.Millisecond}
+	small := bounds{size: 1000, files: 10, interval: time.Millisecond}
 	dir := t.TempDir()
 	fill := func(name string, n int) {
 		if err := os.WriteFile(filepath.Join(dir, name), make([]byte, n), 0o600); err != nil {
@@ -36,11 +36,11 @@ func TestBounds(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "the limit for a topology") {
 		t.Error(err)
 	}
-	slow := bounds{size: 1000, files: 10, beat: time.Hour}
+	slow := bounds{size: 1000, files: 10, interval: time.Hour}
 	if err := slow.watch(t.Context(), dir, func(context.Context) error { return nil }); err == nil {
 		t.Error("what was there at the end is not looked at")
 	}
-	many := bounds{size: 1 << 20, files: 2, beat: time.Hour}
+	many := bounds{size: 1 << 20, files: 2, interval: time.Hour}
 	if err := many.watch(t.Context(), dir, func(context.Context) error { return nil }); err == nil || !strings.Contains(err.Error(), "2 files") {
 		t.Error(err)
 	}

@@ -26,7 +26,7 @@ var tokens = []string{"ghp_", "gho_", "ghu_", "ghs_", "github_pat_", "glpat-", "
 // Refused returns why a source must not be passed to git, or "" if it may be passed. The text does not contain the
 // source, which may include a secret.
 func Refused(source string) string {
-	if Helped(source) {
+	if StartsHelper(source) {
 		return "names a helper program of git, which can run any command; use a URL with " +
 			"https:// or ssh://, or the folder of a repository"
 	}
@@ -79,9 +79,9 @@ var bracketed = sync.OnceValue(func() *regexp.Regexp {
 			`\[([^/@\[\]]+)\](?::[0-9]+)?(?:/|$)|(?:[^/@\[\]:]+@)?\[([^/@\[\]]+)\]:)`)
 })
 
-// Helped reports whether the source might make git start a helper program. "NAME::ADDRESS" starts git-remote-NAME, and
-// ext:: starts any command. Two colons are harmless only in a host address in brackets.
-func Helped(source string) bool {
+// StartsHelper reports whether the source might make git start a helper program. "NAME::ADDRESS" starts
+// git-remote-NAME, and ext:: starts any command. Two colons are harmless only in a host address in brackets.
+func StartsHelper(source string) bool {
 	if m := bracketed().FindStringSubmatch(source); m != nil {
 		host, _, _ := strings.Cut(m[1]+m[2], "%25")
 		if ip, err := netip.ParseAddr(host); err == nil && ip.Is6() && ip.Zone() == "" {

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Helped distinguishes sources that may start a helper program of git from IPv6 addresses. A doubtful source is treated
-// like one with a helper program.
+// StartsHelper distinguishes sources that may start a helper program of git from IPv6 addresses. A doubtful source is
+// treated like one with a helper program.
 func TestHelped(t *testing.T) {
 	for source, want := range map[string]bool{
 		"https://[::1]/x.git":                 false,
@@ -41,7 +41,7 @@ func TestHelped(t *testing.T) {
 		"a::b":                                true,
 		"/srv/a::b":                           true,
 	} {
-		if got := Helped(source); got != want {
+		if got := StartsHelper(source); got != want {
 			t.Errorf("%s: %t", source, got)
 		}
 	}
@@ -76,7 +76,7 @@ func TestRefused(t *testing.T) {
 			continue
 		}
 		city := t.TempDir()
-		if _, err := Fetch(limited(t), city, Want{Name: "x", Source: source, From: source}, false, environ(t)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Fetch(limited(t), city, Remote{Name: "x", Source: source, From: source}, false, environ(t)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", source, err)
 		}
 		if left, err := os.ReadDir(city); err != nil || len(left) > 0 {
@@ -105,12 +105,12 @@ func TestFetchFromAddress(t *testing.T) {
 	defer server.Close()
 	env := append(environ(t), "GIT_SSL_NO_VERIFY=1")
 	from := "https://" + l.Addr().String() + "/"
-	got, err := Fetch(limited(t), t.TempDir(), Want{Name: "x", Source: from, From: from}, false, env)
+	got, err := Fetch(limited(t), t.TempDir(), Remote{Name: "x", Source: from, From: from}, false, env)
 	if err != nil || got.Commit != commit {
 		t.Errorf("%+v, %v", got, err)
 	}
 	from += "away/"
-	if got, err := Fetch(limited(t), t.TempDir(), Want{Name: "x", Source: from, From: from}, false, env); err == nil {
+	if got, err := Fetch(limited(t), t.TempDir(), Remote{Name: "x", Source: from, From: from}, false, env); err == nil {
 		t.Errorf("%+v", got)
 	}
 }
@@ -119,7 +119,7 @@ func TestFetchFromAddress(t *testing.T) {
 // repository are accepted.
 func TestLinksStayInside(t *testing.T) {
 	repo, first := repository(t)
-	city, w := t.TempDir(), Want{Name: "x", Source: repo, From: repo}
+	city, w := t.TempDir(), Remote{Name: "x", Source: repo, From: repo}
 	link := func(to, name string) {
 		t.Helper()
 		if err := os.Symlink(to, filepath.Join(repo, name)); err != nil {

@@ -119,7 +119,7 @@ func (s *stage) find(all []beads.Bead, problem string) {
 			more = true
 			f := feed.FoundBeads{ID: q.ID, Problem: problem}
 			for _, b := range all {
-				if problem == "" && q.Query.Match(b) && len(f.Beads) < q.Query.Most() {
+				if problem == "" && q.Query.Match(b) && len(f.Beads) < q.Query.MaxResults() {
 					f.Beads = append(f.Beads, b)
 				}
 			}
@@ -165,7 +165,7 @@ func (f *fakeCity) Beads(_ context.Context, q beads.Query) ([]beads.Bead, error)
 	}
 	var all []beads.Bead
 	for _, b := range f.beads {
-		if q.Match(b) && (q.Most() < 0 || len(all) < q.Most()) {
+		if q.Match(b) && (q.MaxResults() < 0 || len(all) < q.MaxResults()) {
 			all = append(all, b.Clone())
 		}
 	}

@@ -19,7 +19,7 @@ import (
 // someMail returns mail for people and between agents, newest first.
 func someMail() []beads.Bead {
 	letter := func(id string, ago time.Duration, m mail.Message) beads.Bead {
-		b := mail.New(m)
+		b := mail.ToBead(m)
 		b.ID, b.Status, b.CreatedAt, b.UpdatedAt = id, beads.StatusOpen, epoch.Add(-ago), epoch.Add(-ago)
 		if m.Read {
 			b.Labels = append(b.Labels, mail.ReadPatch().AddLabels...)
@@ -153,7 +153,7 @@ func TestReplyToOwnMail(t *testing.T) {
 	s.find(nil, "")
 	s.wait(2 * time.Second)
 	s.press("t", "ctrl+r")
-	own := mail.New(mail.Message{From: mail.Person, To: "builder", Subject: "take the spare machine"})
+	own := mail.ToBead(mail.Message{From: mail.Person, To: "builder", Subject: "take the spare machine"})
 	own.ID, own.CreatedAt, own.Status = "gc-232", epoch, beads.StatusOpen
 	s.find(append(someMail(), own), "")
 	s.press("g", "r")
@@ -172,7 +172,7 @@ func TestInboxFollows(t *testing.T) {
 	if _, asks := effectOf[feed.QueryBeads](s); !asks {
 		t.Fatal("the mail is not read again")
 	}
-	fresh := mail.New(mail.Message{From: "chatty", To: mail.Person, Subject: "hello"})
+	fresh := mail.ToBead(mail.Message{From: "chatty", To: mail.Person, Subject: "hello"})
 	fresh.ID, fresh.CreatedAt, fresh.Status = "gc-240", epoch, beads.StatusOpen
 	s.find(append(someMail(), fresh), "")
 	if s.shows("hello"); s.m.Mail.Chosen != "gc-229" || s.m.Mail.Visible()[0].ID != "gc-240" {
@@ -434,7 +434,7 @@ func TestTasks(t *testing.T) {
 		t.Errorf("%d messages, %v", len(all), err)
 	}
 	for _, b := range all {
-		if m, _ := mail.Of(b); m.ID == "gc-231" && !m.Read {
+		if m, _ := mail.FromBead(b); m.ID == "gc-231" && !m.Read {
 			t.Error("it is not marked as read")
 		}
 	}

@@ -41,13 +41,13 @@ const (
 
 // Client is the client of a running city, over the city's socket.
 type Client struct {
-	path  string
-	whose string // the program that listens on the socket: "controller" or "supervisor"
-	below string // the path of the city on that socket: "/v0", "/v0/city/NAME"
-	http  *http.Transport
-	spare disk.Spare      // the connection that Dial opened, or the last exchange kept
-	life  context.Context // ends with Close
-	end   context.CancelFunc
+	path       string
+	serverName string // the program that listens on the socket: "controller" or "supervisor"
+	below      string // the path of the city on that socket: "/v0", "/v0/city/NAME"
+	http       *http.Transport
+	idleConn   disk.Spare      // the connection that Dial opened, or the last exchange kept
+	life       context.Context // ends with Close
+	end        context.CancelFunc
 }
 
 var (
@@ -59,8 +59,8 @@ var (
 // listens there.
 func Dial(path string) (*Client, error) { return dialFor("controller", path) }
 
-func dialFor(whose, path string) (*Client, error) {
-	c := &Client{path: path, whose: whose, below: "/v0", spare: disk.NewSpare()}
+func dialFor(serverName, path string) (*Client, error) {
+	c := &Client{path: path, serverName: serverName, below: "/v0", idleConn: disk.NewSpare()}
 	c.life, c.end = context.WithCancel(context.Background())
 	c.http = &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -75,14 +75,14 @@ func dialFor(whose, path string) (*Client, error) {
 		c.end()
 		return nil, err
 	}
-	c.spare.Put(conn)
+	c.idleConn.Put(conn)
 	return c, nil
 }
 
 // connect returns the connection that Dial opened, or a new connection. It does not return the connection of an earlier
 // exchange, because the transport would not repeat a request on it.
 func (c *Client) connect(ctx context.Context) (net.Conn, error) {
-	if conn := c.spare.Take(); conn != nil {
+	if conn := c.idleConn.Take(); conn != nil {
 		if _, used := conn.(reused); !used {
 			return conn, nil
 		}
@@ -94,19 +94,19 @@ func (c *Client) connect(ctx context.Context) (net.Conn, error) {
 // Close ends all streams and terminals of the client. Later calls fail.
 func (c *Client) Close() error {
 	c.end()
-	c.spare.Close()
+	c.idleConn.Close()
 	c.http.CloseIdleConnections()
 	return nil
 }
 
-// marked is a *city.Error that also wraps another error, for errors.Is.
-type marked struct {
-	err  *city.Error
-	mark error
+// taggedError is a *city.Error that also wraps another error, for errors.Is.
+type taggedError struct {
+	err *city.Error
+	tag error
 }
 
-func (m marked) Error() string   { return m.err.Error() }
-func (m marked) Unwrap() []error { return []error{m.err, m.mark} }
+func (m taggedError) Error() string   { return m.err.Error() }
+func (m taggedError) Unwrap() []error { return []error{m.err, m.tag} }
 
 func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 	soon, cancel := context.WithTimeout(ctx, dialTimeout)
@@ -120,11 +120,11 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 		}
 		return conn, nil
 	case ctx.Err() == nil && soon.Err() != nil:
-		return nil, c.silentError(http.MethodGet)
+		return nil, c.unresponsiveError(http.MethodGet)
 	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ECONNREFUSED),
 		errors.Is(err, syscall.ENOTDIR):
-		return nil, marked{&city.Error{Code: city.Unavailable,
-			Message: "no " + c.whose + " is running: no answer on " + c.path},
+		return nil, taggedError{&city.Error{Code: city.Unavailable,
+			Message: "no " + c.serverName + " is running: no answer on " + c.path},
 			ErrNotRunning}
 	}
 	return nil, fmt.Errorf("cannot reach the city: %w", err)
@@ -180,11 +180,11 @@ func (c *Client) failed(ctx context.Context, err error) error {
 		"not answer: " + err.Error()}
 	for _, end := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE} {
 		if errors.Is(err, end) {
-			return marked{e, ErrEnded}
+			return taggedError{e, ErrEnded}
 		}
 	}
 	if strings.Contains(err.Error(), closedIdle) {
-		return marked{e, ErrEnded}
+		return taggedError{e, ErrEnded}
 	}
 	return e
 }

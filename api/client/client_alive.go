@@ -10,8 +10,8 @@ import (
 	"gcity/city"
 )
 
-// ErrSilent means that a controller accepts connections but does not answer. Its process is stopped or hangs.
-var ErrSilent = errors.New("the controller does not answer")
+// ErrUnresponsive means that a controller accepts connections but does not answer. Its process is stopped or hangs.
+var ErrUnresponsive = errors.New("the controller does not answer")
 
 const (
 	// A request waits as long as the other end answers pings. A ping is sent after each pingAfter, and its timeout is
@@ -23,17 +23,17 @@ const (
 	missedPings = 2
 )
 
-// silentError returns the error for a request if the process does not answer pings either.
-func (c *Client) silentError(method string) error {
+// unresponsiveError returns the error for a request if the process does not answer pings either.
+func (c *Client) unresponsiveError(method string) error {
 	next := "`gcity status` shows the state from files, `gcity doctor` shows what to do"
 	if method != http.MethodGet {
 		next = "the process may still carry out the request when it continues; " + next
 	}
-	return marked{&city.Error{Code: city.Unavailable, Message: "the " + c.whose +
-		" answers no request, so it is stopped or hangs; " + next}, ErrSilent}
+	return taggedError{&city.Error{Code: city.Unavailable, Message: "the " + c.serverName +
+		" answers no request, so it is stopped or hangs; " + next}, ErrUnresponsive}
 }
 
-// roundTrip sends a request. It fails with ErrSilent as soon as the other side no longer answers pings.
+// roundTrip sends a request. It fails with ErrUnresponsive as soon as the other side no longer answers pings.
 func (c *Client) roundTrip(r *http.Request) (*http.Response, error) {
 	// the context outlives this function, because the body is read later
 	ctx, cancel := context.WithCancelCause(r.Context())
@@ -44,7 +44,7 @@ func (c *Client) roundTrip(r *http.Request) (*http.Response, error) {
 			if c.ping(pings) {
 				missed = 0
 			} else if missed++; missed >= missedPings && pings.Err() == nil {
-				cancel(ErrSilent)
+				cancel(ErrUnresponsive)
 				return
 			}
 		}
@@ -52,8 +52,8 @@ func (c *Client) roundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := c.http.RoundTrip(r.WithContext(ctx))
 	stop()
 	watch.Wait()
-	if err != nil && r.Context().Err() == nil && errors.Is(context.Cause(ctx), ErrSilent) {
-		return nil, c.silentError(r.Method)
+	if err != nil && r.Context().Err() == nil && errors.Is(context.Cause(ctx), ErrUnresponsive) {
+		return nil, c.unresponsiveError(r.Method)
 	}
 	return resp, err
 }

@@ -97,7 +97,7 @@ func (c *Client) BriefSnapshot(ctx context.Context) (*city.Snapshot, error) {
 
 // Explain returns the effective values of an agent, a pool or a rig, like city.Configured.
 func (c *Client) Explain(ctx context.Context, name string) (string, error) {
-	path, err := wire.Path(wire.KindExplained, name, "")
+	path, err := wire.Path(wire.KindConfigExplain, name, "")
 	if err != nil {
 		return "", err
 	}

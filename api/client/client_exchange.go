@@ -17,7 +17,7 @@ import (
 // runtime starts for them. For a command with a single request, they would cost more than the request itself. Without a
 // kept connection, exchange uses the transport.
 func (c *Client) exchange(r *http.Request) (*http.Response, error) {
-	conn := c.spare.Take()
+	conn := c.idleConn.Take()
 	if conn == nil {
 		return c.roundTrip(r)
 	}
@@ -57,9 +57,9 @@ func (c *Client) exchangeOn(conn net.Conn, r *http.Request) (*http.Response, err
 		_ = conn.Close() // err is more useful than the error of Close
 		return nil, err
 	}
-	resp.Body = &answer{Reader: resp.Body, keep: func(whole bool) {
+	resp.Body = &responseBody{Reader: resp.Body, keep: func(whole bool) {
 		if stop() && whole && !resp.Close && in.Buffered() == 0 {
-			c.keep(conn)
+			c.keepIdle(conn)
 			return
 		}
 		_ = conn.Close() // everything was read, or the rest is not needed
@@ -67,18 +67,18 @@ func (c *Client) exchangeOn(conn net.Conn, r *http.Request) (*http.Response, err
 	return resp, nil
 }
 
-// keep keeps a connection for the next request.
-func (c *Client) keep(conn net.Conn) {
+// keepIdle keeps a connection for the next request.
+func (c *Client) keepIdle(conn net.Conn) {
 	if _, used := conn.(reused); !used {
 		conn = reused{conn}
 	}
-	c.spare.Put(conn)
+	c.idleConn.Put(conn)
 	if c.life.Err() != nil { // Close may have run before Put
-		c.spare.Close()
+		c.idleConn.Close()
 	}
 }
 
-// awaitAnswer waits for the first byte of a response. It fails with ErrSilent as soon as the other end no longer
+// awaitAnswer waits for the first byte of a response. It fails with ErrUnresponsive as soon as the other end no longer
 // answers pings.
 func (c *Client) awaitAnswer(ctx context.Context, conn net.Conn, in *bufio.Reader) error {
 	for missed := 0; ; {
@@ -102,30 +102,30 @@ func (c *Client) awaitAnswer(ctx context.Context, conn net.Conn, in *bufio.Reade
 			missed = 0
 		default:
 			if missed++; missed >= missedPings && ctx.Err() == nil {
-				return c.silentError(http.MethodGet)
+				return c.unresponsiveError(http.MethodGet)
 			}
 		}
 	}
 }
 
-// answer is the body of a response. Close calls keep with the information whether the body was read to its end.
-type answer struct {
+// responseBody is the body of a response. Close calls keep with the information whether the body was read to its end.
+type responseBody struct {
 	io.Reader
-	keep  func(whole bool)
-	whole bool
+	keep     func(whole bool)
+	complete bool
 }
 
 // Read implements io.Reader.
-func (a *answer) Read(p []byte) (int, error) {
+func (a *responseBody) Read(p []byte) (int, error) {
 	n, err := a.Reader.Read(p)
-	a.whole = a.whole || err == io.EOF
+	a.complete = a.complete || err == io.EOF
 	return n, err
 }
 
 // Close keeps or closes the connection.
-func (a *answer) Close() error {
+func (a *responseBody) Close() error {
 	if a.keep != nil {
-		a.keep(a.whole)
+		a.keep(a.complete)
 		a.keep = nil
 	}
 	return nil

@@ -12,8 +12,8 @@ import (
 	"gcity/city"
 )
 
-// maxHeard is the maximum size of the buffered output of a run, in bytes of text. The newest piece is always kept.
-const maxHeard = 128 << 10
+// maxBuffered is the maximum size of the buffered output of a run, in bytes of text. The newest piece is always kept.
+const maxBuffered = 128 << 10
 
 // RunOutput implements city.Control. It reads the stream immediately, so that the city does not disconnect it. If the
 // caller is too slow, RunOutput drops pieces.
@@ -29,12 +29,12 @@ func (c *Client) RunOutput(ctx context.Context, id string) iter.Seq2[city.Piece,
 			}
 			return
 		}
-		path, err := wire.Path(wire.KindAutomated, r.Automation, wire.KindRun)
+		path, err := wire.Path(wire.KindAutomation, r.Automation, wire.KindRun)
 		if err != nil {
 			yield(city.Piece{}, err)
 			return
 		}
-		path += "/" + url.PathEscape(r.ID) + "/" + string(wire.KindWatch)
+		path += "/" + url.PathEscape(r.ID) + "/" + string(wire.KindWatchStream)
 		h := &pieceQueue{news: make(chan struct{}, 1)}
 		var reading sync.WaitGroup
 		defer reading.Wait()
@@ -72,7 +72,7 @@ func (h *pieceQueue) put(p city.Piece) bool {
 	defer h.mu.Unlock()
 	h.pieces = append(h.pieces, p)
 	h.size += len(p.Text)
-	for len(h.pieces) > 1 && h.size > maxHeard {
+	for len(h.pieces) > 1 && h.size > maxBuffered {
 		old := h.pieces[0]
 		h.pieces = h.pieces[1:]
 		h.size -= len(old.Text)

@@ -42,7 +42,7 @@ func (c *Client) Events(ctx context.Context, after uint64) iter.Seq2[events.Even
 
 // Watch implements city.Control.
 func (c *Client) Watch(ctx context.Context, name string) iter.Seq2[city.Frame, error] {
-	path, err := wire.Path(wire.KindAgent, name, wire.KindWatch)
+	path, err := wire.Path(wire.KindAgent, name, wire.KindWatchStream)
 	if err != nil {
 		return func(yield func(city.Frame, error) bool) { yield(city.Frame{}, err) }
 	}

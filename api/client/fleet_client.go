@@ -100,7 +100,7 @@ func (f *Fleet) City(name string) (city.Control, error) {
 // Register implements city.Registrar.
 func (f *Fleet) Register(ctx context.Context, path string) (city.Info, error) {
 	var info city.Info
-	body, err := json.Marshal(wire.Enrolment{Path: path})
+	body, err := json.Marshal(wire.Registration{Path: path})
 	if err != nil {
 		return info, err
 	}

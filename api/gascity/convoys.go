@@ -17,7 +17,7 @@ func convoyOperations() []Operation {
 			Summary: "The convoys, newest first",
 		}, convoys, false},
 		{openapi.Operation{
-			Method: "POST", Path: "/v0/convoys", Body: newConvoy{}, Answer: Made{},
+			Method: "POST", Path: "/v0/convoys", Body: newConvoy{}, Answer: CreatedBead{},
 			Summary: "Create a convoy of beads",
 		}, createConvoy, false},
 		{openapi.Operation{
@@ -102,7 +102,7 @@ func createConvoy(ctx context.Context, r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	rig, err := r.keeper(in.Rig, items)
+	rig, err := r.storeRig(in.Rig, items)
 	if err != nil {
 		return nil, err
 	}
@@ -118,11 +118,11 @@ func createConvoy(ctx context.Context, r *Request) (any, error) {
 	if err := r.join(ctx, made.Bead.ID, items); err != nil {
 		return nil, err
 	}
-	return Made{Receipt: made, Bead: *made.Bead}, nil
+	return CreatedBead{Receipt: made, Bead: *made.Bead}, nil
 }
 
-// keeper returns the rig of the store for a convoy of these beads, or "" for the city's store.
-func (r *Request) keeper(named string, items []beads.Bead) (string, error) {
+// storeRig returns the rig of the store for a convoy of these beads, or "" for the city's store.
+func (r *Request) storeRig(named string, items []beads.Bead) (string, error) {
 	rig := named
 	if len(items) > 0 {
 		rig = rigOfPrefix(r.Snapshot, city.BeadPrefix(items[0].ID))

@@ -133,9 +133,9 @@ func isCode(err error, code city.Code) bool {
 	return ok && e.Code == code
 }
 
-// Absent returns the error for a noun of Gas City's later API without an equivalent in gcity, or nil for any other
+// Unsupported returns the error for a noun of Gas City's later API without an equivalent in gcity, or nil for any other
 // noun.
-func Absent(noun string) error {
+func Unsupported(noun string) error {
 	const model = "belong to Gas City's session model of April 2026"
 	switch noun {
 	case "sessions", "session":

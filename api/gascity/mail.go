@@ -43,7 +43,7 @@ func Mail(ctx context.Context, c city.Control, v url.Values, all bool) ([]mail.M
 	}
 	out := []mail.Message{}
 	for _, b := range found {
-		if m, ok := mail.Of(b); ok && (all || !m.Read) {
+		if m, ok := mail.FromBead(b); ok && (all || !m.Read) {
 			out = append(out, m)
 		}
 	}
@@ -83,7 +83,7 @@ func thread(ctx context.Context, r *Request) (any, error) {
 	}
 	out := []mail.Message{first}
 	for _, b := range found {
-		if m, ok := mail.Of(b); ok && m.ID != first.ID {
+		if m, ok := mail.FromBead(b); ok && m.ID != first.ID {
 			out = append(out, m)
 		}
 	}

@@ -37,8 +37,8 @@ func workOperations() []Operation {
 	}
 }
 
-// Made is the answer to a request to create a bead: the receipt, with the bead's own fields.
-type Made struct {
+// CreatedBead is the answer to a request to create a bead: the receipt, with the bead's own fields.
+type CreatedBead struct {
 	city.Receipt
 	beads.Bead
 }
@@ -63,7 +63,7 @@ func (r *Request) list(ctx context.Context, q beads.Query) (any, error) {
 		return nil, err
 	}
 	page := listOf(found)
-	if n := len(found); n > 0 && n == q.Most() {
+	if n := len(found); n > 0 && n == q.MaxResults() {
 		page.Next = found[n-1].ID
 	}
 	return page, nil
@@ -88,7 +88,7 @@ func Beads(ctx context.Context, c city.Control, snap *city.Snapshot, rig string,
 	}
 	found = slices.DeleteFunc(found,
 		func(b beads.Bead) bool { return city.BeadPrefix(b.ID) != of.Prefix })
-	if most := q.Most(); most >= 0 && len(found) > most {
+	if most := q.MaxResults(); most >= 0 && len(found) > most {
 		found = found[:most]
 	}
 	return found, nil

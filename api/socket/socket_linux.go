@@ -33,7 +33,7 @@ type Socket struct {
 
 // Listen binds the socket for path (see disk.SocketPath for long paths). Only this user can use it: its mode is 0600,
 // and connections from another uid are closed immediately. The caller holds the city's lock, so Listen removes an
-// existing socket. It moves any other file aside; see Aside. It refuses a folder of another user.
+// existing socket. It moves any other file aside; see MovedPath. It refuses a folder of another user.
 func Listen(path string) (*Socket, error) {
 	s := &Socket{path: path, uid: uint32(os.Getuid())}
 	var err error
@@ -44,8 +44,8 @@ func Listen(path string) (*Socket, error) {
 	return s, nil
 }
 
-// Aside returns the new path of the file or folder that was at the socket's path, or "" if there was no file.
-func (s *Socket) Aside() string {
+// MovedPath returns the new path of the file or folder that was at the socket's path, or "" if there was no file.
+func (s *Socket) MovedPath() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.aside

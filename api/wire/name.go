@@ -12,9 +12,9 @@ import (
 // Name unescapes and checks a name for this kind of object.
 func Name(noun Kind, escaped string) (string, error) {
 	switch noun {
-	case KindAutomated:
+	case KindAutomation:
 		return scopedName(escaped)
-	case KindBead, KindLetter:
+	case KindBead, KindMessage:
 		id, err := url.PathUnescape(escaped)
 		if err != nil || beads.CheckID(id) != nil {
 			return "", &city.Error{Code: city.Invalid, Message: "invalid bead ID" + nameRule}

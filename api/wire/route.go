@@ -17,50 +17,50 @@ const (
 
 	// this kind and the next two exist only for a supervisor
 	KindCitiesStream Kind = "cities/stream"
-	KindEnrolling    Kind = "register"
-	KindLeaving      Kind = "unregister"
+	KindRegister     Kind = "register"
+	KindUnregister   Kind = "unregister"
 
-	KindFigured     Kind = "metrics"
-	KindDescribed   Kind = "openapi.json"
-	KindConfigured  Kind = "config"
-	KindExplained   Kind = "config/explain" // effective values of an agent, a pool or a rig
-	KindStatus      Kind = "status"
-	KindTown        Kind = "/v0/city" // the city's status; a PATCH changes the city
-	KindSnapshot    Kind = "snapshot"
-	KindSnapshots   Kind = "snapshot/stream"
-	KindAgents      Kind = "agents"
-	KindAgent       Kind = "agent"
-	KindQuarantine  Kind = "quarantine"
-	KindPools       Kind = "pools"
-	KindPool        Kind = "pool"
-	KindRigs        Kind = "rigs"
-	KindRig         Kind = "rig"
-	KindAutomations Kind = "automations"
-	KindAutomated   Kind = "automation"
-	KindHistory     Kind = "history" // runs of an automation
+	KindMetrics        Kind = "metrics"
+	KindOpenAPI        Kind = "openapi.json"
+	KindConfig         Kind = "config"
+	KindConfigExplain  Kind = "config/explain" // effective values of an agent, a pool or a rig
+	KindStatus         Kind = "status"
+	KindCity           Kind = "/v0/city" // the city's status; a PATCH changes the city
+	KindSnapshot       Kind = "snapshot"
+	KindSnapshotStream Kind = "snapshot/stream"
+	KindAgents         Kind = "agents"
+	KindAgent          Kind = "agent"
+	KindQuarantine     Kind = "quarantine"
+	KindPools          Kind = "pools"
+	KindPool           Kind = "pool"
+	KindRigs           Kind = "rigs"
+	KindRig            Kind = "rig"
+	KindAutomations    Kind = "automations"
+	KindAutomation     Kind = "automation"
+	KindHistory        Kind = "history" // runs of an automation
 	// a run of an automation; the path continues with the run's ID and the request
-	KindRun         Kind = "run"
-	KindRunning     Kind = "run/stream"
-	KindWatchdogs   Kind = "watchdogs"
-	KindWatchdog    Kind = "watchdog"
-	KindWork        Kind = "beads"
-	KindBead        Kind = "bead"
-	KindClosing     Kind = "close"  // closes a bead
-	KindUpdating    Kind = "update" // changes a bead
-	KindMailbox     Kind = "mail"
-	KindLetter      Kind = "message"
-	KindReading     Kind = "read"    // marks a message as read
-	KindArchiving   Kind = "archive" // archives a message
-	KindReplying    Kind = "reply"   // replies to a message
-	KindSlinging    Kind = "sling"
-	KindInspect     Kind = "inspect"
-	KindOutput      Kind = "output"
-	KindPeek        Kind = "peek" // output of an agent as one text
-	KindOutputs     Kind = "output/stream"
-	KindWatch       Kind = "stream"
-	KindAttach      Kind = "attach"
-	KindEventLog    Kind = "events"
-	KindEventStream Kind = "events/stream"
+	KindRun          Kind = "run"
+	KindRunStream    Kind = "run/stream"
+	KindWatchdogs    Kind = "watchdogs"
+	KindWatchdog     Kind = "watchdog"
+	KindBeads        Kind = "beads"
+	KindBead         Kind = "bead"
+	KindCloseBead    Kind = "close"  // closes a bead
+	KindUpdateBead   Kind = "update" // changes a bead
+	KindMail         Kind = "mail"
+	KindMessage      Kind = "message"
+	KindMarkRead     Kind = "read"    // marks a message as read
+	KindArchive      Kind = "archive" // archives a message
+	KindReply        Kind = "reply"   // replies to a message
+	KindSling        Kind = "sling"
+	KindInspect      Kind = "inspect"
+	KindOutput       Kind = "output"
+	KindPeek         Kind = "peek" // output of an agent as one text
+	KindOutputStream Kind = "output/stream"
+	KindWatchStream  Kind = "stream"
+	KindAttach       Kind = "attach"
+	KindEvents       Kind = "events"
+	KindEventStream  Kind = "events/stream"
 	// command for an agent, a pool, a rig, an automation or the city
 	KindCommand Kind = "command"
 	KindDebug   Kind = "debug"
@@ -86,14 +86,14 @@ func Parse(path string) (Route, error) {
 		return Route{Kind: KindHealth}, nil
 	}
 	if path == "/metrics" {
-		return Route{Kind: KindFigured}, nil
+		return Route{Kind: KindMetrics}, nil
 	}
 	rest, ok := strings.CutPrefix(path, "/v0/")
 	if !ok {
 		return Route{}, UnknownPath()
 	}
 	if rest == "city" {
-		return Route{Kind: KindTown}, nil
+		return Route{Kind: KindCity}, nil
 	}
 	parts := strings.Split(strings.TrimSuffix(rest, "/"), "/")
 	var rt Route
@@ -108,11 +108,11 @@ func Parse(path string) (Route, error) {
 		}
 		rt.City, parts = name, parts[2:]
 		if len(parts) == 0 || len(parts) == 1 && parts[0] == "city" {
-			rt.Kind = KindTown
+			rt.Kind = KindCity
 			return rt, nil
 		}
 	}
-	if err := gascity.Absent(parts[0]); err != nil {
+	if err := gascity.Unsupported(parts[0]); err != nil {
 		return rt, err
 	}
 	if pattern, noun, escaped, ok := gascity.Match(parts); ok {
@@ -122,16 +122,16 @@ func Parse(path string) (Route, error) {
 		}
 		return rt, err
 	}
-	if Kind(parts[0]) == KindMailbox && len(parts) > 1 {
-		return rt, rt.parseTarget(KindLetter, parts[1:])
+	if Kind(parts[0]) == KindMail && len(parts) > 1 {
+		return rt, rt.parseTarget(KindMessage, parts[1:])
 	}
-	if rest, ok := strings.CutPrefix(strings.Join(parts, "/"), string(KindExplained)+"/"); ok {
-		rt.Kind = KindExplained
+	if rest, ok := strings.CutPrefix(strings.Join(parts, "/"), string(KindConfigExplain)+"/"); ok {
+		rt.Kind = KindConfigExplain
 		rt.Target, err = Name(KindAgent, rest)
 		return rt, err
 	}
 	switch noun := Kind(parts[0]); noun {
-	case KindAgent, KindPool, KindRig, KindAutomated, KindWatchdog, KindBead:
+	case KindAgent, KindPool, KindRig, KindAutomation, KindWatchdog, KindBead:
 		return rt, rt.parseTarget(noun, parts[1:])
 	}
 	return rt, rt.parseCity(strings.Join(parts, "/"))
@@ -139,19 +139,19 @@ func Parse(path string) (Route, error) {
 
 func (rt *Route) parseCity(rest string) error {
 	switch k := Kind(rest); k {
-	case KindCities, KindCitiesStream, KindDescribed:
+	case KindCities, KindCitiesStream, KindOpenAPI:
 		if rt.City != "" {
 			return UnknownPath()
 		}
 		rt.Kind = k
-	case KindEnrolling, KindLeaving:
+	case KindRegister, KindUnregister:
 		if rt.City == "" {
 			return UnknownPath()
 		}
 		rt.Kind = k
-	case KindStatus, KindSnapshot, KindSnapshots, KindConfigured, KindAgents, KindQuarantine,
-		KindPools, KindRigs, KindAutomations, KindWatchdogs, KindWork, KindMailbox, KindSlinging,
-		KindEventLog, KindEventStream:
+	case KindStatus, KindSnapshot, KindSnapshotStream, KindConfig, KindAgents, KindQuarantine,
+		KindPools, KindRigs, KindAutomations, KindWatchdogs, KindBeads, KindMail, KindSling,
+		KindEvents, KindEventStream:
 		rt.Kind = k
 	default:
 		v, ok := verb.At(verb.City, rest)
@@ -171,13 +171,13 @@ func (rt *Route) parseTarget(noun Kind, parts []string) error {
 		return UnknownPath()
 	}
 	rt.Kind = noun
-	if noun == KindAutomated && len(parts) == 4 && Kind(parts[1]) == KindRun &&
-		Kind(parts[3]) == KindWatch {
+	if noun == KindAutomation && len(parts) == 4 && Kind(parts[1]) == KindRun &&
+		Kind(parts[3]) == KindWatchStream {
 		return rt.parseRun(parts[0], parts[2])
 	}
 	if n := len(parts) - 2; noun == KindAgent && n > 0 && strings.Join(parts[n:], "/") ==
-		string(KindOutputs) {
-		rt.Kind, parts = KindOutputs, parts[:n]
+		string(KindOutputStream) {
+		rt.Kind, parts = KindOutputStream, parts[:n]
 	} else if last := len(parts) - 1; last > 0 {
 		if k, name := what(noun, parts[last]); k != "" {
 			rt.Kind, rt.Verb, parts = k, name, parts[:last]
@@ -197,17 +197,17 @@ func (rt *Route) parseTarget(noun Kind, parts []string) error {
 
 // parseRun parses the path to a run's output.
 func (rt *Route) parseRun(of, id string) (err error) {
-	rt.Kind = KindRunning
+	rt.Kind = KindRunStream
 	if rt.Run, err = Name(KindBead, id); err != nil {
 		return err
 	}
-	rt.Target, err = Name(KindAutomated, of)
+	rt.Target, err = Name(KindAutomation, of)
 	return err
 }
 
 // flat reports whether names of this kind have only one part, so that the path can be split after it.
 func (k Kind) flat() bool {
-	return k == KindRig || k == KindAutomated || k == KindBead || k == KindLetter
+	return k == KindRig || k == KindAutomation || k == KindBead || k == KindMessage
 }
 
 // what returns the kind of request that the last part of a path selects, and for a command also the verb. It returns ""
@@ -220,19 +220,19 @@ func what(noun Kind, last string) (k Kind, name string) {
 	switch noun {
 	case KindAgent:
 		switch k {
-		case KindInspect, KindOutput, KindPeek, KindWatch, KindAttach:
+		case KindInspect, KindOutput, KindPeek, KindWatchStream, KindAttach:
 			return k, ""
 		}
-	case KindAutomated:
+	case KindAutomation:
 		if k == KindHistory {
 			return k, ""
 		}
-	case KindLetter:
-		if k == KindReading || k == KindArchiving || k == KindReplying {
+	case KindMessage:
+		if k == KindMarkRead || k == KindArchive || k == KindReply {
 			return k, ""
 		}
 	case KindBead:
-		if k == KindClosing || k == KindUpdating {
+		if k == KindCloseBead || k == KindUpdateBead {
 			return k, ""
 		}
 	}

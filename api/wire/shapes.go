@@ -77,8 +77,8 @@ type ConfigText struct {
 	Text     string `json:"text"`     // secrets are shown as ***
 }
 
-// Enrolment is the body of a registration.
-type Enrolment struct {
+// Registration is the body of a registration.
+type Registration struct {
 	Path string `json:"path"` // absolute path of the city's folder
 }
 

@@ -63,18 +63,18 @@ func Open(o Options) (*Store, error) {
 		return nil, err
 	}
 	at := filepath.Join(o.Dir, ".beads")
-	return &Store{foreign.New(&keeper{o: o, at: at, env: environment(o, at)},
+	return &Store{foreign.New(&backend{o: o, at: at, env: environment(o, at)},
 		filepath.Join(at, "gcity.lock"))}, nil
 }
 
 // Close implements the interface of stores. bd needs no cleanup.
 func (s *Store) Close() error { return nil }
 
-// CallLimit implements beads.Patient.
+// CallLimit implements beads.CallLimiter.
 func (s *Store) CallLimit() time.Duration { return CallLimit }
 
-// keeper calls bd for a foreign.Store.
-type keeper struct {
+// backend calls bd for a foreign.Store.
+type backend struct {
 	o   Options
 	at  string // path of the folder .beads
 	env []string
@@ -108,8 +108,8 @@ func environment(o Options, at string) []string {
 	return env
 }
 
-// there reports whether the folder has a database of bd.
-func (k *keeper) there() (bool, error) {
+// exists reports whether the folder has a database of bd.
+func (k *backend) exists() (bool, error) {
 	_, err := os.Stat(filepath.Join(k.at, "metadata.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -117,8 +117,8 @@ func (k *keeper) there() (bool, error) {
 	return err == nil, err
 }
 
-// Ready implements foreign.Keeper. It checks that the tool is installed.
-func (k *keeper) Ready(context.Context) error {
+// Ready implements foreign.Backend. It checks that the tool is installed.
+func (k *backend) Ready(context.Context) error {
 	if _, err := exec.LookPath(Program); err != nil {
 		return fmt.Errorf("%w: %s", ErrAbsent, remedy)
 	}
@@ -126,8 +126,8 @@ func (k *keeper) Ready(context.Context) error {
 }
 
 // begin makes bd create its database if necessary.
-func (k *keeper) begin(ctx context.Context) error {
-	there, err := k.there()
+func (k *backend) begin(ctx context.Context) error {
+	there, err := k.exists()
 	if there || err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (k *keeper) begin(ctx context.Context) error {
 }
 
 // call calls the tool and returns its stdout.
-func (k *keeper) call(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
+func (k *backend) call(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
 	own, cancel := context.WithTimeout(ctx, CallLimit)
 	defer cancel()
 	got, err := shell.Call(own, shell.Program{Path: Program, Args: args, Dir: k.o.Dir, Env: k.env,
@@ -183,7 +183,7 @@ func named(args []string) (about, links []string) {
 // does not always contain the ID.
 func missing(args []string, why string) error {
 	about, links := named(args)
-	unknown := func(id string) bool { return foreign.Missing(why, id) }
+	unknown := func(id string) bool { return foreign.IsNotFound(why, id) }
 	given := func(id string) bool {
 		return unknown(id) && strings.Contains(strings.ToLower(why), strings.ToLower(id))
 	}
@@ -194,11 +194,11 @@ func missing(args []string, why string) error {
 	for _, is := range []func(string) bool{given, unknown} {
 		if i := slices.IndexFunc(links, is); i >= 0 &&
 			!(slices.ContainsFunc(about, is) && !given(links[i])) {
-			return fmt.Errorf("bd %s: %s: %w", args[0], foreign.First(why),
+			return fmt.Errorf("bd %s: %s: %w", args[0], foreign.FirstLine(why),
 				beads.UnknownLink(of, links[i]))
 		}
 		if slices.ContainsFunc(about, is) {
-			return fmt.Errorf("bd %s: %s: %w", args[0], foreign.First(why), beads.ErrNotFound)
+			return fmt.Errorf("bd %s: %s: %w", args[0], foreign.FirstLine(why), beads.ErrNotFound)
 		}
 	}
 	return nil
@@ -225,7 +225,7 @@ func failure(args []string, got shell.Answer) error {
 		if i := strings.Index(why, "Error"); i >= 0 {
 			why = why[i:]
 		}
-		why = foreign.First(why)
+		why = foreign.FirstLine(why)
 	}
 	if err := missing(args, why); err != nil {
 		return err
@@ -233,11 +233,11 @@ func failure(args []string, got shell.Answer) error {
 	low := strings.ToLower(why)
 	switch {
 	case strings.Contains(low, "already exists") || strings.Contains(low, "duplicate"):
-		return fmt.Errorf("bd %s: %s: %w", args[0], foreign.First(why), beads.ErrConflict)
+		return fmt.Errorf("bd %s: %s: %w", args[0], foreign.FirstLine(why), beads.ErrConflict)
 	case why == "":
 		why = "it printed nothing"
 	}
-	return fmt.Errorf("bd %s failed (exit %d): %s", args[0], got.Code, foreign.First(why))
+	return fmt.Errorf("bd %s failed (exit %d): %s", args[0], got.Code, foreign.FirstLine(why))
 }
 
 // payload finds the JSON in bd's output and removes its envelope. Other lines may precede the JSON.
@@ -270,7 +270,7 @@ func unwrapped(text json.RawMessage) json.RawMessage {
 }
 
 // issues makes a call and parses the issues in its output.
-func (k *keeper) issues(ctx context.Context, stdin []byte, args ...string) ([]beads.Bead, error) {
+func (k *backend) issues(ctx context.Context, stdin []byte, args ...string) ([]beads.Bead, error) {
 	out, err := k.call(ctx, stdin, args...)
 	if err != nil {
 		return nil, err
@@ -278,7 +278,7 @@ func (k *keeper) issues(ctx context.Context, stdin []byte, args ...string) ([]be
 	text, ok := payload(out)
 	if !ok {
 		return nil, fmt.Errorf("bd %s must print JSON, but printed %q", args[0],
-			foreign.First(string(out)))
+			foreign.FirstLine(string(out)))
 	}
 	var raw []json.RawMessage
 	if text[0] == '{' {
@@ -289,7 +289,7 @@ func (k *keeper) issues(ctx context.Context, stdin []byte, args ...string) ([]be
 	all := make([]beads.Bead, 0, len(raw))
 	for _, text := range raw {
 		b, err := read(text)
-		if errors.Is(err, beads.ErrAside) && len(raw) > 1 {
+		if errors.Is(err, beads.ErrUnreadable) && len(raw) > 1 {
 			continue
 		}
 		if err != nil {
@@ -300,9 +300,9 @@ func (k *keeper) issues(ctx context.Context, stdin []byte, args ...string) ([]be
 	return all, nil
 }
 
-// Get implements foreign.Keeper.
-func (k *keeper) Get(ctx context.Context, id string) (beads.Bead, error) {
-	there, err := k.there()
+// Get implements foreign.Backend.
+func (k *backend) Get(ctx context.Context, id string) (beads.Bead, error) {
+	there, err := k.exists()
 	if err != nil {
 		return beads.Bead{}, err
 	}
@@ -322,9 +322,9 @@ func (k *keeper) Get(ctx context.Context, id string) (beads.Bead, error) {
 	return beads.Bead{}, fmt.Errorf("bead %q: %w", id, beads.ErrNotFound)
 }
 
-// Find implements foreign.Keeper. It uses options that make bd show hidden issues.
-func (k *keeper) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
-	if there, err := k.there(); !there || err != nil {
+// Find implements foreign.Backend. It uses options that make bd show hidden issues.
+func (k *backend) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+	if there, err := k.exists(); !there || err != nil {
 		return nil, errors.Join(err, ctx.Err())
 	}
 	args := []string{"list", "--json", "--limit", "0", "--include-infra", "--include-gates"}
@@ -355,6 +355,6 @@ func held(b beads.Bead) bool {
 }
 
 var (
-	_ foreign.Keeper  = (*keeper)(nil)
-	_ foreign.Remover = (*keeper)(nil)
+	_ foreign.Backend = (*backend)(nil)
+	_ foreign.Remover = (*backend)(nil)
 )

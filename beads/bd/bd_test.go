@@ -79,9 +79,9 @@ func suite(t *testing.T) {
 			dirs[s] = dir
 			return s
 		},
-		Again: func(t *testing.T, s beads.Store) beads.Store { return open(t, dirs[s]) },
-		Few:   true,
-		Lacks: lacks(),
+		Reopen: func(t *testing.T, s beads.Store) beads.Store { return open(t, dirs[s]) },
+		Slow:   true,
+		Skip:   lacks(),
 	})
 }
 

@@ -16,9 +16,9 @@ import (
 const (
 	refKey = "gc.ref"
 	// the exact creation time; bd stores whole seconds, in which several beads may be created
-	bornKey   = "gc.created_at"
-	statusKey = "bd.status"
-	ownKeys   = "bd."
+	createdKey = "gc.created_at"
+	statusKey  = "bd.status"
+	ownKeys    = "bd."
 
 	plainReason = "Closed" // the reason that bd stores by default
 )
@@ -56,7 +56,7 @@ func read(text []byte) (beads.Bead, error) {
 	var in issue
 	if err := json.Unmarshal(text, &in); err != nil {
 		return beads.Bead{ID: in.ID}, fmt.Errorf("%w: not an issue in bd's format: %w",
-			beads.ErrAside, err)
+			beads.ErrUnreadable, err)
 	}
 	b := beads.Bead{
 		ID: in.ID, Title: in.Title, Type: in.Type, Assignee: in.Assignee,
@@ -66,7 +66,7 @@ func read(text []byte) (beads.Bead, error) {
 	}
 	var err error
 	if b.Priority, err = beads.PriorityOf(in.Priority); err != nil {
-		return b, fmt.Errorf("%w: %w", beads.ErrAside, err)
+		return b, fmt.Errorf("%w: %w", beads.ErrUnreadable, err)
 	}
 	in.metadata(&b)
 	for _, at := range []*time.Time{&b.UpdatedAt, b.ClosedAt} {
@@ -87,8 +87,8 @@ func read(text []byte) (beads.Bead, error) {
 		b.Metadata[beads.CloseReason] = in.Reason
 	}
 	in.links(&b)
-	if b, err = foreign.Tidy(b); err == nil {
-		b.Rev = foreign.Print(b)
+	if b, err = foreign.Normalize(b); err == nil {
+		b.Rev = foreign.ContentHash(b)
 	}
 	return b, err
 }
@@ -105,8 +105,8 @@ func (in *issue) metadata(b *beads.Bead) {
 		}
 		if k == refKey {
 			b.Ref = s
-		} else if k == bornKey {
-			b.CreatedAt = born(s, in.CreatedAt)
+		} else if k == createdKey {
+			b.CreatedAt = creationTime(s, in.CreatedAt)
 		} else if !strings.HasPrefix(k, ownKeys) {
 			b.Metadata[k] = s
 		}
@@ -132,9 +132,9 @@ func (in *issue) links(b *beads.Bead) {
 	slices.Sort(b.Needs)
 }
 
-// born returns the creation time of a bead: gcity's exact time from the metadata, or bd's time if the two differ too
-// much.
-func born(text string, at time.Time) time.Time {
+// creationTime returns the creation time of a bead: gcity's exact time from the metadata, or bd's time if the two
+// differ too much.
+func creationTime(text string, at time.Time) time.Time {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if d := t.Sub(at); err != nil || d.Abs() > time.Minute {
 		return at.Round(time.Second)

@@ -241,7 +241,7 @@ func (s *Server) lastLine() string {
 	if err != nil {
 		return err.Error()
 	}
-	return foreign.First(string(data[max(0, len(data)-300):]))
+	return foreign.FirstLine(string(data[max(0, len(data)-300):]))
 }
 
 // Stop stops the server if gcity started it. It does not stop any other server. It reports whether it stopped a server.

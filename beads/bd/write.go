@@ -15,14 +15,14 @@ import (
 	"gcity/beads/foreign"
 )
 
-// mostArgument is the maximum length of one argument of a process, in bytes. A longer description is passed on stdin,
+// maxArgument is the maximum length of one argument of a process, in bytes. A longer description is passed on stdin,
 // but longer metadata is an error.
-const mostArgument = 100 << 10
+const maxArgument = 100 << 10
 
-// Make implements foreign.Keeper. bd creates only open issues, and adds the labels of the parent to its children. If
+// Make implements foreign.Backend. bd creates only open issues, and adds the labels of the parent to its children. If
 // the new bead differs from the requested bead, a second call corrects it. If the second call fails, the bead is
 // closed.
-func (k *keeper) Make(ctx context.Context, want beads.Bead) (beads.Bead, error) {
+func (k *backend) Create(ctx context.Context, want beads.Bead) (beads.Bead, error) {
 	if err := k.begin(ctx); err != nil {
 		return beads.Bead{}, err
 	}
@@ -45,27 +45,27 @@ func (k *keeper) Make(ctx context.Context, want beads.Bead) (beads.Bead, error) 
 	}
 	if want.ParentID != "" || len(want.Needs) > 0 {
 		if got, err = k.linked(ctx, want, got); err != nil {
-			return k.halfMade(ctx, got, err)
+			return k.closeIncomplete(ctx, got, err)
 		}
 	}
-	if len(foreign.Lost(want, got)) == 0 {
+	if len(foreign.Mismatched(want, got)) == 0 {
 		return got, nil
 	}
 	now := want
 	now.Rev = got.Rev
-	after, err := k.Change(ctx, got, now)
+	after, err := k.Update(ctx, got, now)
 	if err == nil {
 		return after, nil
 	}
-	return k.halfMade(ctx, got, err)
+	return k.closeIncomplete(ctx, got, err)
 }
 
 // linked reads a bead that was created with links, because the output of create does not contain the links. It also
 // corrects other differences from the requested bead.
-func (k *keeper) linked(ctx context.Context, want, got beads.Bead) (beads.Bead, error) {
+func (k *backend) linked(ctx context.Context, want, got beads.Bead) (beads.Bead, error) {
 	guess := got
 	guess.ParentID, guess.Needs = want.ParentID, want.Needs
-	if len(foreign.Lost(want, guess)) == 0 {
+	if len(foreign.Mismatched(want, guess)) == 0 {
 		after, err := k.changed(ctx, nil, "show", got.ID, "--json")
 		if err != nil {
 			return got, err
@@ -73,15 +73,16 @@ func (k *keeper) linked(ctx context.Context, want, got beads.Bead) (beads.Bead, 
 		return after, nil
 	}
 	want.Rev = got.Rev
-	after, err := k.Change(ctx, guess, want)
+	after, err := k.Update(ctx, guess, want)
 	if err != nil {
 		return got, err
 	}
 	return after, nil
 }
 
-// halfMade closes a bead that was created but differs from the requested bead.
-func (k *keeper) halfMade(ctx context.Context, got beads.Bead, err error) (beads.Bead, error) {
+// closeIncomplete closes a bead that was created but differs from the requested bead.
+func (k *backend) closeIncomplete(ctx context.Context, got beads.Bead, err error) (beads.Bead,
+	error) {
 	if _, own := k.call(ctx, nil, "close", got.ID, "--force", "--reason=only partly created",
 		"--json"); own == nil {
 		got.Status = beads.StatusClosed
@@ -112,7 +113,7 @@ func creation(b beads.Bead) (args []string, stdin []byte, err error) {
 		args, stdin = described(args, b.Description)
 	}
 	meta := stored(b)
-	meta[bornKey] = b.CreatedAt.Format(time.RFC3339Nano)
+	meta[createdKey] = b.CreatedAt.Format(time.RFC3339Nano)
 	text, err := json.Marshal(meta)
 	if err != nil {
 		return nil, nil, err
@@ -122,7 +123,7 @@ func creation(b beads.Bead) (args []string, stdin []byte, err error) {
 }
 
 func described(args []string, text string) ([]string, []byte) {
-	if len(text) > mostArgument {
+	if len(text) > maxArgument {
 		return append(args, "--body-file=-"), []byte(text)
 	}
 	return append(args, "--description="+text), nil
@@ -131,9 +132,9 @@ func described(args []string, text string) ([]string, []byte) {
 // short returns an error if an argument is too long to be passed to a process.
 func short(args []string) error {
 	for _, arg := range args {
-		if len(arg) > mostArgument+1<<10 {
+		if len(arg) > maxArgument+1<<10 {
 			name, _, _ := strings.Cut(arg, "=")
-			return fmt.Errorf("bd takes at most %d bytes as its %s: %w", mostArgument, name,
+			return fmt.Errorf("bd takes at most %d bytes as its %s: %w", maxArgument, name,
 				errors.ErrUnsupported)
 		}
 	}
@@ -155,7 +156,7 @@ func stored(b beads.Bead) map[string]string {
 }
 
 // admitType adds a type to the types that bd accepts, and keeps the existing ones.
-func (k *keeper) admitType(ctx context.Context, kind string) error {
+func (k *backend) admitType(ctx context.Context, kind string) error {
 	const key = "types.custom"
 	out, err := k.call(ctx, nil, "config", "get", key, "--json")
 	if err != nil {
@@ -165,7 +166,7 @@ func (k *keeper) admitType(ctx context.Context, kind string) error {
 		Value string `json:"value"`
 	}
 	if text, ok := payload(out); !ok || json.Unmarshal(text, &have) != nil {
-		return fmt.Errorf("bd config get %s printed %q", key, foreign.First(string(out)))
+		return fmt.Errorf("bd config get %s printed %q", key, foreign.FirstLine(string(out)))
 	}
 	types := strings.FieldsFunc(have.Value, func(r rune) bool { return r == ',' || r == ' ' })
 	if slices.Contains(types, kind) {
@@ -176,7 +177,7 @@ func (k *keeper) admitType(ctx context.Context, kind string) error {
 }
 
 // changed makes a call and returns the only issue in its output.
-func (k *keeper) changed(ctx context.Context, stdin []byte, args ...string) (beads.Bead, error) {
+func (k *backend) changed(ctx context.Context, stdin []byte, args ...string) (beads.Bead, error) {
 	all, err := k.issues(ctx, stdin, args...)
 	if err == nil && len(all) != 1 {
 		err = fmt.Errorf("bd %s must return one issue, but returned %d", args[0], len(all))
@@ -187,9 +188,9 @@ func (k *keeper) changed(ctx context.Context, stdin []byte, args ...string) (bea
 	return all[0], nil
 }
 
-// Change implements foreign.Keeper. It updates most fields in one call, then changes the links, and closes the bead
+// Change implements foreign.Backend. It updates most fields in one call, then changes the links, and closes the bead
 // last.
-func (k *keeper) Change(ctx context.Context, was, now beads.Bead) (beads.Bead, error) {
+func (k *backend) Update(ctx context.Context, was, now beads.Bead) (beads.Bead, error) {
 	closing := now.Status == beads.StatusClosed && was.Status != beads.StatusClosed
 	args, stdin, err := update(was, now, closing)
 	if err != nil {
@@ -201,12 +202,12 @@ func (k *keeper) Change(ctx context.Context, was, now beads.Bead) (beads.Bead, e
 			return was, err
 		}
 	}
-	for _, id := range foreign.Without(was.Needs, now.Needs) {
+	for _, id := range foreign.Difference(was.Needs, now.Needs) {
 		if _, err := k.call(ctx, nil, "dep", "remove", now.ID, id, "--json"); err != nil {
 			return was, err
 		}
 	}
-	for _, id := range foreign.Without(now.Needs, was.Needs) {
+	for _, id := range foreign.Difference(now.Needs, was.Needs) {
 		if _, err := k.call(ctx, nil, "dep", "add", now.ID, id, "--type", "blocks",
 			"--json"); err != nil {
 			return was, err
@@ -226,7 +227,8 @@ func (k *keeper) Change(ctx context.Context, was, now beads.Bead) (beads.Bead, e
 	if err != nil {
 		return was, err
 	}
-	if lost := foreign.Both(foreign.Changed(was, now), foreign.Lost(now, got)); len(lost) > 0 {
+	lost := foreign.Intersection(foreign.Changed(was, now), foreign.Mismatched(now, got))
+	if len(lost) > 0 {
 		return got, fmt.Errorf("bd stored the change of bead %s without its %s: %w", now.ID,
 			strings.Join(lost, ", "), errors.ErrUnsupported)
 	}
@@ -255,10 +257,10 @@ func update(was, now beads.Bead, closing bool) (args []string, stdin []byte, err
 		case "description":
 			args, stdin = described(args, now.Description)
 		case "labels":
-			for _, l := range foreign.Without(now.Labels, was.Labels) {
+			for _, l := range foreign.Difference(now.Labels, was.Labels) {
 				args = append(args, "--add-label="+l)
 			}
-			for _, l := range foreign.Without(was.Labels, now.Labels) {
+			for _, l := range foreign.Difference(was.Labels, now.Labels) {
 				args = append(args, "--remove-label="+l)
 			}
 		}
@@ -285,7 +287,7 @@ const removeAtOnce = 500
 
 // Remove implements foreign.Remover. If bd fails because some of the beads no longer exist, it removes the remaining
 // ones.
-func (k *keeper) Remove(ctx context.Context, ids []string) error {
+func (k *backend) Remove(ctx context.Context, ids []string) error {
 	for some := range slices.Chunk(ids, removeAtOnce) {
 		err := k.remove(ctx, some)
 		if errors.Is(err, beads.ErrNotFound) {
@@ -304,7 +306,7 @@ func (k *keeper) Remove(ctx context.Context, ids []string) error {
 	return nil
 }
 
-func (k *keeper) remove(ctx context.Context, ids []string) error {
+func (k *backend) remove(ctx context.Context, ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}

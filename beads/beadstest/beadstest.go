@@ -25,7 +25,7 @@ type Case struct {
 func Run(t *testing.T, h Harness) {
 	for _, c := range Cases() {
 		t.Run(c.Name, func(t *testing.T) {
-			if what, lacks := h.Lacks[c.Name]; lacks {
+			if what, lacks := h.Skip[c.Name]; lacks {
 				t.Skip("this store does not support " + what)
 			}
 			c.Run(t, h)
@@ -384,12 +384,12 @@ func failedRead(t *testing.T, h Harness) {
 }
 
 func another(t *testing.T, h Harness) {
-	if h.Again == nil {
+	if h.Reopen == nil {
 		t.Skip("this store is not shared")
 	}
 	s := h.New(t)
 	a := titled(t, s, "a")
-	o := h.Again(t, s)
+	o := h.Reopen(t, s)
 	same(t, "seen by the other", get(t, o, a.ID), a)
 	b := titled(t, o, "b")
 	if b.ID == a.ID {

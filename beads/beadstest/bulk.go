@@ -272,7 +272,7 @@ func restoreLater(t *testing.T, h Harness) {
 func exportComesBack(t *testing.T, h Harness) {
 	from, to := h.New(t), h.New(t)
 	optional[beads.Restorer](t, to)
-	yard(t, from)
+	createSamples(t, from)
 	create(t, from, full())
 	var first, second bytes.Buffer
 	n, err := beads.Export(t.Context(), from, &first)

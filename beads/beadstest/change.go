@@ -246,8 +246,8 @@ func version(t *testing.T, h Harness) {
 		t.Error("a bead without a title was accepted")
 	}
 	changed("a refused create", false)
-	if h.Again != nil {
-		titled(t, h.Again(t, s), "b")
+	if h.Reopen != nil {
+		titled(t, h.Reopen(t, s), "b")
 		changed("another's create", true)
 	}
 }

@@ -51,8 +51,8 @@ func pages(t *testing.T, h Harness) {
 	}
 }
 
-// yard creates beads for queries. Their titles are single letters.
-func yard(t *testing.T, s beads.Store) map[string]beads.Bead {
+// createSamples creates beads for queries. Their titles are single letters.
+func createSamples(t *testing.T, s beads.Store) map[string]beads.Bead {
 	t.Helper()
 	made := map[string]beads.Bead{}
 	put := func(b beads.Bead) { made[b.Title] = create(t, s, b) }
@@ -72,7 +72,7 @@ func yard(t *testing.T, s beads.Store) map[string]beads.Bead {
 
 func filters(t *testing.T, h Harness) {
 	s := h.New(t)
-	made := yard(t, s)
+	made := createSamples(t, s)
 	open, working, closed := beads.StatusOpen, beads.StatusInProgress, beads.StatusClosed
 	root := made["r"].ID
 	for _, c := range []struct {
@@ -122,7 +122,7 @@ func filters(t *testing.T, h Harness) {
 
 func ready(t *testing.T, h Harness) {
 	s := h.New(t)
-	made := yard(t, s)
+	made := createSamples(t, s)
 	titles(t, s, beads.Query{Ready: true}, "d a r")
 	update(t, s, made["c"].ID, beads.Patch{Status: new(beads.StatusOpen)})
 	titles(t, s, beads.Query{Ready: true}, "d a r")
@@ -142,8 +142,8 @@ func ready(t *testing.T, h Harness) {
 
 func tally(t *testing.T, h Harness) {
 	s := h.New(t)
-	c := optional[beads.Tallier](t, s)
-	made := yard(t, s)
+	c := optional[beads.ShareCounter](t, s)
+	made := createSamples(t, s)
 	create(t, s, beads.Bead{Title: "f", Assignee: "x", Labels: []string{"pool:yard", "dirty"}})
 	for _, q := range []beads.Query{
 		{}, {Limit: 2}, {Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}},
@@ -172,7 +172,7 @@ func tally(t *testing.T, h Harness) {
 func count(t *testing.T, h Harness) {
 	s := h.New(t)
 	c := optional[beads.Counter](t, s)
-	made := yard(t, s)
+	made := createSamples(t, s)
 	for _, q := range []beads.Query{
 		{}, {Limit: 2}, {Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}},
 		{Labels: []string{"dirty"}}, {Labels: []string{"dirty", "pool:yard"}},

@@ -10,18 +10,18 @@ import (
 type Harness struct {
 	// New returns an empty store and cleans up with t.Cleanup.
 	New func(t *testing.T) beads.Store
-	// Again opens the content of a store from New a second time, like another process; nil if this is not possible.
-	Again func(t *testing.T, s beads.Store) beads.Store
-	// Few is set for a store that starts a process for each call. Where the number does not matter, tests then use
+	// Reopen opens the content of a store from New a second time, like another process; nil if this is not possible.
+	Reopen func(t *testing.T, s beads.Store) beads.Store
+	// Slow is set for a store that starts a process for each call. Where the number does not matter, tests then use
 	// fewer beads.
-	Few bool
-	// Lacks maps the names of cases to skip to the ability that the store lacks.
-	Lacks map[string]string
+	Slow bool
+	// Skip maps the names of cases to skip to the ability that the store lacks.
+	Skip map[string]string
 }
 
-// many returns n, or few if Few is set.
+// many returns n, or few if Slow is set.
 func (h Harness) many(n, few int) int {
-	if h.Few {
+	if h.Slow {
 		return few
 	}
 	return n

@@ -126,7 +126,7 @@ func (s *Store) List(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 			return !slices.ContainsFunc(older, func(o beads.Bead) bool { return o.ID == b.ID })
 		})
 	}
-	if most := q.Most(); most >= 0 && len(all) > most {
+	if most := q.MaxResults(); most >= 0 && len(all) > most {
 		all = all[:most]
 	}
 	for i, b := range all {
@@ -196,7 +196,7 @@ func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) (_ []beads.Bead
 		}
 		s.number(id)
 	}
-	made := batch.Name(time.Now(), func() string {
+	made := batch.AssignIDs(time.Now(), func() string {
 		s.last++
 		return s.prefix + "-" + strconv.Itoa(s.last)
 	})
@@ -263,7 +263,7 @@ func (s *Store) Update(ctx context.Context, id string, p beads.Patch) (beads.Bea
 	if err != nil {
 		return beads.Bead{}, err
 	}
-	for _, link := range beads.NewLinks(have, b) {
+	for _, link := range beads.AddedLinks(have, b) {
 		if s.find(link) < 0 {
 			return beads.Bead{}, beads.UnknownLink(id, link)
 		}
@@ -373,7 +373,7 @@ func (s *Store) restore(all []beads.Bead, done *beads.Restored) error {
 		default:
 			continue
 		}
-		for _, id := range append(beads.NewLinks(beads.Bead{}, b), b.ID) {
+		for _, id := range append(beads.AddedLinks(beads.Bead{}, b), b.ID) {
 			s.number(id)
 		}
 	}
@@ -385,7 +385,7 @@ func (s *Store) restore(all []beads.Bead, done *beads.Restored) error {
 }
 
 // Aside implements beads.Auditor. It returns nothing, because this store can read all its beads.
-func (s *Store) Aside(ctx context.Context) ([]beads.Aside, error) {
+func (s *Store) Unreadable(ctx context.Context) ([]beads.Unreadable, error) {
 	if err := s.enter(ctx); err != nil {
 		return nil, err
 	}

@@ -33,16 +33,16 @@ func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, 
 		return nil, err
 	}
 	defer release()
-	if err := s.admit(ctx, batch); err != nil {
+	if err := s.checkBatch(ctx, batch); err != nil {
 		return nil, err
 	}
 	n := 0
-	m := making{s: s, real: map[string]string{}, made: make([]beads.Bead, batch.Len())}
-	m.want = batch.Name(time.Now(), func() string {
+	m := batchWriter{s: s, real: map[string]string{}, made: make([]beads.Bead, batch.Len())}
+	m.want = batch.AssignIDs(time.Now(), func() string {
 		n++
 		return "$" + strconv.Itoa(n)
 	})
-	if cook, ok := s.keeper.(Cooker); ok && len(m.want) > 1 {
+	if cook, ok := s.backend.(Cooker); ok && len(m.want) > 1 {
 		made, err := cook.Cook(ctx, m.want)
 		if !errors.Is(err, errors.ErrUnsupported) {
 			return made, err
@@ -54,26 +54,26 @@ func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, 
 	return m.made, nil
 }
 
-// admit refuses a batch with links to beads that do not exist, or with IDs that are in use. It makes one call: for a
-// single linked bead it looks up the bead, and otherwise it lists all beads.
-func (s *Store) admit(ctx context.Context, batch *beads.Batch) error {
-	strangers, given := batch.ExternalLinks(), batch.GivenIDs()
-	if len(strangers)+len(given) == 0 {
+// checkBatch refuses a batch with links to beads that do not exist, or with IDs that are in use. It makes one call: for
+// a single linked bead it looks up the bead, and otherwise it lists all beads.
+func (s *Store) checkBatch(ctx context.Context, batch *beads.Batch) error {
+	external, given := batch.ExternalLinks(), batch.GivenIDs()
+	if len(external)+len(given) == 0 {
 		return nil
 	}
-	if len(strangers) == 1 && len(given) == 0 {
-		_, err := s.keeper.Get(ctx, strangers[0])
+	if len(external) == 1 && len(given) == 0 {
+		_, err := s.backend.Get(ctx, external[0])
 		if errors.Is(err, beads.ErrNotFound) {
-			return batch.Unknown(strangers[0])
+			return batch.Unknown(external[0])
 		}
 		return err
 	}
-	found, err := s.keeper.Find(ctx, beads.Query{})
+	found, err := s.backend.Find(ctx, beads.Query{})
 	if err != nil {
 		return err
 	}
 	by := byID(found)
-	for _, id := range strangers {
+	for _, id := range external {
 		if _, ok := by[id]; !ok {
 			return batch.Unknown(id)
 		}
@@ -86,14 +86,14 @@ func (s *Store) admit(ctx context.Context, batch *beads.Batch) error {
 	if len(given) == 0 {
 		return nil
 	}
-	for _, b := range batch.Name(time.Now(), func() string { return "$" }) {
+	for _, b := range batch.AssignIDs(time.Now(), func() string { return "$" }) {
 		by[b.ID] = b
 	}
 	return circle(by, given...)
 }
 
-// making is a batch that is being created.
-type making struct {
+// batchWriter is a batch that is being created.
+type batchWriter struct {
 	s    *Store
 	want []beads.Bead // beads to create; their IDs may still be names such as "$1"
 	real map[string]string
@@ -102,7 +102,7 @@ type making struct {
 
 // run creates each bead after the beads to which it links. If beads of the batch link to each other, one of them is
 // created without these links and gets them at the end.
-func (m *making) run(ctx context.Context) error {
+func (m *batchWriter) run(ctx context.Context) error {
 	var later []int
 	for range m.want {
 		i := m.next(true)
@@ -115,7 +115,7 @@ func (m *making) run(ctx context.Context) error {
 			want.ID = ""
 		}
 		want.ParentID, want.Needs = m.links(m.want[i])
-		got, err := m.s.keeper.Make(ctx, want)
+		got, err := m.s.backend.Create(ctx, want)
 		if got.ID != "" {
 			m.made[i] = got
 			m.real[m.want[i].ID] = got.ID
@@ -127,7 +127,7 @@ func (m *making) run(ctx context.Context) error {
 	for _, i := range later {
 		now := m.made[i].Clone()
 		now.ParentID, now.Needs = m.links(m.want[i])
-		got, err := m.s.keeper.Change(ctx, m.made[i], now)
+		got, err := m.s.backend.Update(ctx, m.made[i], now)
 		if err != nil {
 			return err
 		}
@@ -138,7 +138,7 @@ func (m *making) run(ctx context.Context) error {
 
 // next returns the index of a bead that is not created yet, or -1. If whole is set, all beads to which this bead links
 // already exist.
-func (m *making) next(whole bool) int {
+func (m *batchWriter) next(whole bool) int {
 	for i := range m.want {
 		parent, needs := m.links(m.want[i])
 		if m.made[i].ID == "" && (!whole || (parent != "") == (m.want[i].ParentID != "") &&
@@ -150,7 +150,7 @@ func (m *making) next(whole bool) int {
 }
 
 // links returns the IDs of the existing beads to which a bead links.
-func (m *making) links(b beads.Bead) (parent string, needs []string) {
+func (m *batchWriter) links(b beads.Bead) (parent string, needs []string) {
 	ids := make([]string, 0, 1+len(b.Needs))
 	for _, id := range append([]string{b.ParentID}, b.Needs...) {
 		switch {
@@ -171,7 +171,7 @@ func (m *making) links(b beads.Bead) (parent string, needs []string) {
 }
 
 // undo closes the created beads, even after the deadline of ctx.
-func (m *making) undo(ctx context.Context, why error) error {
+func (m *batchWriter) undo(ctx context.Context, why error) error {
 	ctx, cancel := shutdown.CleanupContext(ctx, undoLimit)
 	defer cancel()
 	p := beads.Closing()
@@ -183,7 +183,7 @@ func (m *making) undo(ctx context.Context, why error) error {
 		}
 		now, err := p.Apply(b, time.Now())
 		if err == nil {
-			_, err = m.s.keeper.Change(ctx, b, now)
+			_, err = m.s.backend.Update(ctx, b, now)
 		}
 		if err != nil {
 			left = append(left, b.ID)

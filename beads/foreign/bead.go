@@ -12,20 +12,20 @@ import (
 	"gcity/beads"
 )
 
-// Tidy normalizes a bead of another program. A missing time is derived from the other times, or set to 1970. The error
-// for an invalid bead wraps ErrAside.
-func Tidy(b beads.Bead) (beads.Bead, error) {
+// Normalize normalizes a bead of another program. A missing time is derived from the other times, or set to 1970. The
+// error for an invalid bead wraps ErrAside.
+func Normalize(b beads.Bead) (beads.Bead, error) {
 	id := b.ID
 	b, _, err := beads.Merge(nil, b, time.Unix(0, 0))
 	if err != nil {
-		return beads.Bead{ID: id}, fmt.Errorf("%w: %w", beads.ErrAside, err)
+		return beads.Bead{ID: id}, fmt.Errorf("%w: %w", beads.ErrUnreadable, err)
 	}
 	return b, nil
 }
 
-// Print returns a hash of a bead's content, which is the revision for programs that do not count revisions. It is small
-// enough for every JSON reader to represent exactly.
-func Print(b beads.Bead) uint64 {
+// ContentHash returns a hash of a bead's content, which is the revision for programs that do not count revisions. It is
+// small enough for every JSON reader to represent exactly.
+func ContentHash(b beads.Bead) uint64 {
 	b.Rev = 0
 	text, err := json.Marshal(b)
 	if err != nil { // cannot happen: a bead has only text, numbers and times
@@ -36,9 +36,9 @@ func Print(b beads.Bead) uint64 {
 	return h.Sum64()>>11 | 1
 }
 
-// Lost returns the names of the fields that another program stored differently than requested. It ignores times,
+// Mismatched returns the names of the fields that another program stored differently than requested. It ignores times,
 // revisions and the order of labels.
-func Lost(want, got beads.Bead) []string {
+func Mismatched(want, got beads.Bead) []string {
 	var out []string
 	for _, f := range []struct {
 		name string
@@ -59,11 +59,11 @@ func Lost(want, got beads.Bead) []string {
 	return out
 }
 
-// Changed returns the names of the fields in which two beads differ, by the rules of Lost.
-func Changed(was, now beads.Bead) []string { return Lost(now, was) }
+// Changed returns the names of the fields in which two beads differ, by the rules of Mismatched.
+func Changed(was, now beads.Bead) []string { return Mismatched(now, was) }
 
-// Both returns the words that are in both lists.
-func Both(a, b []string) []string {
+// Intersection returns the words that are in both lists.
+func Intersection(a, b []string) []string {
 	var out []string
 	for _, w := range a {
 		if slices.Contains(b, w) {
@@ -86,14 +86,14 @@ func pairs(b beads.Bead) []string {
 	return out
 }
 
-// Without returns the words of a that are not in b.
-func Without(a, b []string) []string {
+// Difference returns the words of a that are not in b.
+func Difference(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(w string) bool { return slices.Contains(b, w) })
 }
 
-// Missing reports whether a tool's message says that a bead does not exist. "not found" alone may also refer to a
+// IsNotFound reports whether a tool's message says that a bead does not exist. "not found" alone may also refer to a
 // program or a database. It is recognised only if the message also contains the ID, or nothing else.
-func Missing(why, id string) bool {
+func IsNotFound(why, id string) bool {
 	low := strings.ToLower(why)
 	if strings.Contains(low, "no such bead") || strings.Contains(low, "no issue found") ||
 		strings.Contains(low, "no issues found") {
@@ -113,8 +113,8 @@ func Missing(why, id string) bool {
 	}
 }
 
-// First returns the beginning of a program's error output as one line, for a message.
-func First(text string) string {
+// FirstLine returns the beginning of a program's error output as one line, for a message.
+func FirstLine(text string) string {
 	const most = 300
 	text = strings.Join(strings.Fields(text), " ")
 	if len(text) > most {

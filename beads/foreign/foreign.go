@@ -24,9 +24,9 @@ import (
 	"gcity/internal/disk"
 )
 
-// Keeper is the other program. Its methods may be called concurrently, but only one writing method at a time. It
-// returns normalized beads; see Tidy.
-type Keeper interface {
+// Backend is the other program. Its methods may be called concurrently, but only one writing method at a time. It
+// returns normalized beads; see Normalize.
+type Backend interface {
 	// Ready is called before any other method, until it has succeeded once.
 	Ready(ctx context.Context) error
 	// Get returns a bead, or ErrNotFound. The ID has a valid form.
@@ -34,32 +34,32 @@ type Keeper interface {
 	// Find returns, in any order, all beads that the query selects, and possibly others. For a query of ready beads it
 	// returns either exactly these beads, or all beads that are not closed. It ignores Before and Limit.
 	Find(ctx context.Context, q beads.Query) ([]beads.Bead, error)
-	// Make stores the new bead b and returns it as stored. The beads that b links to must exist. b.ID may be empty.
-	Make(ctx context.Context, b beads.Bead) (beads.Bead, error)
-	// Change replaces the bead was by now, which has the same ID, and returns the bead as stored.
-	Change(ctx context.Context, was, now beads.Bead) (beads.Bead, error)
+	// Create stores the new bead b and returns it as stored. The beads that b links to must exist. b.ID may be empty.
+	Create(ctx context.Context, b beads.Bead) (beads.Bead, error)
+	// Update replaces the bead was by now, which has the same ID, and returns the bead as stored.
+	Update(ctx context.Context, was, now beads.Bead) (beads.Bead, error)
 }
 
-// Cooker is a Keeper that can create several beads in one call. Their IDs may be names ("$1") to which other beads of
+// Cooker is a Backend that can create several beads in one call. Their IDs may be names ("$1") to which other beads of
 // the batch refer. Cook returns the beads in the same order. If it fails with errors.ErrUnsupported, the beads are
 // created one by one.
 type Cooker interface {
 	Cook(ctx context.Context, all []beads.Bead) ([]beads.Bead, error)
 }
 
-// Remover is a Keeper that can remove beads. Removing a bead that does not exist is not an error.
+// Remover is a Backend that can remove beads. Removing a bead that does not exist is not an error.
 type Remover interface {
 	Remove(ctx context.Context, ids []string) error
 }
 
 // Store implements beads.Store, beads.Batcher and beads.Purger.
 type Store struct {
-	keeper Keeper
-	lock   string
-	turn   chan struct{} // token of the goroutine in this process that is writing
+	backend Backend
+	lock    string
+	turn    chan struct{} // token of the goroutine in this process that is writing
 
 	ready   atomic.Bool
-	readies chan struct{} // token of the goroutine that is running Keeper.Ready
+	readies chan struct{} // token of the goroutine that is running Backend.Ready
 }
 
 var (
@@ -70,12 +70,12 @@ var (
 
 // New returns the store of a keeper. lock is the path of a file that every gcity process locks before it writes to the
 // store.
-func New(k Keeper, lock string) *Store {
-	return &Store{keeper: k, lock: lock, turn: make(chan struct{}, 1),
+func New(k Backend, lock string) *Store {
+	return &Store{backend: k, lock: lock, turn: make(chan struct{}, 1),
 		readies: make(chan struct{}, 1)}
 }
 
-// begin ensures that Keeper.Ready has succeeded. One caller runs it; other callers wait until their own deadlines.
+// begin ensures that Backend.Ready has succeeded. One caller runs it; other callers wait until their own deadlines.
 func (s *Store) begin(ctx context.Context) error {
 	if s.ready.Load() {
 		return nil
@@ -90,7 +90,7 @@ func (s *Store) begin(ctx context.Context) error {
 	if s.ready.Load() {
 		return nil
 	}
-	err := s.keeper.Ready(ctx)
+	err := s.backend.Ready(ctx)
 	s.ready.Store(err == nil)
 	return err
 }
@@ -149,7 +149,7 @@ func (s *Store) Get(ctx context.Context, id string) (beads.Bead, error) {
 	if err := s.begin(ctx); err != nil {
 		return beads.Bead{}, err
 	}
-	return s.keeper.Get(ctx, id)
+	return s.backend.Get(ctx, id)
 }
 
 // List implements beads.Store. If times are equal, the bead with the higher number in its ID comes first.
@@ -171,7 +171,7 @@ func (s *Store) List(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	if q.Before != "" {
 		all = slices.DeleteFunc(all, func(b beads.Bead) bool { return newer(b, before) <= 0 })
 	}
-	if most := q.Most(); most >= 0 && len(all) > most {
+	if most := q.MaxResults(); most >= 0 && len(all) > most {
 		all = all[:most]
 	}
 	return all, nil
@@ -183,7 +183,7 @@ func (s *Store) find(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 		return nil, err
 	}
 	q.Before, q.Limit = "", 0
-	all, err := s.keeper.Find(ctx, q)
+	all, err := s.backend.Find(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +221,7 @@ func (s *Store) Update(ctx context.Context, id string, p beads.Patch) (beads.Bea
 		return beads.Bead{}, err
 	}
 	defer release()
-	was, err := s.keeper.Get(ctx, id)
+	was, err := s.backend.Get(ctx, id)
 	if err != nil {
 		return beads.Bead{}, err
 	}
@@ -229,21 +229,21 @@ func (s *Store) Update(ctx context.Context, id string, p beads.Patch) (beads.Bea
 	if err != nil || now.Rev == was.Rev {
 		return now, err
 	}
-	if beads.Relinked(was, now) {
+	if beads.LinksChanged(was, now) {
 		if err := s.checkLinks(ctx, was, now); err != nil {
 			return beads.Bead{}, err
 		}
 	}
-	return s.keeper.Change(ctx, was, now)
+	return s.backend.Update(ctx, was, now)
 }
 
 // checkLinks refuses links to missing beads, and links that form a cycle.
 func (s *Store) checkLinks(ctx context.Context, was, now beads.Bead) error {
-	links := beads.NewLinks(was, now)
+	links := beads.AddedLinks(was, now)
 	if len(now.Needs) == 0 && now.ParentID == "" {
 		return nil
 	}
-	all, err := s.keeper.Find(ctx, beads.Query{})
+	all, err := s.backend.Find(ctx, beads.Query{})
 	if err != nil {
 		return err
 	}
@@ -285,7 +285,7 @@ func circle(by map[string]beads.Bead, ids ...string) error {
 
 // Purge implements beads.Purger, if the keeper is a Remover.
 func (s *Store) Purge(ctx context.Context, q beads.Query, before time.Time) (int, error) {
-	remover, ok := s.keeper.(Remover)
+	remover, ok := s.backend.(Remover)
 	if !ok {
 		return 0, fmt.Errorf("this store cannot remove old beads: %w", errors.ErrUnsupported)
 	}
@@ -294,7 +294,7 @@ func (s *Store) Purge(ctx context.Context, q beads.Query, before time.Time) (int
 		return 0, err
 	}
 	defer release()
-	all, err := s.keeper.Find(ctx, beads.Query{})
+	all, err := s.backend.Find(ctx, beads.Query{})
 	if err != nil {
 		return 0, err
 	}

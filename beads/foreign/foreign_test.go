@@ -17,7 +17,7 @@ import (
 	"gcity/beads/foreign"
 )
 
-// keeper simulates another program that stores beads in memory. It fails to create a bead with a given title.
+// backend simulates another program that stores beads in memory. It fails to create a bead with a given title.
 type keeper struct {
 	of     *fake.Store
 	breaks string
@@ -45,7 +45,7 @@ func (k *keeper) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error) 
 	return k.of.List(ctx, q)
 }
 
-func (k *keeper) Make(ctx context.Context, b beads.Bead) (beads.Bead, error) {
+func (k *keeper) Create(ctx context.Context, b beads.Bead) (beads.Bead, error) {
 	if b.Title == k.breaks {
 		return beads.Bead{}, errBroken
 	}
@@ -63,7 +63,7 @@ func (k *keeper) Make(ctx context.Context, b beads.Bead) (beads.Bead, error) {
 	return k.put(ctx, b)
 }
 
-func (k *keeper) Change(ctx context.Context, _, now beads.Bead) (beads.Bead, error) {
+func (k *keeper) Update(ctx context.Context, _, now beads.Bead) (beads.Bead, error) {
 	return k.put(ctx, now)
 }
 
@@ -89,7 +89,7 @@ func TestSuite(t *testing.T) {
 			s, _ := open(t, "")
 			return s
 		},
-		Lacks: map[string]string{
+		Skip: map[string]string{
 			"created beads are stored": times, "defaults": times, "a patch changes only its fields": times, "closing a closed bead has no effect": times,
 			"a purge removes old closed trees": "removing", "a purge keeps open and recent trees": "removing",
 		},
@@ -181,20 +181,20 @@ func TestHowOftenItAsks(t *testing.T) {
 // Beads with different contents have different revisions, and beads with equal contents have equal revisions. A
 // revision is small enough for every JSON reader.
 func TestPrint(t *testing.T) {
-	a, err := foreign.Tidy(beads.Bead{ID: "a-1", Title: "x", Metadata: map[string]string{"k": "v", "l": "w"}})
+	a, err := foreign.Normalize(beads.Bead{ID: "a-1", Title: "x", Metadata: map[string]string{"k": "v", "l": "w"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := a.Clone()
 	b.Rev = 99
-	if foreign.Print(a) != foreign.Print(b) || foreign.Print(a) == 0 || foreign.Print(a) >= 1<<53 {
-		t.Errorf("%d, %d", foreign.Print(a), foreign.Print(b))
+	if foreign.ContentHash(a) != foreign.ContentHash(b) || foreign.ContentHash(a) == 0 || foreign.ContentHash(a) >= 1<<53 {
+		t.Errorf("%d, %d", foreign.ContentHash(a), foreign.ContentHash(b))
 	}
 	b.Metadata["k"] = "V"
-	if foreign.Print(a) == foreign.Print(b) {
+	if foreign.ContentHash(a) == foreign.ContentHash(b) {
 		t.Error("another content has the same print")
 	}
-	if _, err := foreign.Tidy(beads.Bead{ID: "a-1", Title: "\x1b[2J"}); !errors.Is(err, beads.ErrAside) {
+	if _, err := foreign.Normalize(beads.Bead{ID: "a-1", Title: "\x1b[2J"}); !errors.Is(err, beads.ErrUnreadable) {
 		t.Errorf("%v", err)
 	}
 }

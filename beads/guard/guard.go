@@ -17,21 +17,21 @@ import (
 
 const (
 	// callLimit is the timeout of one call to a store.
-	callLimit = 10 * time.Second // for stores that are not beads.Patient
+	callLimit = 10 * time.Second // for stores that are not beads.CallLimiter
 	// beadLimit is added to the timeout for each bead of a batch.
 	beadLimit = 5 * time.Millisecond
 	// probeLimit is the timeout of a probe.
-	probeLimit = 3 * time.Second // for stores that are not beads.Patient
-	// fair is how long a call must have run so that a timeout of its caller counts as a failure of the store.
-	fair = 2 * time.Second
+	probeLimit = 3 * time.Second // for stores that are not beads.CallLimiter
+	// minFailedCall is how long a call must have run so that a timeout of its caller counts as a failure of the store.
+	minFailedCall = 2 * time.Second
 )
 
 // Guards protect the stores, one for each scope. They give every call a deadline, and refuse calls to a store that
 // fails repeatedly. Reads and writes have separate breakers, because a file lock may block only one of them.
 type Guards struct {
 	// called after every change of the problems, from any goroutine
-	tell func(Report)
-	Took func(scope string, writes bool, d time.Duration) // receives the duration of each call
+	notify func(Report)
+	Took   func(scope string, writes bool, d time.Duration) // receives the duration of each call
 
 	mu  sync.Mutex
 	by  map[string]*Store // the stores by scope
@@ -60,13 +60,14 @@ type Trouble struct {
 	Until         time.Time // time of the next probe
 }
 
-// New returns guards that call tell after every change of the stores' problems.
-func New(tell func(Report)) *Guards {
-	return &Guards{tell: tell, Took: func(string, bool, time.Duration) {}, by: map[string]*Store{}}
+// New returns guards that call notify after every change of the stores' problems.
+func New(notify func(Report)) *Guards {
+	return &Guards{notify: notify, Took: func(string, bool, time.Duration) {},
+		by: map[string]*Store{}}
 }
 
-// Of returns the guarded store of a scope. For a replaced store it returns a new guard with closed breakers.
-func (gs *Guards) Of(scope string, store beads.Store) *Store {
+// StoreFor returns the guarded store of a scope. For a replaced store it returns a new guard with closed breakers.
+func (gs *Guards) StoreFor(scope string, store beads.Store) *Store {
 	gs.mu.Lock()
 	g := gs.by[scope]
 	if g != nil && g.store == store {
@@ -82,7 +83,7 @@ func (gs *Guards) Of(scope string, store beads.Store) *Store {
 	}
 	gs.mu.Unlock()
 	if fell {
-		gs.tell(told)
+		gs.notify(told)
 	}
 	return g
 }
@@ -101,7 +102,7 @@ func (gs *Guards) Keep(scopes []string) {
 	}
 	gs.mu.Unlock()
 	if gone {
-		gs.tell(told)
+		gs.notify(told)
 	}
 }
 
@@ -175,7 +176,7 @@ func (g *Store) refused(now time.Time, b *Breaker) error {
 
 // limit returns the timeout of one call to the store.
 func (g *Store) limit() time.Duration {
-	if p, ok := g.store.(beads.Patient); ok {
+	if p, ok := g.store.(beads.CallLimiter); ok {
 		return max(callLimit, p.CallLimit())
 	}
 	return callLimit
@@ -184,7 +185,7 @@ func (g *Store) limit() time.Duration {
 // probe returns the timeout of a probe. For a store that is slow in normal operation it returns the store's own
 // timeout.
 func (g *Store) probe() time.Duration {
-	if _, ok := g.store.(beads.Patient); ok {
+	if _, ok := g.store.(beads.CallLimiter); ok {
 		return max(probeLimit, g.limit())
 	}
 	return probeLimit
@@ -209,7 +210,7 @@ func guarded[T any](ctx context.Context, g *Store, b *Breaker, limit time.Durati
 	now := time.Now()
 	gs.Took(g.scope, b == &g.writes, now.Sub(began))
 	v := judged(err)
-	if v == FailedCall && ctx.Err() != nil && now.Sub(began) < fair {
+	if v == FailedCall && ctx.Err() != nil && now.Sub(began) < minFailedCall {
 		v = unknownEnd
 	}
 	gs.mu.Lock()
@@ -223,7 +224,7 @@ func guarded[T any](ctx context.Context, g *Store, b *Breaker, limit time.Durati
 	}
 	gs.mu.Unlock()
 	if changed {
-		gs.tell(told)
+		gs.notify(told)
 	}
 	return got, err
 }
@@ -237,7 +238,7 @@ func judged(err error) verdict {
 	var invalid *beads.Invalid
 	switch {
 	case err == nil, errors.Is(err, beads.ErrNotFound), errors.Is(err, beads.ErrConflict),
-		errors.Is(err, beads.ErrAside),
+		errors.Is(err, beads.ErrUnreadable),
 		errors.Is(err, errors.ErrUnsupported), errors.As(err, &invalid):
 		return AnsweredCall
 	}

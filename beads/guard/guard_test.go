@@ -44,7 +44,7 @@ func TestGuardOfAHungStore(t *testing.T) {
 		var told []Report
 		gs := New(func(in Report) { told = append(told, in) })
 		store := &asked{Store: fake.New("gc")}
-		g, other := gs.Of("", store), gs.Of("yard", fake.New("ya"))
+		g, other := gs.StoreFor("", store), gs.StoreFor("yard", fake.New("ya"))
 		release := store.Hang()
 		began := time.Now()
 		create := func() error { _, err := g.Create(context.Background(), beads.Bead{Title: "x"}); return err }
@@ -97,8 +97,8 @@ func TestGuardIgnoresRefusals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gs := New(func(in Report) { t.Errorf("told %+v", in) })
 		store := fake.New("gc")
-		g := gs.Of("", store)
-		bare := gs.Of("yard", struct{ beads.Store }{store})
+		g := gs.StoreFor("", store)
+		bare := gs.StoreFor("yard", struct{ beads.Store }{store})
 		b, err := g.Create(t.Context(), beads.Bead{Title: "x"})
 		if err != nil {
 			t.Fatal(err)
@@ -119,7 +119,7 @@ func TestGuardIgnoresRefusals(t *testing.T) {
 		}
 		defer store.Hang()()
 		for range 2 * breakAfter {
-			short, cancel := context.WithTimeout(t.Context(), fair/2)
+			short, cancel := context.WithTimeout(t.Context(), minFailedCall/2)
 			if _, err := g.Get(short, b.ID); !errors.Is(err, context.DeadlineExceeded) {
 				t.Error(err)
 			}
@@ -136,7 +136,7 @@ func TestGuardOfAnotherStore(t *testing.T) {
 	broken.Break(errors.New("no such disk"))
 	spoil := func(scope string) {
 		for range breakAfter {
-			if _, err := gs.Of(scope, broken).Get(t.Context(), "gc-1"); err == nil {
+			if _, err := gs.StoreFor(scope, broken).Get(t.Context(), "gc-1"); err == nil {
 				t.Fatal("a broken store answered")
 			}
 		}
@@ -145,7 +145,7 @@ func TestGuardOfAnotherStore(t *testing.T) {
 	if n := len(told); n != 1 || !strings.Contains(told[0].Stores[0].Text, "the work of rig yard cannot be read since ") {
 		t.Fatalf("told %+v", told)
 	}
-	if _, err := gs.Of("yard", fake.New("gc")).Get(t.Context(), "gc-1"); !errors.Is(err, beads.ErrNotFound) || len(told) != 2 || len(told[1].Stores) != 0 {
+	if _, err := gs.StoreFor("yard", fake.New("gc")).Get(t.Context(), "gc-1"); !errors.Is(err, beads.ErrNotFound) || len(told) != 2 || len(told[1].Stores) != 0 {
 		t.Errorf("%v, told %+v", err, told)
 	}
 	spoil("shed")
@@ -179,7 +179,7 @@ func (s *patient) List(ctx context.Context, _ beads.Query) ([]beads.Bead, error)
 func TestASlowStoreHeals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &patient{down: true}
-		g := New(func(Report) {}).Of("", store)
+		g := New(func(Report) {}).StoreFor("", store)
 		for range breakAfter {
 			if _, err := g.List(t.Context(), beads.Query{}); err == nil {
 				t.Error("a store that is down was read")
@@ -197,10 +197,10 @@ func TestASlowStoreHeals(t *testing.T) {
 // A store that is slow in normal operation sets its own timeout. Other stores have the default timeout.
 func TestLimitOfACall(t *testing.T) {
 	gs := New(func(Report) {})
-	if slow := gs.Of("rig", &patient{}).limit(); slow != 30*time.Second {
+	if slow := gs.StoreFor("rig", &patient{}).limit(); slow != 30*time.Second {
 		t.Errorf("a call of a slow store may take %v", slow)
 	}
-	if limit := gs.Of("", fake.New("x")).limit(); limit != callLimit {
+	if limit := gs.StoreFor("", fake.New("x")).limit(); limit != callLimit {
 		t.Errorf("a call may take %v", limit)
 	}
 }

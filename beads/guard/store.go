@@ -10,12 +10,12 @@ import (
 )
 
 var (
-	_ beads.Store     = (*Store)(nil)
-	_ beads.Batcher   = (*Store)(nil)
-	_ beads.Counter   = (*Store)(nil)
-	_ beads.Tallier   = (*Store)(nil)
-	_ beads.Purger    = (*Store)(nil)
-	_ beads.Versioner = (*Store)(nil)
+	_ beads.Store        = (*Store)(nil)
+	_ beads.Batcher      = (*Store)(nil)
+	_ beads.Counter      = (*Store)(nil)
+	_ beads.ShareCounter = (*Store)(nil)
+	_ beads.Purger       = (*Store)(nil)
+	_ beads.Versioner    = (*Store)(nil)
 )
 
 func (g *Store) Get(ctx context.Context, id string) (beads.Bead, error) {
@@ -65,7 +65,7 @@ func (g *Store) Count(ctx context.Context, q beads.Query) (int, error) {
 }
 
 func (g *Store) Tally(ctx context.Context, q beads.Query) ([]beads.Share, error) {
-	s, ok := g.store.(beads.Tallier)
+	s, ok := g.store.(beads.ShareCounter)
 	if !ok {
 		return nil, fmt.Errorf("this store cannot count work by assignee: %w",
 			errors.ErrUnsupported)

@@ -40,7 +40,7 @@ func read(text []byte) (beads.Bead, error) {
 	var w wire
 	if err := json.Unmarshal(text, &w); err != nil {
 		return beads.Bead{ID: w.ID}, fmt.Errorf("%w: not a bead in the format of scripts: %w",
-			beads.ErrAside, err)
+			beads.ErrUnreadable, err)
 	}
 	b := beads.Bead{
 		ID: w.ID, Title: w.Title, Type: w.Type, Assignee: w.Assignee, ParentID: w.ParentID,
@@ -75,9 +75,9 @@ func read(text []byte) (beads.Bead, error) {
 			return b, err
 		}
 	}
-	b, err := foreign.Tidy(b)
+	b, err := foreign.Normalize(b)
 	if err == nil && w.Rev == 0 {
-		b.Rev = foreign.Print(b)
+		b.Rev = foreign.ContentHash(b)
 	}
 	return b, err
 }
@@ -87,7 +87,7 @@ func moment(text string, to *time.Time) (err error) {
 		return nil
 	}
 	if *to, err = time.Parse(time.RFC3339, text); err != nil {
-		return fmt.Errorf("%w: %q is not a time in RFC 3339", beads.ErrAside, text)
+		return fmt.Errorf("%w: %q is not a time in RFC 3339", beads.ErrUnreadable, text)
 	}
 	return nil
 }
@@ -114,7 +114,7 @@ func one(out []byte) (b beads.Bead, there bool, err error) {
 
 // shown returns the beginning of a script's output, for a message.
 func shown(out []byte) string {
-	if text := foreign.First(string(out)); text != "" {
+	if text := foreign.FirstLine(string(out)); text != "" {
 		return text
 	}
 	return "nothing"
@@ -155,8 +155,8 @@ func difference(was, now beads.Bead) map[string]any {
 	for _, name := range foreign.Changed(was, now) {
 		switch name {
 		case "labels":
-			put(out, "labels", foreign.Without(now.Labels, was.Labels))
-			put(out, "remove_labels", foreign.Without(was.Labels, now.Labels))
+			put(out, "labels", foreign.Difference(now.Labels, was.Labels))
+			put(out, "remove_labels", foreign.Difference(was.Labels, now.Labels))
 		case "metadata":
 			out["metadata"] = setting(was, now)
 		case "needs":

@@ -149,11 +149,11 @@ get) echo '{"id":"a-2","title":""}' ;;`)
 	if err != nil || len(all) != 1 {
 		t.Errorf("%+v, %v", all, err)
 	}
-	aside, err := s.Aside(t.Context())
+	aside, err := s.Unreadable(t.Context())
 	if err != nil || len(aside) != 3 || aside[0].ID != "a-2" || aside[1].ID != "a-3" {
 		t.Errorf("%+v, %v", aside, err)
 	}
-	if _, err := s.Get(t.Context(), "a-2"); !errors.Is(err, beads.ErrAside) {
+	if _, err := s.Get(t.Context(), "a-2"); !errors.Is(err, beads.ErrUnreadable) {
 		t.Errorf("%v", err)
 	}
 }

@@ -49,7 +49,7 @@ type Options struct {
 // Store is a bead store that uses a script.
 type Store struct {
 	*foreign.Store
-	k *keeper
+	k *backend
 }
 
 // Open returns the store of a script. It does not call the script. Before the first operation, the store calls
@@ -62,7 +62,7 @@ func Open(o Options) (*Store, error) {
 		o.Environ = os.Environ()
 	}
 	o.Env = shell.ScriptEnv(o.Environ, o.Env...)
-	k := &keeper{o: o, foreign: map[string]bool{}}
+	k := &backend{o: o, foreign: map[string]bool{}}
 	return &Store{Store: foreign.New(k, filepath.Join(o.Dir, ".beads", "gcity.lock")), k: k}, nil
 }
 
@@ -86,11 +86,11 @@ func (s *Store) CloseWithin(ctx context.Context) error {
 	return err
 }
 
-// CallLimit implements beads.Patient.
+// CallLimit implements beads.CallLimiter.
 func (s *Store) CallLimit() time.Duration { return CallLimit }
 
 // Aside implements beads.Auditor.
-func (s *Store) Aside(ctx context.Context) ([]beads.Aside, error) {
+func (s *Store) Unreadable(ctx context.Context) ([]beads.Unreadable, error) {
 	if _, err := s.List(ctx, beads.Query{Limit: 1}); err != nil {
 		return nil, err
 	}
@@ -100,8 +100,8 @@ func (s *Store) Aside(ctx context.Context) ([]beads.Aside, error) {
 
 var _ beads.Auditor = (*Store)(nil)
 
-// keeper runs the script for a foreign.Store.
-type keeper struct {
+// backend runs the script for a foreign.Store.
+type backend struct {
 	o Options
 
 	mu      sync.Mutex
@@ -109,14 +109,14 @@ type keeper struct {
 	foreign map[string]bool // operations that the script does not know
 }
 
-func (k *keeper) begun() bool {
+func (k *backend) begun() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.started
 }
 
 // call calls the script once. For an unknown operation it returns errors.ErrUnsupported.
-func (k *keeper) call(ctx context.Context, stdin []byte, op string, args ...string) ([]byte,
+func (k *backend) call(ctx context.Context, stdin []byte, op string, args ...string) ([]byte,
 	error) {
 	k.mu.Lock()
 	stranger := k.foreign[op]
@@ -151,14 +151,14 @@ func (k *keeper) call(ctx context.Context, stdin []byte, op string, args ...stri
 
 // path returns the path or name of the script. A relative path with a slash is relative to the store's folder. A name
 // without a slash is looked up on the PATH.
-func (k *keeper) path() string {
+func (k *backend) path() string {
 	if strings.Contains(k.o.Script, "/") && !filepath.IsAbs(k.o.Script) {
 		return filepath.Join(k.o.Dir, k.o.Script)
 	}
 	return k.o.Script
 }
 
-func (k *keeper) lacks(op string) error {
+func (k *backend) lacks(op string) error {
 	return fmt.Errorf("the store script %s does not know the operation %s: %w", k.o.Script, op,
 		errors.ErrUnsupported)
 }
@@ -169,12 +169,12 @@ func ofOne(op string) bool {
 }
 
 // failure returns the error for a non-zero exit code. A message about a missing bead becomes ErrNotFound.
-func (k *keeper) failure(op string, args []string, got shell.Answer) error {
-	why := foreign.First(got.Stderr)
+func (k *backend) failure(op string, args []string, got shell.Answer) error {
+	why := foreign.FirstLine(got.Stderr)
 	if why == "" {
-		why = foreign.First(string(got.Stdout))
+		why = foreign.FirstLine(string(got.Stdout))
 	}
-	if ofOne(op) && foreign.Missing(why, args[0]) {
+	if ofOne(op) && foreign.IsNotFound(why, args[0]) {
 		return fmt.Errorf("bead %q: %w", args[0], beads.ErrNotFound)
 	}
 	if why == "" {
@@ -188,8 +188,8 @@ func (k *keeper) failure(op string, args []string, got shell.Answer) error {
 		why)
 }
 
-// Ready implements foreign.Keeper.
-func (k *keeper) Ready(ctx context.Context) error {
+// Ready implements foreign.Backend.
+func (k *backend) Ready(ctx context.Context) error {
 	mark := filepath.Join(k.o.Dir, ".beads", "gcity.script")
 	if err := disk.MkdirAll(filepath.Dir(mark), 0o700); err != nil {
 		return fmt.Errorf("cannot create the folder of the store: %w", err)
@@ -212,8 +212,8 @@ func (k *keeper) Ready(ctx context.Context) error {
 	return disk.Replace(mark, []byte(want), 0o600)
 }
 
-// Get implements foreign.Keeper.
-func (k *keeper) Get(ctx context.Context, id string) (beads.Bead, error) {
+// Get implements foreign.Backend.
+func (k *backend) Get(ctx context.Context, id string) (beads.Bead, error) {
 	out, err := k.call(ctx, nil, "get", id)
 	if err != nil {
 		return beads.Bead{}, err
@@ -228,11 +228,11 @@ func (k *keeper) Get(ctx context.Context, id string) (beads.Bead, error) {
 	return b, nil
 }
 
-// mostLabelled is a limit that allows all beads. It is not 0, because some scripts then return no beads.
-const mostLabelled = "1000000"
+// maxLabelled is a limit that allows all beads. It is not 0, because some scripts then return no beads.
+const maxLabelled = "1000000"
 
-// Find implements foreign.Keeper. It uses the operation with the smallest result that contains the requested beads.
-func (k *keeper) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+// Find implements foreign.Backend. It uses the operation with the smallest result that contains the requested beads.
+func (k *backend) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	op := []string{"list"}
 	switch {
 	case q.Ready:
@@ -240,7 +240,7 @@ func (k *keeper) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error) 
 	case q.Parent != "" && beads.CheckID(q.Parent) == nil:
 		op = []string{"children", q.Parent}
 	case len(q.Labels) > 0 && q.Labels[0] != "" && q.Labels[0][0] != '-':
-		op = []string{"list-by-label", q.Labels[0], mostLabelled}
+		op = []string{"list-by-label", q.Labels[0], maxLabelled}
 	}
 	all, _, err := k.beads(ctx, op...)
 	if errors.Is(err, errors.ErrUnsupported) && op[0] != "list" {
@@ -249,9 +249,9 @@ func (k *keeper) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error) 
 	return all, err
 }
 
-// beads makes a call that returns beads. aside has the beads that cannot be parsed.
-func (k *keeper) beads(ctx context.Context, op ...string) (all []beads.Bead, aside []beads.Aside,
-	err error) {
+// beads makes a call that returns beads. unreadable has the beads that cannot be parsed.
+func (k *backend) beads(ctx context.Context, op ...string) (all []beads.Bead,
+	unreadable []beads.Unreadable, err error) {
 	out, err := k.call(ctx, nil, op[0], op[1:]...)
 	if err != nil {
 		return nil, nil, err
@@ -264,10 +264,10 @@ func (k *keeper) beads(ctx context.Context, op ...string) (all []beads.Bead, asi
 	for _, text := range raw {
 		b, err := read(text)
 		if err != nil {
-			aside = append(aside, beads.Aside{ID: b.ID, Reason: err.Error()})
+			unreadable = append(unreadable, beads.Unreadable{ID: b.ID, Reason: err.Error()})
 			continue
 		}
 		all = append(all, b)
 	}
-	return all, aside, nil
+	return all, unreadable, nil
 }

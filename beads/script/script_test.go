@@ -81,7 +81,7 @@ func TestSuite(t *testing.T) {
 			dirs[s] = dir
 			return s
 		},
-		Again: func(t *testing.T, s beads.Store) beads.Store { return open(t, path, dirs[s]) },
-		Few:   true,
+		Reopen: func(t *testing.T, s beads.Store) beads.Store { return open(t, path, dirs[s]) },
+		Slow:   true,
 	})
 }

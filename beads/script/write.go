@@ -13,9 +13,9 @@ import (
 	"gcity/beads/foreign"
 )
 
-// Make implements foreign.Keeper. If the script drops parts of a new bead, Make sends them again as a change. If they
+// Make implements foreign.Backend. If the script drops parts of a new bead, Make sends them again as a change. If they
 // are still missing, Make closes the bead and returns an error that names the missing parts.
-func (k *keeper) Make(ctx context.Context, want beads.Bead) (beads.Bead, error) {
+func (k *backend) Create(ctx context.Context, want beads.Bead) (beads.Bead, error) {
 	in, err := encode(whole(want))
 	if err != nil {
 		return beads.Bead{}, err
@@ -32,23 +32,23 @@ func (k *keeper) Make(ctx context.Context, want beads.Bead) (beads.Bead, error) 
 		want.ID = got.ID
 	}
 	if want.ID != got.ID {
-		return k.give(ctx, got, "id")
+		return k.closeIncomplete(ctx, got, "id")
 	}
-	lost := foreign.Lost(want, got)
+	lost := foreign.Mismatched(want, got)
 	if len(lost) == 0 {
 		return got, nil
 	}
 	now := want
 	now.Rev = got.Rev
 	got, err = k.change(ctx, got, now)
-	if lost := foreign.Lost(want, got); err == nil && len(lost) > 0 {
-		return k.give(ctx, got, lost...)
+	if lost := foreign.Mismatched(want, got); err == nil && len(lost) > 0 {
+		return k.closeIncomplete(ctx, got, lost...)
 	}
 	return got, err
 }
 
 // made parses the output of create, which is the bead or its ID.
-func (k *keeper) made(ctx context.Context, out []byte) (beads.Bead, error) {
+func (k *backend) made(ctx context.Context, out []byte) (beads.Bead, error) {
 	id := strings.TrimSpace(string(out))
 	var text string
 	if json.Unmarshal(out, &text) == nil {
@@ -65,8 +65,9 @@ func (k *keeper) made(ctx context.Context, out []byte) (beads.Bead, error) {
 	return got, nil
 }
 
-// give closes a bead that was not stored completely.
-func (k *keeper) give(ctx context.Context, got beads.Bead, lost ...string) (beads.Bead, error) {
+// closeIncomplete closes a bead that was not stored completely.
+func (k *backend) closeIncomplete(ctx context.Context, got beads.Bead,
+	lost ...string) (beads.Bead, error) {
 	what := "so it was closed"
 	if _, err := k.call(ctx, nil, "close", got.ID); err != nil {
 		what = "and it could not be closed: " + err.Error()
@@ -77,13 +78,14 @@ func (k *keeper) give(ctx context.Context, got beads.Bead, lost ...string) (bead
 		got.ID, strings.Join(lost, ", "), what, errors.ErrUnsupported)
 }
 
-// Change implements foreign.Keeper.
-func (k *keeper) Change(ctx context.Context, was, now beads.Bead) (beads.Bead, error) {
+// Change implements foreign.Backend.
+func (k *backend) Update(ctx context.Context, was, now beads.Bead) (beads.Bead, error) {
 	got, err := k.change(ctx, was, now)
 	if err != nil {
 		return got, err
 	}
-	if lost := foreign.Both(foreign.Changed(was, now), foreign.Lost(now, got)); len(lost) > 0 {
+	lost := foreign.Intersection(foreign.Changed(was, now), foreign.Mismatched(now, got))
+	if len(lost) > 0 {
 		return got, fmt.Errorf("the store script %s stored the change of bead %s "+
 			"without its %s: %w",
 			k.o.Script, now.ID, strings.Join(lost, ", "), errors.ErrUnsupported)
@@ -93,7 +95,7 @@ func (k *keeper) Change(ctx context.Context, was, now beads.Bead) (beads.Bead, e
 
 // change changes a bead. It calls update, unless closing the bead is the only change. It calls set-metadata if update
 // did not store the metadata. It calls close separately, because update may not support the status "closed".
-func (k *keeper) change(ctx context.Context, was, now beads.Bead) (got beads.Bead, err error) {
+func (k *backend) change(ctx context.Context, was, now beads.Bead) (got beads.Bead, err error) {
 	diff := difference(was, now)
 	closing := now.Status == beads.StatusClosed && was.Status != beads.StatusClosed
 	if closing {
@@ -105,7 +107,7 @@ func (k *keeper) change(ctx context.Context, was, now beads.Bead) (got beads.Bea
 		if got, err = k.put(ctx, diff, "update", now.ID); err != nil {
 			return got, err
 		}
-		if got, err = k.annotate(ctx, was, now, got); err != nil {
+		if got, err = k.setMetadata(ctx, was, now, got); err != nil {
 			return got, err
 		}
 	}
@@ -117,7 +119,7 @@ func (k *keeper) change(ctx context.Context, was, now beads.Bead) (got beads.Bea
 }
 
 // put makes a call that changes a bead, and returns the bead afterwards.
-func (k *keeper) put(ctx context.Context, in map[string]any, op, id string) (beads.Bead, error) {
+func (k *backend) put(ctx context.Context, in map[string]any, op, id string) (beads.Bead, error) {
 	text, err := encode(in)
 	if err != nil {
 		return beads.Bead{}, err
@@ -132,9 +134,9 @@ func (k *keeper) put(ctx context.Context, in map[string]any, op, id string) (bea
 	return k.Get(ctx, id)
 }
 
-// annotate sets the metadata that an update did not store. If a script never returns metadata, gcity assumes that it
+// setMetadata sets the metadata that an update did not store. If a script never returns metadata, gcity assumes that it
 // was stored.
-func (k *keeper) annotate(ctx context.Context, was, now, got beads.Bead) (beads.Bead, error) {
+func (k *backend) setMetadata(ctx context.Context, was, now, got beads.Bead) (beads.Bead, error) {
 	set := setting(was, now)
 	maps.DeleteFunc(set, func(key, value string) bool { return got.Metadata[key] == value })
 	if len(set) == 0 {
@@ -154,7 +156,7 @@ func (k *keeper) annotate(ctx context.Context, was, now, got beads.Bead) (beads.
 
 // Cook implements foreign.Cooker. mol-cook gets a molecule as {formula, title, beads}. The IDs of the beads are names
 // ("$1") to which other beads refer. The script prints the beads in the same order, or only the ID of the root.
-func (k *keeper) Cook(ctx context.Context, want []beads.Bead) ([]beads.Bead, error) {
+func (k *backend) Cook(ctx context.Context, want []beads.Bead) ([]beads.Bead, error) {
 	root := want[0]
 	if root.Type != beads.TypeMolecule {
 		return nil, errors.ErrUnsupported
@@ -185,7 +187,7 @@ func (k *keeper) Cook(ctx context.Context, want []beads.Bead) ([]beads.Bead, err
 }
 
 // below finds the steps of a created molecule by their parent, ref and title, if the script returned only the root.
-func (k *keeper) below(ctx context.Context, out []byte, want []beads.Bead) ([]beads.Bead, error) {
+func (k *backend) below(ctx context.Context, out []byte, want []beads.Bead) ([]beads.Bead, error) {
 	root, err := k.made(ctx, out)
 	if err != nil {
 		return nil, err
@@ -210,7 +212,7 @@ func (k *keeper) below(ctx context.Context, out []byte, want []beads.Bead) ([]be
 }
 
 // Remove implements foreign.Remover. The script's purge operation gets the IDs as JSON.
-func (k *keeper) Remove(ctx context.Context, ids []string) error {
+func (k *backend) Remove(ctx context.Context, ids []string) error {
 	in, err := encode(map[string]any{"ids": ids})
 	if err != nil {
 		return err
@@ -220,6 +222,6 @@ func (k *keeper) Remove(ctx context.Context, ids []string) error {
 }
 
 var (
-	_ foreign.Keeper  = (*keeper)(nil)
-	_ foreign.Remover = (*keeper)(nil)
+	_ foreign.Backend = (*backend)(nil)
+	_ foreign.Remover = (*backend)(nil)
 )

@@ -23,8 +23,8 @@ var ErrNone = errors.New("there is no bead store yet")
 // errDamaged is the error for a file that SQLite can read but that is inconsistent.
 var errDamaged = errors.New("it is damaged")
 
-// Copy describes a file that contains all beads of a store.
-type Copy struct {
+// BackupInfo describes a file that contains all beads of a store.
+type BackupInfo struct {
 	Path string
 	Identity
 	Beads int
@@ -32,16 +32,16 @@ type Copy struct {
 
 // Backup writes a consistent copy of the store to a file. The file appears complete or not at all, and replaces an
 // existing file. Backup and writers do not wait for each other, except on a network file system.
-func (s *Store) Backup(ctx context.Context, path string) (Copy, error) {
+func (s *Store) Backup(ctx context.Context, path string) (BackupInfo, error) {
 	ctx, cancel := limited(ctx, backupLimit)
 	defer cancel()
-	return call(ctx, s, func(ctx context.Context) (Copy, error) {
+	return call(ctx, s, func(ctx context.Context) (BackupInfo, error) {
 		f, err := s.open(ctx, false)
 		if err != nil {
-			return Copy{}, err
+			return BackupInfo{}, err
 		}
 		if f == nil {
-			return Copy{}, ErrNone
+			return BackupInfo{}, ErrNone
 		}
 		c, err := duplicate(ctx, s.path, path+".unfinished", nil)
 		if err == nil {
@@ -53,7 +53,7 @@ func (s *Store) Backup(ctx context.Context, path string) (Copy, error) {
 		}
 		if err != nil {
 			err = fmt.Errorf("cannot back up the bead store: %w", s.explain(ctx, err))
-			return Copy{}, errors.Join(err, gone(os.Remove(path+".unfinished")))
+			return BackupInfo{}, errors.Join(err, gone(os.Remove(path+".unfinished")))
 		}
 		return c, nil
 	})
@@ -68,7 +68,8 @@ func gone(err error) error {
 
 // duplicate copies a store file to a new file on stable storage, calls edit for the copy, and checks the copy. It only
 // reads the source.
-func duplicate(ctx context.Context, from, to string, edit func(*sql.DB) error) (c Copy, err error) {
+func duplicate(ctx context.Context, from, to string,
+	edit func(*sql.DB) error) (c BackupInfo, err error) {
 	if err := gone(os.Remove(to)); err != nil {
 		return c, err
 	}
@@ -108,7 +109,7 @@ func with(path, option string, use func(*sql.DB) error) error {
 }
 
 // inspect reads the identity of a store file and the number of its beads. It returns an error if the file is damaged.
-func inspect(ctx context.Context, path string) (c Copy, err error) {
+func inspect(ctx context.Context, path string) (c BackupInfo, err error) {
 	if info, err := os.Stat(path); err != nil {
 		return c, err
 	} else if !info.Mode().IsRegular() || info.Size() == 0 {
@@ -146,8 +147,8 @@ func inspect(ctx context.Context, path string) (c Copy, err error) {
 	})
 }
 
-// aside returns an unused file name under which a restore keeps the existing file.
-func aside(path string) (string, error) {
+// setAside returns an unused file name under which a restore keeps the existing file.
+func setAside(path string) (string, error) {
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("%s.old-%d", path, n)
 		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {

@@ -133,7 +133,7 @@ func (t *txn) restore(all []beads.Bead) (done beads.Restored, err error) {
 	var written []string
 	for _, b := range all {
 		have, err := t.get(b.ID)
-		if errors.Is(err, beads.ErrAside) {
+		if errors.Is(err, beads.ErrUnreadable) {
 			done.Count(beads.Kept)
 			continue
 		}
@@ -158,7 +158,7 @@ func (t *txn) restore(all []beads.Bead) (done beads.Restored, err error) {
 			written = append(written, b.ID)
 			last = max(last, number(b.ID))
 			// the ID of a new bead must not satisfy a missing need of a restored bead
-			for _, id := range beads.NewLinks(beads.Bead{}, b) {
+			for _, id := range beads.AddedLinks(beads.Bead{}, b) {
 				last = max(last, number(id))
 			}
 		}

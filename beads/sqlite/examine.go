@@ -11,20 +11,20 @@ import (
 
 // Condition is the state of a store's file and folder.
 type Condition struct {
-	There     bool     // the file exists
-	Schema    int      // version of the file's schema
-	Damage    []string // the first few problems found in the file
-	Log       int64    // size of the write-ahead log in bytes
-	Exposed   []string // files that other users can access, each with its mode
-	Strangers []string // files in the folder that do not belong to the store, sorted
+	Exists       bool     // the file exists
+	Schema       int      // version of the file's schema
+	Damage       []string // the first few problems found in the file
+	Log          int64    // size of the write-ahead log in bytes
+	Exposed      []string // files that other users can access, each with its mode
+	ForeignFiles []string // files in the folder that do not belong to the store, sorted
 }
 
 // LargeLog is the size in bytes at which a write-ahead log is suspicious, because it was not checkpointed for a long
 // time. Without readers the log is truncated to journal_size_limit.
 const LargeLog = 64 << 20
 
-// damages is the maximum number of reported problems.
-const damages = 5
+// maxDamage is the maximum number of reported problems.
+const maxDamage = 5
 
 // Examine reads the whole store and checks it for damage. It creates nothing. A file of another program is an error and
 // is not changed. After an error, the condition contains the problems found before the error.
@@ -45,11 +45,11 @@ func (s *Store) Examine(ctx context.Context) (Condition, error) {
 }
 
 func (s *Store) examine(ctx context.Context) (Condition, error) {
-	c, err := s.look()
-	if err == nil && !c.There {
+	c, err := s.inspectFolder()
+	if err == nil && !c.Exists {
 		err = s.missing("is missing")
 	}
-	if err != nil || !c.There {
+	if err != nil || !c.Exists {
 		return c, err
 	}
 	f, err := s.open(ctx, false)
@@ -61,7 +61,7 @@ func (s *Store) examine(ctx context.Context) (Condition, error) {
 			return err
 		}
 		c.Damage = nil
-		rows, err := f.read.QueryContext(ctx, fmt.Sprintf(`PRAGMA quick_check(%d)`, damages))
+		rows, err := f.read.QueryContext(ctx, fmt.Sprintf(`PRAGMA quick_check(%d)`, maxDamage))
 		if err != nil {
 			return err
 		}
@@ -80,8 +80,8 @@ func (s *Store) examine(ctx context.Context) (Condition, error) {
 	return c, err
 }
 
-// look examines the files in the store's folder without opening the database.
-func (s *Store) look() (c Condition, err error) {
+// inspectFolder examines the files in the store's folder without opening the database.
+func (s *Store) inspectFolder() (c Condition, err error) {
 	entries, err := os.ReadDir(s.folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, nil
@@ -99,7 +99,7 @@ func (s *Store) look() (c Condition, err error) {
 			continue
 		}
 		if !isOwn(name) {
-			c.Strangers = append(c.Strangers, name)
+			c.ForeignFiles = append(c.ForeignFiles, name)
 			continue
 		}
 		info, err := e.Info()
@@ -112,7 +112,7 @@ func (s *Store) look() (c Condition, err error) {
 		}
 		switch name {
 		case File:
-			c.There = true
+			c.Exists = true
 		case File + "-wal":
 			c.Log = info.Size()
 		}

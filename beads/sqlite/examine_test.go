@@ -32,7 +32,7 @@ func TestExamine(t *testing.T) {
 		}
 	}
 	strangers := []string{"config.yaml", "metadata.json"}
-	if c, err := s.Examine(t.Context()); err != nil || !cmp.Equal(c, Condition{Strangers: strangers}) {
+	if c, err := s.Examine(t.Context()); err != nil || !cmp.Equal(c, Condition{ForeignFiles: strangers}) {
 		t.Errorf("another's folder: %+v, %v", c, err)
 	}
 	if _, err := os.Stat(s.path); err == nil {
@@ -44,7 +44,7 @@ func TestExamine(t *testing.T) {
 		t.Errorf("%+v, %v", c, err)
 	}
 	c.Log = 0
-	if want := (Condition{There: true, Schema: newest, Strangers: strangers}); !cmp.Equal(c, want) {
+	if want := (Condition{Exists: true, Schema: newest, ForeignFiles: strangers}); !cmp.Equal(c, want) {
 		t.Error(cmp.Diff(want, c))
 	}
 	if err := errors.Join(os.Chmod(s.path, 0o640), os.Chmod(s.folder, 0o770)); err != nil {

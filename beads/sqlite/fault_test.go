@@ -55,7 +55,7 @@ func everyCall(t *testing.T, limit time.Duration, s *Store, check func(what stri
 			return err
 		},
 		"version": func(ctx context.Context) error { _, err := s.Version(ctx); return err },
-		"aside":   func(ctx context.Context) error { _, err := s.Aside(ctx); return err },
+		"aside":   func(ctx context.Context) error { _, err := s.Unreadable(ctx); return err },
 		"probe":   s.Probe,
 		"create": func(ctx context.Context) error {
 			_, err := s.Create(ctx, beads.Bead{Title: "x"})
@@ -263,16 +263,16 @@ func TestSetAside(t *testing.T) {
 		tamper(t, s, `UPDATE beads SET `+set+` WHERE id = ?`, ids[name])
 	}
 	titles(t, s, "waiting fine")
-	aside, err := s.Aside(t.Context())
+	aside, err := s.Unreadable(t.Context())
 	if err != nil || len(aside) != len(want) {
 		t.Errorf("%v, %v", aside, err)
 	}
 	for name, id := range ids {
-		if _, err := s.Get(t.Context(), id); !errors.Is(err, beads.ErrAside) ||
+		if _, err := s.Get(t.Context(), id); !errors.Is(err, beads.ErrUnreadable) ||
 			!strings.Contains(err.Error(), want[name]) {
 			t.Errorf("get %s: %v", name, err)
 		}
-		if _, err := s.Update(t.Context(), id, beads.Closing()); !errors.Is(err, beads.ErrAside) {
+		if _, err := s.Update(t.Context(), id, beads.Closing()); !errors.Is(err, beads.ErrUnreadable) {
 			t.Errorf("update %s: %v", name, err)
 		}
 		for _, a := range aside {

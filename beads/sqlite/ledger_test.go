@@ -182,7 +182,7 @@ func TestIDsNeverRepeat(t *testing.T) {
 					t.Errorf("%s was given out twice", b.ID)
 				}
 			}
-			if s, err := s.Examine(t.Context()); err != nil || len(s.Strangers) > 0 {
+			if s, err := s.Examine(t.Context()); err != nil || len(s.ForeignFiles) > 0 {
 				t.Error(s, err)
 			}
 		})

@@ -60,7 +60,7 @@ func only(rows *sql.Rows, err error) (*beads.Bead, error) {
 	var got *beads.Bead
 	var aside error
 	err = scan(rows, func(_ *row, b beads.Bead) { got = &b }, func(r *row, why error) {
-		aside = fmt.Errorf("bead %s: %w: %w", r.ID, beads.ErrAside, why)
+		aside = fmt.Errorf("bead %s: %w: %w", r.ID, beads.ErrUnreadable, why)
 	})
 	return got, errors.Join(err, aside)
 }
@@ -83,7 +83,7 @@ func (s *Store) List(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 			}
 			x.after(created, seq)
 		}
-		text, args := x.list(q.Most())
+		text, args := x.list(q.MaxResults())
 		st, err := f.reader(ctx, text)
 		if err != nil {
 			return nil, err
@@ -130,7 +130,7 @@ func (s *Store) Count(ctx context.Context, q beads.Query) (int, error) {
 	})
 }
 
-// Tally implements beads.Tallier.
+// Tally implements beads.ShareCounter.
 func (s *Store) Tally(ctx context.Context, q beads.Query) ([]beads.Share, error) {
 	if err := q.Check(); err != nil {
 		return nil, err
@@ -173,8 +173,8 @@ func (s *Store) Version(ctx context.Context) (uint64, error) {
 }
 
 // Aside implements beads.Auditor. It reads the whole store.
-func (s *Store) Aside(ctx context.Context) ([]beads.Aside, error) {
-	return reading(ctx, s, nil, func(ctx context.Context, f *file) ([]beads.Aside, error) {
+func (s *Store) Unreadable(ctx context.Context) ([]beads.Unreadable, error) {
+	return reading(ctx, s, nil, func(ctx context.Context, f *file) ([]beads.Unreadable, error) {
 		st, err := f.reader(ctx, `SELECT `+columns+` FROM beads b ORDER BY b.seq`)
 		if err != nil {
 			return nil, err
@@ -183,9 +183,9 @@ func (s *Store) Aside(ctx context.Context) ([]beads.Aside, error) {
 		if err != nil {
 			return nil, err
 		}
-		var all []beads.Aside
+		var all []beads.Unreadable
 		err = scan(rows, func(*row, beads.Bead) {}, func(r *row, why error) {
-			all = append(all, beads.Aside{ID: r.ID, Reason: why.Error()})
+			all = append(all, beads.Unreadable{ID: r.ID, Reason: why.Error()})
 		})
 		return all, err
 	})

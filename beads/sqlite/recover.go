@@ -16,7 +16,7 @@ import (
 
 // Recovered is the result of Recover or Accept.
 type Recovered struct {
-	Copy
+	BackupInfo
 	Kept string // new path of the previous file; "" = no file existed
 }
 
@@ -51,7 +51,7 @@ func (s *Store) Recover(ctx context.Context, from string, force bool) (Recovered
 }
 
 // replaceable returns why a restore must not replace the current file, or nil.
-func (s *Store) replaceable(now Copy, broken error, known Identity, named bool) error {
+func (s *Store) replaceable(now BackupInfo, broken error, known Identity, named bool) error {
 	info, err := os.Stat(s.path)
 	switch {
 	case err != nil || info.Size() == 0 || code(broken) != 0 || errors.Is(broken, errDamaged):
@@ -78,7 +78,8 @@ func raise(ctx context.Context, db *sql.DB, last int64) error {
 
 // install moves a copy to the store's path. locks means that the old file is a database, which install locks against
 // writers.
-func (s *Store) install(ctx context.Context, fresh Copy, locks bool) (done Recovered, err error) {
+func (s *Store) install(ctx context.Context, fresh BackupInfo,
+	locks bool) (done Recovered, err error) {
 	if !locks {
 		done, err = s.swap(ctx, fresh, 0)
 		return done, errors.Join(err, disk.SyncDir(s.folder))
@@ -101,7 +102,8 @@ func (s *Store) install(ctx context.Context, fresh Copy, locks bool) (done Recov
 
 // swap installs the copy and keeps the old file and its log under another name. last is the highest ID number of the
 // old file, or 0 if it cannot be read.
-func (s *Store) swap(ctx context.Context, fresh Copy, last int64) (done Recovered, err error) {
+func (s *Store) swap(ctx context.Context, fresh BackupInfo,
+	last int64) (done Recovered, err error) {
 	known, _, _ := s.ledger.Read() // a damaged ledger is replaced
 	fresh.Last = max(fresh.Last, known.Last, last)
 	err = with(fresh.Path, "", func(db *sql.DB) error { return raise(ctx, db, fresh.Last) })
@@ -112,10 +114,10 @@ func (s *Store) swap(ctx context.Context, fresh Copy, last int64) (done Recovere
 		return done, fmt.Errorf("cannot write the identity of the store to %s: %w", s.ledger.File,
 			err)
 	}
-	done = Recovered{Copy: fresh}
+	done = Recovered{BackupInfo: fresh}
 	done.Path = s.path
 	if _, err := os.Lstat(s.path); err == nil {
-		if done.Kept, err = aside(s.path); err != nil {
+		if done.Kept, err = setAside(s.path); err != nil {
 			return done, err
 		}
 		if err := os.Link(s.path, done.Kept); err != nil {
@@ -162,6 +164,6 @@ func (s *Store) Accept(ctx context.Context) (Recovered, error) {
 		if now, err = inspect(ctx, s.path); err != nil {
 			return Recovered{}, err
 		}
-		return Recovered{Copy: now}, s.ledger.write(Identity{now.ID, now.Last + reserve})
+		return Recovered{BackupInfo: now}, s.ledger.write(Identity{now.ID, now.Last + reserve})
 	})
 }

@@ -163,7 +163,7 @@ func call[T any](ctx context.Context, s *Store, work func(context.Context) (T, e
 	case r := <-done:
 		return r.get()
 	case <-time.After(grace):
-		return none, &overdue{fmt.Sprintf("the bead store %s does not answer; a write in "+
+		return none, &timeoutError{fmt.Sprintf("the bead store %s does not answer; a write in "+
 			"progress may still succeed", s.path), ctx.Err()}
 	}
 }
@@ -200,7 +200,7 @@ func (s *Store) attempt(ctx context.Context, try func() error) error {
 		}
 		waited = true
 		if time.Now().After(end) {
-			return &overdue{fmt.Sprintf("the bead store %s has been locked by another "+
+			return &timeoutError{fmt.Sprintf("the bead store %s has been locked by another "+
 				"process for %v", s.path, queue), err}
 		}
 		select {
@@ -213,18 +213,19 @@ func (s *Store) attempt(ctx context.Context, try func() error) error {
 
 // locked returns the error for a call that waited for another process until its deadline.
 func (s *Store) locked(over error) error {
-	return &overdue{fmt.Sprintf("the bead store %s is locked by another process", s.path), over}
+	text := fmt.Sprintf("the bead store %s is locked by another process", s.path)
+	return &timeoutError{text, over}
 }
 
-// overdue is the error for a call that missed its deadline. Its text is for users, and it wraps the cause.
-type overdue struct {
+// timeoutError is the error for a call that missed its deadline. Its text is for users, and it wraps the cause.
+type timeoutError struct {
 	text string
 	by   error
 }
 
-func (o *overdue) Error() string { return o.text }
+func (o *timeoutError) Error() string { return o.text }
 
-func (o *overdue) Unwrap() error { return o.by }
+func (o *timeoutError) Unwrap() error { return o.by }
 
 // full returns the error for a change that failed because the disk is full.
 func (s *Store) full(err error) error {
@@ -243,7 +244,7 @@ func (s *Store) explain(ctx context.Context, err error) error {
 		!errors.Is(err, context.Canceled):
 		return err
 	case over != nil:
-		return &overdue{fmt.Sprintf("the bead store %s did not answer in time", s.path), over}
+		return &timeoutError{fmt.Sprintf("the bead store %s did not answer in time", s.path), over}
 	case code == codeCorrupt || code == codeNotADB:
 		return fmt.Errorf("the bead store %s is damaged (%w): `%s` restores the newest backup",
 			s.path, err, cmp.Or(s.ledger.Restore, "gcity bead restore"))

@@ -31,8 +31,8 @@ func TestSuite(t *testing.T) {
 				return s
 			}
 			beadstest.Run(t, beadstest.Harness{
-				New:   func(t *testing.T) beads.Store { return store(t, t.TempDir()) },
-				Again: func(t *testing.T, s beads.Store) beads.Store { return store(t, dir(s.(*Store))) },
+				New:    func(t *testing.T) beads.Store { return store(t, t.TempDir()) },
+				Reopen: func(t *testing.T, s beads.Store) beads.Store { return store(t, dir(s.(*Store))) },
 			})
 		})
 	}

@@ -58,7 +58,7 @@ func (t *txn) create(prefix string, batch *beads.Batch) ([]beads.Bead, error) {
 		}
 		last = max(last, number(id))
 	}
-	made := batch.Name(t.now, func() string {
+	made := batch.AssignIDs(t.now, func() string {
 		last++
 		return prefix + "-" + strconv.FormatInt(last, 10)
 	})
@@ -223,7 +223,7 @@ func (t *txn) update(id string, p beads.Patch) (beads.Bead, error) {
 	if err != nil || b.Rev == have.Rev {
 		return b, err
 	}
-	for _, link := range beads.NewLinks(*have, b) {
+	for _, link := range beads.AddedLinks(*have, b) {
 		if ok, err := t.exists(link); err != nil {
 			return beads.Bead{}, err
 		} else if !ok {
@@ -233,7 +233,7 @@ func (t *txn) update(id string, p beads.Patch) (beads.Bead, error) {
 	if err := t.replace(*have, b); err != nil {
 		return beads.Bead{}, err
 	}
-	if beads.Relinked(*have, b) {
+	if beads.LinksChanged(*have, b) {
 		if err := t.circle(id); err != nil {
 			return beads.Bead{}, err
 		}

@@ -151,7 +151,7 @@ func (e *Every) List(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	slices.SortStableFunc(out, func(x, y beads.Bead) int {
 		return y.CreatedAt.Compare(x.CreatedAt)
 	})
-	if most := q.Most(); most >= 0 && len(out) > most {
+	if most := q.MaxResults(); most >= 0 && len(out) > most {
 		out = out[:most]
 	}
 	return out, err

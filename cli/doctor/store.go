@@ -67,7 +67,7 @@ func examinePlace(ctx context.Context, where workstore.Place, write bool) []find
 		return examineForeign(ctx, where)
 	}
 	c, unread, err := workstore.ExamineStore(ctx, where)
-	if err == nil && c.There && write {
+	if err == nil && c.Exists && write {
 		short, cancel := context.WithTimeout(ctx, probeTimeout)
 		defer cancel()
 		err = workstore.ProbeStore(short, where)
@@ -100,7 +100,7 @@ func examineForeign(ctx context.Context, where workstore.Place) []finding {
 }
 
 // judgeStore returns the problems of a store with advice, or a finding that the store is intact.
-func judgeStore(where workstore.Place, c workstore.Condition, unread []beads.Aside,
+func judgeStore(where workstore.Place, c workstore.Condition, unread []beads.Unreadable,
 	err error) []finding {
 	folder := filepath.Join(where.Dir, folder.WorkFolder)
 	var found []finding
@@ -146,13 +146,13 @@ func judgeStore(where workstore.Place, c workstore.Condition, unread []beads.Asi
 			"the store's write-ahead log has %s: a read that does not finish prevents a checkpoint",
 			output.ByteSize(uint64(c.Log))))
 	}
-	if len(c.Strangers) > 0 {
+	if len(c.ForeignFiles) > 0 {
 		found = append(found, foreignFiles(folder, c))
 	}
 	if len(found) > 0 {
 		return found
 	}
-	if !c.There {
+	if !c.Exists {
 		return []finding{ok("none yet")}
 	}
 	return []finding{ok("intact, schema %d", c.Schema)}
@@ -162,13 +162,13 @@ func judgeStore(where workstore.Place, c workstore.Condition, unread []beads.Asi
 // tool bd, which uses the same folder name.
 func foreignFiles(folder string, c workstore.Condition) finding {
 	const most = 4
-	names := strings.Join(c.Strangers[:min(most, len(c.Strangers))], ", ")
-	if more := len(c.Strangers) - most; more > 0 {
+	names := strings.Join(c.ForeignFiles[:min(most, len(c.ForeignFiles))], ", ")
+	if more := len(c.ForeignFiles) - most; more > 0 {
 		names += fmt.Sprintf(" and %d more", more)
 	}
 	fix := "no action needed; to import work from bd, export it there and run `gcity bead " +
 		"import FILE`"
-	if c.There {
+	if c.Exists {
 		return note(fix, "%s also has files of another program, perhaps bd (%s): gcity does not "+
 			"change them, and that program does not see gcity's beads.db", folder,
 			output.SafeLine(names))

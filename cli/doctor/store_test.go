@@ -82,9 +82,9 @@ func TestDoctorChecksWork(t *testing.T) {
 		})
 	}
 	where := make(t, t.TempDir())
-	lost := []beads.Aside{{ID: "gc-7", Reason: "it was written in a newer way"},
+	lost := []beads.Unreadable{{ID: "gc-7", Reason: "it was written in a newer way"},
 		{ID: "gc-8", Reason: "x"}}
-	got := judgeStore(where, workstore.Condition{There: true, Damage: []string{"row 3 is missing"}},
+	got := judgeStore(where, workstore.Condition{Exists: true, Damage: []string{"row 3 is missing"}},
 		lost, errors.New("the disk is full"))
 	if len(got) != 3 || got[0].State != "bad" || got[1].State != "bad" ||
 		!strings.Contains(got[1].Detail, "row 3") ||

@@ -30,7 +30,7 @@ func IsInterrupted(err error) bool {
 }
 
 // IsSilent reports whether err says that the controller accepts connections but does not respond.
-func IsSilent(err error) bool { return errors.Is(err, client.ErrSilent) }
+func IsSilent(err error) bool { return errors.Is(err, client.ErrUnresponsive) }
 
 // AlreadyRunning reports whether err says that another controller holds the city's lock, or that another supervisor
 // is running.

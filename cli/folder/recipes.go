@@ -103,7 +103,7 @@ func recipesFor(c *config.City, rig string) ([]formula.Source, error) {
 	layers := slices.DeleteFunc(c.Layers(),
 		func(l formula.Layer) bool { return l.Rig != "" && l.Rig != rig })
 	all, err := formula.Resolve(layers)
-	for _, name := range formula.Shipped() {
+	for _, name := range formula.BuiltIn() {
 		at, there := slices.BinarySearchFunc(all, name,
 			func(s formula.Source, name string) int { return strings.Compare(s.Name, name) })
 		if !there {

@@ -207,7 +207,7 @@ func (a *assembly) openSocket(p *parts) (err error) {
 	if a.socket, err = socket.Listen(folder.SocketPath(a.o.at)); err != nil {
 		return fmt.Errorf("cannot open the city's socket: %w", err)
 	}
-	if aside := a.socket.Aside(); aside != "" {
+	if aside := a.socket.MovedPath(); aside != "" {
 		warnMovedAside(a.o.Logger, aside)
 	}
 	a.undo.Add(func() { _ = a.socket.Close() }) // Serve may have closed it already

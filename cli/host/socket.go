@@ -15,7 +15,7 @@ func checkHold(hold *controller.Hold, at *socket.Socket, log *slog.Logger) error
 		return err
 	}
 	renewed, err := at.Renew()
-	if aside := at.Aside(); renewed && aside != "" {
+	if aside := at.MovedPath(); renewed && aside != "" {
 		warnMovedAside(log, aside)
 	} else if renewed {
 		log.Warn("the city's socket was removed; it is created again")

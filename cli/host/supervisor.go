@@ -227,8 +227,8 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 		Busy: exit.AlreadyRunning,
 		Changes: watch.Files(ctx, []string{h.Registry(), h.Settings()}, nil,
 			watch.Options{Log: logger, Broken: lost}),
-		Apply: listeners.apply,
-		Beat:  own.Beat, UntilEmpty: own.UntilEmpty,
+		Apply:        listeners.apply,
+		ReportStatus: own.Beat, UntilEmpty: own.UntilEmpty,
 	})
 	o := api.Options{Log: logger, Last: last, Version: e.Version}
 	return supervised{
@@ -246,7 +246,7 @@ type listeners struct {
 }
 
 func newListeners(logger *slog.Logger) *listeners {
-	sockets := &tenantSockets{wants: make(chan map[string]api.TenantOf, 1)}
+	sockets := &tenantSockets{wants: make(chan map[string]api.TenantConfig, 1)}
 	return &listeners{tcp: make(chan api.TCP, 1), sockets: sockets, limits: newLimiter(logger)}
 }
 
@@ -264,7 +264,7 @@ func (d *listeners) keep(ctx context.Context, s *supervisor.Supervisor, o api.Op
 	var others sync.WaitGroup
 	others.Go(func() { d.sockets.keep(ctx) })
 	others.Go(func() { d.limits.keep(ctx, s.SetLimitsProblem) })
-	api.KeepFleet(ctx, d.tcp, s.SetListener, s, o)
+	api.KeepFleetListening(ctx, d.tcp, s.SetListener, s, o)
 	others.Wait()
 }
 
@@ -386,10 +386,10 @@ func (k *hostedCity) Close() { k.ReleaseAll(); k.release() }
 // fleetTCP returns the options of a supervisor's TCP listener, with its token and tenants.
 func fleetTCP(s supervisor.Settings) api.TCP {
 	t := api.TCP{Addr: api.TCPAddr(s.Bind, s.Port), Hosts: s.Hosts,
-		Tenants:   map[string]api.TenantOf{},
+		Tenants:   map[string]api.TenantConfig{},
 		TokenFile: s.TokenFile, MakeToken: s.MakeToken, ReadFile: s.ReadFile}
 	for _, one := range s.Tenants {
-		t.Tenants[one.Name] = api.TenantOf{Name: one.Name, Cities: one.Cities,
+		t.Tenants[one.Name] = api.TenantConfig{Name: one.Name, Cities: one.Cities,
 			TokenFile: one.TokenFile,
 			Token:     one.Token, Socket: one.Socket, MaxAgents: one.MaxAgents,
 			MaxCities: one.MaxCities}

@@ -43,7 +43,8 @@ func TokenOf(dir string, c config.API) (path string, own bool) {
 
 // keep runs the listener as configured until ctx ends.
 func (s tcpListener) keep(ctx context.Context, c city.Control, o api.Options) {
-	api.Keep(ctx, s.wants, func(d city.Listener) { folder.SendLatest(s.listeners, d) }, c, o)
+	report := func(d city.Listener) { folder.SendLatest(s.listeners, d) }
+	api.KeepListening(ctx, s.wants, report, c, o)
 }
 
 // TCPAddr returns the TCP address of a city's API, "" if it has none.

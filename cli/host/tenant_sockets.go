@@ -19,7 +19,7 @@ const retryInterval = 2 * time.Second
 
 // tenantSockets serves each tenant on its own socket.
 type tenantSockets struct {
-	wants  chan map[string]api.TenantOf
+	wants  chan map[string]api.TenantConfig
 	cities city.Directory
 	o      api.Options
 	open   map[string]tenantSocket
@@ -28,7 +28,7 @@ type tenantSockets struct {
 
 // tenantSocket is a socket that serves one tenant.
 type tenantSocket struct {
-	of  api.TenantOf
+	of  api.TenantConfig
 	end func() // closes the socket and waits for its requests
 }
 
@@ -40,7 +40,7 @@ func (s *tenantSockets) keep(ctx context.Context) {
 			one.end()
 		}
 	}()
-	var want map[string]api.TenantOf
+	var want map[string]api.TenantConfig
 	again := time.NewTicker(retryInterval)
 	defer again.Stop()
 	for {
@@ -65,7 +65,7 @@ func (s *tenantSockets) keep(ctx context.Context) {
 }
 
 // start opens the socket of a tenant and serves requests on it.
-func (s *tenantSockets) start(ctx context.Context, name string, t api.TenantOf) {
+func (s *tenantSockets) start(ctx context.Context, name string, t api.TenantConfig) {
 	log := s.o.Log.With(slog.String("tenant", name), slog.String("socket", t.Socket))
 	l, err := socket.Listen(t.Socket)
 	if err != nil {

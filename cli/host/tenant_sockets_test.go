@@ -20,8 +20,8 @@ func TestTenantSockets(t *testing.T) {
 	m := citytest.NewMachine(citytest.NewFake("prod"), citytest.NewFake("secretproject"))
 	dir := t.TempDir()
 	path := filepath.Join(dir, "tenant-acme.sock")
-	acme := api.TenantOf{Name: "acme", Cities: []string{"prod"}, Token: "acme-knows-this-0123456789", Socket: path}
-	s := &tenantSockets{wants: make(chan map[string]api.TenantOf), cities: m, o: api.Options{Log: slog.New(slog.DiscardHandler)}}
+	acme := api.TenantConfig{Name: "acme", Cities: []string{"prod"}, Token: "acme-knows-this-0123456789", Socket: path}
+	s := &tenantSockets{wants: make(chan map[string]api.TenantConfig), cities: m, o: api.Options{Log: slog.New(slog.DiscardHandler)}}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { // the deferred function waits for it
@@ -29,7 +29,7 @@ func TestTenantSockets(t *testing.T) {
 		s.keep(ctx)
 	}()
 	defer func() { cancel(); <-ended }()
-	s.wants <- map[string]api.TenantOf{"acme": acme, "bad": {Socket: filepath.Join(dir, "none", "x.sock")}}
+	s.wants <- map[string]api.TenantConfig{"acme": acme, "bad": {Socket: filepath.Join(dir, "none", "x.sock")}}
 	ask := func(path string) (code int, text string) {
 		tr := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "unix", filepath.Join(dir, "tenant-acme.sock"))
@@ -52,6 +52,6 @@ func TestTenantSockets(t *testing.T) {
 			t.Errorf("%s: %d, want %d: %s", path, code, want, text)
 		}
 	}
-	s.wants <- map[string]api.TenantOf{}
+	s.wants <- map[string]api.TenantConfig{}
 	eventually.True(t, "the socket is gone", func() bool { code, _ := ask("/v0/cities"); return code == 0 })
 }

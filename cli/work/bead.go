@@ -123,7 +123,7 @@ with --parent MOLECULE. Steps of a molecule without an owner are always listed.`
 		if f.kind == "" {
 			q.NotType = city.NotWork()
 		}
-		most := q.Most()
+		most := q.MaxResults()
 		q.Limit = -1 // the most urgent bead may be old
 		urgent := func(d *depot.Depot, all []beads.Bead) ([]beads.Bead, int, error) {
 			all, err := withSteps(ctx, d, q, all)
@@ -177,7 +177,7 @@ func printBeads(ctx context.Context, e *env.Env, d *depot.Depot, q beads.Query,
 		if all, total, err = pick(d, all); err != nil {
 			return err
 		}
-	} else if most := q.Most(); most >= 0 && total >= most { // the store may have more beads
+	} else if most := q.MaxResults(); most >= 0 && total >= most { // the store may have more beads
 		if total, err = d.Count(ctx, q); err != nil {
 			return err
 		}

@@ -137,7 +137,7 @@ func send(ctx context.Context, e *env.Env, l *env.Link, m mail.Message, notify b
 		return err
 	}
 	if notify && r.Bead != nil {
-		sent, _ := mail.Of(*r.Bead)
+		sent, _ := mail.FromBead(*r.Bead)
 		r.Message += "; " + notified(ctx, l, sent)
 	}
 	return e.Receipt(r)

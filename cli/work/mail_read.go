@@ -180,7 +180,7 @@ func thread(ctx context.Context, c city.Control, m mail.Message) ([]mail.Message
 		return nil, err
 	}
 	for _, b := range slices.Backward(found) {
-		if m, ok := mail.Of(b); ok {
+		if m, ok := mail.FromBead(b); ok {
 			out = append(out, m)
 		}
 	}

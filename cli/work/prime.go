@@ -64,7 +64,7 @@ without a prompt, and outside of a session, it prints a list of useful commands.
 				return e.WriteJSON(p)
 			}
 			e.Sayf("%s", shown(e, strings.TrimRight(p.Prompt, "\n")))
-			if text := mail.Left(p.Handed); text != "" {
+			if text := mail.LeftMessages(p.Handed); text != "" {
 				e.Sayf("\n%s", shown(e, strings.TrimRight(text, "\n")))
 			}
 			return nil

@@ -29,13 +29,13 @@ const (
 
 // EmbeddedStore is the built-in store, with its operations for backup and restore.
 type EmbeddedStore interface {
-	Backup(ctx context.Context, path string) (sqlite.Copy, error)
+	Backup(ctx context.Context, path string) (sqlite.BackupInfo, error)
 	Recover(ctx context.Context, from string, force bool) (sqlite.Recovered, error)
 	Accept(ctx context.Context) (sqlite.Recovered, error)
 }
 
 type (
-	StoreCopy      = sqlite.Copy
+	StoreCopy      = sqlite.BackupInfo
 	StoreRecovered = sqlite.Recovered
 )
 
@@ -134,17 +134,17 @@ func (p Place) NewestBackup() (string, error) {
 // BackUp writes a backup of a place's store to the city's folder.
 func (p Place) BackUp(
 	ctx context.Context, s EmbeddedStore, kind string, now time.Time,
-) (sqlite.Copy, error) {
+) (sqlite.BackupInfo, error) {
 	if err := disk.MkdirState(p.BackupDir(), 0o700); err != nil {
-		return sqlite.Copy{}, fmt.Errorf("cannot create the folder for backups: %w", err)
+		return sqlite.BackupInfo{}, fmt.Errorf("cannot create the folder for backups: %w", err)
 	}
 	made, err := s.Backup(ctx, filepath.Join(p.BackupDir(), kind+"-new"))
 	if err != nil {
-		return sqlite.Copy{}, err
+		return sqlite.BackupInfo{}, err
 	}
 	name := kind + "-" + shortID(made.ID) + "-" + now.UTC().Format(stampLayout) + ".db"
 	if err := disk.Rename(made.Path, name); err != nil {
-		return sqlite.Copy{}, fmt.Errorf("cannot choose a name for the backup: %w", err)
+		return sqlite.BackupInfo{}, fmt.Errorf("cannot choose a name for the backup: %w", err)
 	}
 	made.Path = filepath.Join(p.BackupDir(), name)
 	return made, nil

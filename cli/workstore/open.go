@@ -62,14 +62,14 @@ func openFor(p Place, serve bool, grant trust.Grant) (Store, error) {
 
 // AskStore checks whether a store in another program responds, and returns its unreadable records. It changes
 // nothing.
-func AskStore(ctx context.Context, p Place) (unread []beads.Aside, err error) {
+func AskStore(ctx context.Context, p Place) (unread []beads.Unreadable, err error) {
 	s, err := OpenStore(p)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	if a, ok := s.(beads.Auditor); ok {
-		return a.Aside(ctx)
+		return a.Unreadable(ctx)
 	}
 	_, err = s.List(ctx, beads.Query{Limit: 1})
 	return nil, err
@@ -84,16 +84,17 @@ const LargeLog = sqlite.LargeLog
 
 // ExamineStore checks the store of a place without creating anything. unread contains the records that this program
 // cannot read, each with the reason.
-func ExamineStore(ctx context.Context, p Place) (c Condition, unread []beads.Aside, err error) {
+func ExamineStore(ctx context.Context, p Place) (c Condition, unread []beads.Unreadable,
+	err error) {
 	s, err := p.embedded()
 	if err != nil {
 		return c, nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if c, err = s.Examine(ctx); err != nil || !c.There {
+	if c, err = s.Examine(ctx); err != nil || !c.Exists {
 		return c, nil, err
 	}
-	unread, err = s.Aside(ctx)
+	unread, err = s.Unreadable(ctx)
 	return c, unread, err
 }
 

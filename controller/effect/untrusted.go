@@ -17,6 +17,6 @@ func (u *Untrusted) Unwrap() error { return u.Err }
 // Unclosable reports whether err is a problem of a single record, and not of its store.
 func Unclosable(err error) bool {
 	var invalid *beads.Invalid
-	return errors.As(err, &invalid) || errors.Is(err, beads.ErrAside) ||
+	return errors.As(err, &invalid) || errors.Is(err, beads.ErrUnreadable) ||
 		errors.Is(err, beads.ErrConflict)
 }

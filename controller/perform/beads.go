@@ -35,7 +35,7 @@ func (s *Stores) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	slices.SortStableFunc(all, func(a, b beads.Bead) int {
 		return b.CreatedAt.Compare(a.CreatedAt)
 	})
-	if most := q.Most(); most >= 0 && len(all) > most {
+	if most := q.MaxResults(); most >= 0 && len(all) > most {
 		all = all[:most]
 	}
 	return all, nil

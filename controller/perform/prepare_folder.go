@@ -94,10 +94,10 @@ func (sr *sessions) copyFiles(ctx context.Context, w *agent.Want) (said string, 
 		parts = append(parts, "hooks written: "+strings.Join(added.Written, ", "))
 	}
 	both := slices.DeleteFunc(slices.Clone(added.Written), func(file string) bool {
-		return !slices.Contains(put.Ours, file)
+		return !slices.Contains(put.Written, file)
 	})
 	if len(both) > 0 && err == nil {
-		err = overlay.Own(w.Spec.Dir, memory, both)
+		err = overlay.RecordCopied(w.Spec.Dir, memory, both)
 	}
 	return strings.Join(parts, "; "), added.Problems, err
 }

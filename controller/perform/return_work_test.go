@@ -56,7 +56,7 @@ func TestWorkGoesBackToItsPool(t *testing.T) {
 	next := put(yard, beads.Bead{Title: "next", Assignee: "w-4", Labels: []string{"pool:w"}})
 	faster := put(own, beads.Bead{Title: "faster", Status: begun, Assignee: "w-3"})
 	own.closes[faster] = true
-	letter := mail.New(mail.Message{To: "w-3", Text: "x"})
+	letter := mail.ToBead(mail.Message{To: "w-3", Text: "x"})
 	letter.Assignee = "w-3"
 	stay := map[string]beads.Store{
 		put(own, beads.Bead{Title: "another's", Status: begun, Assignee: "w-2"}):         own,

@@ -35,8 +35,8 @@ func TestAStoreThatCannotCount(t *testing.T) {
 			Labels: []string{city.PoolLabel + "w"}},
 		{Title: "d", Status: beads.StatusInProgress},
 		{Title: "convoy", Type: city.ConvoyType},
-		mail.New(mail.Message{To: "ann", Text: "x"}),
-		mail.New(mail.Message{To: "pool:w", Text: "y"}),
+		mail.ToBead(mail.Message{To: "ann", Text: "x"}),
+		mail.ToBead(mail.Message{To: "pool:w", Text: "y"}),
 	} {
 		if _, err := own.Create(t.Context(), b); err != nil {
 			t.Fatal(err)
@@ -44,11 +44,11 @@ func TestAStoreThatCannotCount(t *testing.T) {
 	}
 	gs := guard.New(func(guard.Report) {})
 	pools := []string{"w", "empty"}
-	want, err := countByCounters(t.Context(), gs.Of("", own), pools)
+	want, err := countByCounters(t.Context(), gs.StoreFor("", own), pools)
 	if err != nil {
 		t.Fatal(err)
 	}
-	slow := gs.Of("rig", plain{own})
+	slow := gs.StoreFor("rig", plain{own})
 	if _, err := countByCounters(t.Context(), slow, pools); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("it counts: %v", err)
 	}
@@ -98,7 +98,7 @@ func TestBusyMembersAreCountedLast(t *testing.T) {
 		t.Fatal(err)
 	}
 	own.id = b.ID
-	got, err := countByCounters(t.Context(), guard.New(func(guard.Report) {}).Of("", own), []string{"w"})
+	got, err := countByCounters(t.Context(), guard.New(func(guard.Report) {}).StoreFor("", own), []string{"w"})
 	if err != nil || got.work.Pools["w"] != 1 || got.tasks["w-3"].ID != b.ID {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -110,7 +110,7 @@ func TestAllMailIsCounted(t *testing.T) {
 	const most = 1500
 	var all []beads.Bead
 	for i := range most {
-		m := mail.New(mail.Message{To: []string{"ann", "pool:w", mail.Person}[i%3], Text: "x"})
+		m := mail.ToBead(mail.Message{To: []string{"ann", "pool:w", mail.Person}[i%3], Text: "x"})
 		if i%2 == 0 {
 			m.Labels = append(m.Labels, mail.ReadPatch().AddLabels...)
 		}
@@ -120,7 +120,7 @@ func TestAllMailIsCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	gs := guard.New(func(guard.Report) {})
-	got, err := countByCounters(t.Context(), gs.Of("", own), nil)
+	got, err := countByCounters(t.Context(), gs.StoreFor("", own), nil)
 	n := most / 3
 	if want := (city.MailTally{"ann": {Unread: n / 2, Total: n},
 		"pool:w": {Unread: n / 2, Total: n}, mail.Person: {Unread: n / 2, Total: n}}); err != nil ||
@@ -193,7 +193,7 @@ func TestCountOfUnchangedWork(t *testing.T) {
 		}
 		return in
 	}
-	b, err := store.Create(t.Context(), mail.New(mail.Message{To: "ann", Text: "x"}))
+	b, err := store.Create(t.Context(), mail.ToBead(mail.Message{To: "ann", Text: "x"}))
 	if err != nil {
 		t.Fatal(err)
 	}

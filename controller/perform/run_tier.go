@@ -175,7 +175,7 @@ func (r *Runner) write(ctx context.Context, f effect.Escalate) (told []events.Ev
 	if err := mail.Check(letter); err != nil {
 		return nil, err.Error()
 	}
-	create := city.CreateBead{Bead: mail.New(letter)}
+	create := city.CreateBead{Bead: mail.ToBead(letter)}
 	in, ok := r.work.bead(ctx, effect.ChangeBead{Cmd: create}).(effect.BeadChanged)
 	if ok && in.Err != nil {
 		return nil, in.Err.Message

@@ -302,7 +302,7 @@ func (s *Stores) Store(rig string) (*guard.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.guards.Of(rig, kept), nil
+	return s.guards.StoreFor(rig, kept), nil
 }
 
 // probe checks whether failed stores work again.

@@ -117,7 +117,7 @@ func (k *Mail) Take(id int, found []beads.Bead, problem string) bool {
 	}
 	k.more, k.all = len(all[0]) >= k.limit, nil
 	for _, b := range all[0] {
-		if m, ok := mail.Of(b); ok && !m.Archived {
+		if m, ok := mail.FromBead(b); ok && !m.Archived {
 			k.all = append(k.all, m)
 		}
 	}
