@@ -52,7 +52,7 @@ func (p *Provider) scan(ctx context.Context) error {
 	var g errgroup.Group
 	g.SetLimit(adoptAtOnce)
 	for _, f := range folders {
-		if f.IsDir() && p.find(f.Name()) == nil {
+		if f.IsDir() && p.reg.Find(f.Name()) == nil {
 			g.Go(func() (err error) {
 				fault := recovery.Catch(func() { err = p.adopt(ctx, f.Name()) })
 				return errors.Join(fault, err)
@@ -133,7 +133,7 @@ func (p *Provider) reconnect(ctx context.Context, e *entry) error {
 	e.mu.Unlock()
 	p.connect(e, p.files.movedHere(state), false)
 	p.recall(ctx, e)
-	p.async(func() { p.read(e, l) })
+	p.reg.Async(func() { p.read(e, l) })
 	return nil
 }
 

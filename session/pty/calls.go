@@ -42,7 +42,7 @@ func (p *Provider) call(ctx context.Context, verb, name string, req wire.Request
 
 // dialSession connects to the holder of a known session.
 func (p *Provider) dialSession(ctx context.Context, verb, name string) (*net.UnixConn, error) {
-	e := p.find(name)
+	e := p.reg.Find(name)
 	if e == nil {
 		return nil, missing(verb, name)
 	}
@@ -145,7 +145,7 @@ func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error)
 // Acknowledge implements session.Acknowledger. After a requested stop, the holder exits and the folder is removed.
 // After any other exit, the holder waits for the next life.
 func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
-	e := p.find(name)
+	e := p.reg.Find(name)
 	if e == nil {
 		return nil
 	}
@@ -195,7 +195,7 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 
 // SetMeta implements session.Marker. The holder stores the values until the session ends.
 func (p *Provider) SetMeta(ctx context.Context, name, key, value string) error {
-	e := p.find(name)
+	e := p.reg.Find(name)
 	if e == nil {
 		return missing("mark", name)
 	}

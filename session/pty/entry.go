@@ -11,12 +11,13 @@ import (
 	"gcity/internal/proc"
 	"gcity/session"
 	"gcity/session/pty/internal/wire"
+	"gcity/session/registry"
 )
 
 // entry is the provider's state of one session name.
 type entry struct {
 	name string
-	turn chan struct{} // contains a token while no call has the turn; see Concurrency
+	turn registry.Turn // see Concurrency
 
 	mu    sync.Mutex
 	link  *link // nil = not connected to a holder
@@ -34,31 +35,26 @@ type entry struct {
 }
 
 func newEntry(name string) *entry {
-	e := &entry{name: name, turn: make(chan struct{}, 1)}
-	e.turn <- struct{}{}
-	return e
+	return &entry{name: name, turn: registry.NewTurn()}
 }
 
 // take waits until no other call has the turn of the name. The caller must call release.
 func (e *entry) take(ctx context.Context) (release func(), err error) {
-	select {
-	case <-e.turn:
-		return func() { e.turn <- struct{}{} }, nil
-	case <-ctx.Done():
-		return nil, fmt.Errorf("session %q is still starting: %w", e.name,
-			context.Cause(ctx))
+	if release, err = e.turn.Take(ctx); err != nil {
+		err = fmt.Errorf("session %q is still starting: %w", e.name, err)
 	}
+	return release, err
 }
 
 // turn waits for the turn of a name. release ends the turn. If the name has no entry, turn creates one.
 func (p *Provider) turn(ctx context.Context, name string) (e *entry, release func(), err error) {
 	for {
-		e := p.entry(name)
+		e := p.reg.Entry(name)
 		release, err := e.take(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
-		if p.find(name) == e { // otherwise the entry was forgotten in the meantime
+		if p.reg.Find(name) == e { // otherwise the entry was forgotten in the meantime
 			return e, func() { p.forget(e); release() }, nil
 		}
 		release()
@@ -194,7 +190,7 @@ func (p *Provider) connect(e *entry, s wire.State, started bool) {
 	news := s.Exit != nil && (started || e.known && e.exit == nil && e.rec.ID == s.Record.ID)
 	e.set(s)
 	if news {
-		p.reportExit(session.Exit(*s.Exit))
+		p.reg.Report(session.Exit(*s.Exit))
 	}
 	p.files.openActivity(e)
 	e.silence.broken()

@@ -9,20 +9,19 @@ import (
 
 	"gcity/internal/proc"
 	"gcity/session"
+	"gcity/session/registry"
 )
 
 // List implements session.Provider. It sends no request to holders. Holders report exits on their own, and List
 // reads activity and marks from memory.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	if p.ctx.Err() != nil {
-		return nil, errClosed
+		return nil, registry.ErrClosed
 	}
 	if err := p.scan(ctx); err != nil {
 		return nil, err
 	}
-	p.mu.Lock()
-	entries := p.entries()
-	p.mu.Unlock()
+	entries := p.reg.All()
 	slices.SortFunc(entries, func(a, b *entry) int { return cmp.Compare(a.name, b.name) })
 	p.listen(entries)
 	list := p.hidden(entries)
@@ -102,7 +101,7 @@ func (e *entry) noteAnswer(now time.Time, answers bool) {
 
 // Look implements session.Looker.
 func (p *Provider) Look(_ context.Context, name string) (session.Status, error) {
-	if e := p.find(name); e != nil {
+	if e := p.reg.Find(name); e != nil {
 		if st, ok := p.status(e); ok {
 			return st, nil
 		}
@@ -119,13 +118,12 @@ func (p *Provider) retryConnect(e *entry) {
 	if !stray {
 		return
 	}
-	p.async(func() {
-		select {
-		case <-e.turn:
-		default:
+	p.reg.Async(func() {
+		release, ok := e.turn.Try()
+		if !ok {
 			return // a start or another attempt is in progress
 		}
-		defer func() { e.turn <- struct{}{} }()
+		defer release()
 		if e.reusable() == nil && p.reconnect(p.ctx, e) != nil {
 			p.recordEnd(e, rec)
 		}
@@ -135,11 +133,9 @@ func (p *Provider) retryConnect(e *entry) {
 // Usage implements session.Meter. It scans /proc once. It does not include the holders, which belong to gcity.
 func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) {
 	if p.ctx.Err() != nil {
-		return nil, errClosed
+		return nil, registry.ErrClosed
 	}
-	p.mu.Lock()
-	entries := p.entries()
-	p.mu.Unlock()
+	entries := p.reg.All()
 	roots := make(map[int]uint64, len(entries))
 	names := make(map[int]string, len(entries))
 	for _, e := range entries {

@@ -71,7 +71,7 @@ func (p *Provider) recordEnd(e *entry, rec wire.Record) {
 	e.activity.close()
 	e.mu.Unlock()
 	if news { // the first List of a new provider reports the exits that it finds
-		p.reportExit(*x)
+		p.reg.Report(*x)
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -25,10 +24,10 @@ import (
 
 	"gcity/internal/disk"
 	"gcity/internal/proc"
-	"gcity/internal/recovery"
 	"gcity/session"
 	"gcity/session/pty/internal/holder"
 	"gcity/session/pty/internal/wire"
+	"gcity/session/registry"
 )
 
 // Hold is the main function of "gcity hold". It holds one session and returns the exit code of the process. It must
@@ -78,16 +77,13 @@ type Provider struct {
 	answerLimit time.Duration // the constants answerLimit and silentEvery; tests set other values
 	silentEvery time.Duration
 
-	exits  chan session.Exit
+	reg    *registry.Registry[entry]
 	spawns chan struct{} // limits the number of holders that start at the same time
 	ctx    context.Context
 	close  context.CancelFunc
-	wg     recovery.Group
 
-	mu       sync.Mutex
-	sessions map[string]*entry
-	scanned  time.Time // modification time of files.at at the last scan
-	closed   bool
+	mu      sync.Mutex
+	scanned time.Time // modification time of files.at at the last scan
 
 	nextListen atomic.Int64 // index of the next entry that listen checks
 }
@@ -105,9 +101,6 @@ var (
 	_ session.Acknowledger = (*Provider)(nil)
 	_ session.Local        = (*Provider)(nil)
 )
-
-// exitsKept is the capacity of the channel that Exits returns. If the channel is full, List still returns the exit.
-const exitsKept = 1024
 
 // adoptTimeout is the time limit for New to find existing sessions.
 const adoptTimeout = 10 * time.Second
@@ -155,12 +148,10 @@ func New(o Options) (*Provider, error) {
 		},
 		log: o.Logger, plain: o.Plain, clock: wire.NewClock(),
 		answerLimit: answerLimit, silentEvery: silentEvery,
-		exits:    make(chan session.Exit, exitsKept),
-		spawns:   make(chan struct{}, 2*runtime.NumCPU()),
-		ctx:      ctx,
-		close:    cancel,
-		sessions: make(map[string]*entry),
-		wg:       recovery.Group{OnPanic: recovery.Fatal(o.Broken)},
+		reg:    registry.New(newEntry, o.Logger, o.Broken),
+		spawns: make(chan struct{}, 2*runtime.NumCPU()),
+		ctx:    ctx,
+		close:  cancel,
 	}
 	adopt, cancelAdopt := context.WithTimeout(ctx, adoptTimeout)
 	defer cancelAdopt()
@@ -172,76 +163,21 @@ func New(o Options) (*Provider, error) {
 }
 
 // Exits returns a channel that receives each exit immediately. Close closes the channel.
-func (p *Provider) Exits() <-chan session.Exit { return p.exits }
+func (p *Provider) Exits() <-chan session.Exit { return p.reg.Exits() }
 
 // Close closes the provider. The sessions continue. Holders without a live session exit.
 func (p *Provider) Close() error {
-	p.mu.Lock()
-	if p.closed {
-		p.mu.Unlock()
+	if !p.reg.Close() {
 		return nil
 	}
-	p.closed = true
-	entries := p.entries()
-	p.mu.Unlock()
 	p.close()
-	for _, e := range entries {
+	for _, e := range p.reg.All() {
 		e.hangUp()
 	}
-	p.wg.Wait()
-	close(p.exits)
+	p.reg.Wait()
 	p.launcher.program.close()
 	return p.launcher.errlog.Close()
 }
 
-// async runs f in a goroutine that Close waits for. After Close, it does nothing.
-func (p *Provider) async(f func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.closed {
-		p.wg.Go(f)
-	}
-}
-
-// entries returns the entries of all known sessions. The caller must hold p.mu.
-func (p *Provider) entries() []*entry {
-	list := make([]*entry, 0, len(p.sessions))
-	for _, e := range p.sessions {
-		list = append(list, e)
-	}
-	return list
-}
-
-// find returns the entry with this name, or nil.
-func (p *Provider) find(name string) *entry {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.sessions[name]
-}
-
-// entry returns the entry of a name, and creates it if necessary.
-func (p *Provider) entry(name string) *entry {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	e := p.sessions[name]
-	if e == nil {
-		e = newEntry(name)
-		p.sessions[name] = e
-	}
-	return e
-}
-
 // IsLocal implements session.Local.
 func (*Provider) IsLocal(string) bool { return true }
-
-// reportExit sends an exit to the channel of Exits. If the channel is full, List still returns the exit.
-func (p *Provider) reportExit(x session.Exit) {
-	select {
-	case p.exits <- x:
-	default:
-		p.log.Warn("the channel of exits is full; the next patrol reports this exit", "session",
-			x.Name)
-	}
-}
-
-var errClosed = fmt.Errorf("the session provider is closed: %w", io.ErrClosedPipe)

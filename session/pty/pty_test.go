@@ -10,6 +10,7 @@ import (
 
 	"gcity/internal/eventually"
 	"gcity/session"
+	"gcity/session/registry"
 )
 
 // The test binary also acts as the holder, like gcity.
@@ -44,7 +45,7 @@ func endAll(t testing.TB, p *Provider) {
 	ctx, cancel := context.WithTimeout(context.Background(), eventually.Timeout)
 	defer cancel()
 	list, err := p.List(ctx)
-	if err == errClosed {
+	if err == registry.ErrClosed {
 		return
 	}
 	for _, st := range list {

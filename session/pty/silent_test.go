@@ -14,7 +14,7 @@ func TestStopContinuesTheHolder(t *testing.T) {
 	p := newProvider(t, t.TempDir())
 	start(t, p, spec(p.files.city, "a", "exec cat"))
 	syscall.Kill(holderOf(t, p, "a"), syscall.SIGSTOP)
-	until(t, "the signal has arrived", func() bool { return p.files.stopped(p.find("a").rec) })
+	until(t, "the signal has arrived", func() bool { return p.files.stopped(p.reg.Find("a").rec) })
 	if err := p.Stop(t.Context(), "a", eventually.Timeout); err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestStartContinuesTheHolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	syscall.Kill(holder, syscall.SIGSTOP)
-	until(t, "the signal has arrived", func() bool { return p.files.stopped(p.find("a").rec) })
+	until(t, "the signal has arrived", func() bool { return p.files.stopped(p.reg.Find("a").rec) })
 	start(t, p, spec(p.files.city, "a", "exec cat"))
 	if again := holderOf(t, p, "a"); again != holder {
 		t.Errorf("the holder was %d and is %d", holder, again)
@@ -83,7 +83,7 @@ func TestSilentHolderIsSeen(t *testing.T) {
 	}
 	before := time.Now()
 	syscall.Kill(holderOf(t, p, "a"), syscall.SIGSTOP)
-	until(t, "the signal has arrived", func() bool { return p.files.stopped(p.find("a").rec) })
+	until(t, "the signal has arrived", func() bool { return p.files.stopped(p.reg.Find("a").rec) })
 	if one := named(t, p, "a"); !one.Silent.IsZero() {
 		t.Errorf("silent after one look: %+v", one)
 	}

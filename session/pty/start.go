@@ -15,6 +15,7 @@ import (
 	"gcity/internal/proc"
 	"gcity/session"
 	"gcity/session/pty/internal/wire"
+	"gcity/session/registry"
 )
 
 var (
@@ -136,7 +137,7 @@ func (p *Provider) hold(ctx context.Context, e *entry) (*link, error) {
 		return nil, context.Cause(ctx)
 	}
 	if p.ctx.Err() != nil {
-		return nil, errClosed
+		return nil, registry.ErrClosed
 	}
 	if _, err := disk.ReadDir(p.files.at + "/" + e.name); err != nil &&
 		!errors.Is(err, fs.ErrNotExist) {
@@ -149,7 +150,7 @@ func (p *Provider) hold(ctx context.Context, e *entry) (*link, error) {
 	e.mu.Lock()
 	e.link = l
 	e.mu.Unlock()
-	p.async(func() { p.read(e, l) })
+	p.reg.Async(func() { p.read(e, l) })
 	return l, nil
 }
 
@@ -166,7 +167,7 @@ func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *life) error 
 	}
 	asked, cancel := context.WithCancel(ctx)
 	defer cancel()
-	again := time.AfterFunc(resumeEvery, func() { p.async(func() { p.keepResumed(asked, e) }) })
+	again := time.AfterFunc(resumeEvery, func() { p.reg.Async(func() { p.keepResumed(asked, e) }) })
 	defer again.Stop() // most starts end before the first check
 	var m wire.Message
 	select {
@@ -286,18 +287,19 @@ func (p *Provider) exited(e *entry, l *link, data []byte) {
 	}
 	e.mu.Unlock()
 	if fresh {
-		p.reportExit(x)
+		p.reg.Report(x)
 	}
 }
 
 // forget removes an entry without a known life and without a holder.
 func (p *Provider) forget(e *entry) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if !e.known && e.link == nil && p.sessions[e.name] == e {
-		delete(p.sessions, e.name)
+	p.reg.Forget(e.name, e, func() bool {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if e.known || e.link != nil {
+			return false
+		}
 		e.activity.close()
-	}
+		return true
+	})
 }

@@ -31,14 +31,14 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	grace = max(grace, 0)
 	ctx, cancel := context.WithTimeout(ctx, grace+stopTimeout)
 	defer cancel()
-	e := p.find(name)
+	e := p.reg.Find(name)
 	if e == nil {
 		return nil
 	}
 	asked, cancelAsked := context.WithTimeout(ctx, grace+p.answerLimit)
 	defer cancelAsked()
 	p.resume(e)
-	again := time.AfterFunc(resumeEvery, func() { p.async(func() { p.keepResumed(asked, e) }) })
+	again := time.AfterFunc(resumeEvery, func() { p.reg.Async(func() { p.keepResumed(asked, e) }) })
 	defer again.Stop() // most stops end before the first check
 	_, err := p.call(asked, "stop", name, wire.Request{Op: wire.OpStop, Grace: grace})
 	switch {

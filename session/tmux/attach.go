@@ -15,6 +15,7 @@ import (
 	"github.com/creack/pty"
 
 	"gcity/session"
+	"gcity/session/registry"
 )
 
 // Attach implements session.Attacher. It runs a tmux client in a new terminal. The session has the size of the
@@ -44,9 +45,9 @@ func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (ses
 	e.mu.Lock()
 	e.own++
 	e.mu.Unlock()
-	if !p.async(t.wait) {
+	if !p.reg.Async(t.wait) {
 		t.wait()
-		return nil, errClosed
+		return nil, registry.ErrClosed
 	}
 	return t, nil
 }

@@ -39,7 +39,7 @@ func (p *Provider) watch(e *entry) bool {
 		return false
 	}
 	e.watch = w
-	if !p.async(func() {
+	if !p.reg.Async(func() {
 		if w.Wait() == nil {
 			p.recordEnd(e, id, true)
 		}
@@ -69,7 +69,7 @@ func (p *Provider) recordEnd(e *entry, id string, tell bool) {
 				"session", rec.Name, "err", err)
 		}
 	} else if x != nil && e.finish(id, x) && tell {
-		p.reportExit(x.Exit)
+		p.reg.Report(x.Exit)
 	}
 }
 
@@ -243,7 +243,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	grace = max(grace, 0)
 	ctx, cancel := context.WithTimeout(ctx, grace+stopTimeout)
 	defer cancel()
-	e := p.find(name)
+	e := p.reg.Find(name)
 	if e == nil {
 		return nil
 	}

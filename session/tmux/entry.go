@@ -10,12 +10,13 @@ import (
 
 	"gcity/internal/proc"
 	"gcity/session"
+	"gcity/session/registry"
 )
 
 // entry is the provider's state of one session name.
 type entry struct {
 	name   string
-	turn   chan struct{} // contains a token while no call holds the name; see Concurrency
+	turn   registry.Turn // see Concurrency
 	typing chan struct{} // contains a token while no call is typing
 
 	mu    sync.Mutex
@@ -33,21 +34,17 @@ type entry struct {
 }
 
 func newEntry(name string) *entry {
-	e := &entry{name: name, turn: make(chan struct{}, 1), typing: make(chan struct{}, 1)}
-	e.turn <- struct{}{}
+	e := &entry{name: name, turn: registry.NewTurn(), typing: make(chan struct{}, 1)}
 	e.typing <- struct{}{}
 	return e
 }
 
 // take waits until no other call holds the name. The caller must call release.
 func (e *entry) take(ctx context.Context) (release func(), err error) {
-	select {
-	case <-e.turn:
-		return func() { e.turn <- struct{}{} }, nil
-	case <-ctx.Done():
-		return nil, fmt.Errorf("session %q is still busy with a start or a cleanup: %w", e.name,
-			context.Cause(ctx))
+	if release, err = e.turn.Take(ctx); err != nil {
+		err = fmt.Errorf("session %q is still busy with a start or a cleanup: %w", e.name, err)
 	}
+	return release, err
 }
 
 // life returns the record of the current life. ok is false if the life is known to have ended.

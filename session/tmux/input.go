@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gcity/session"
+	"gcity/session/registry"
 )
 
 const (
@@ -136,9 +137,9 @@ func (p *Provider) typing(ctx context.Context, verb, name string,
 // living returns the entry of a live session, with its record.
 func (p *Provider) living(verb, name string) (*entry, record, error) {
 	if p.ctx.Err() != nil {
-		return nil, record{}, errClosed
+		return nil, record{}, registry.ErrClosed
 	}
-	e := p.find(name)
+	e := p.reg.Find(name)
 	if e == nil {
 		return nil, record{}, missing(verb, name)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"gcity/internal/disk"
 	"gcity/session"
+	"gcity/session/registry"
 )
 
 // pane is the state of a pane.
@@ -47,7 +48,7 @@ func statusMarks() []string {
 // List implements session.Provider. It calls tmux once for any number of sessions.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	if p.ctx.Err() != nil {
-		return nil, errClosed
+		return nil, registry.ErrClosed
 	}
 	suspects, err := p.refresh(ctx)
 	if err != nil {
@@ -55,9 +56,9 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	}
 	for _, e := range suspects {
 		rec, _ := e.life()
-		p.async(func() { p.recordEnd(e, rec.ID, true) })
+		p.reg.Async(func() { p.recordEnd(e, rec.ID, true) })
 	}
-	entries := p.entries()
+	entries := p.reg.All()
 	slices.SortFunc(entries, func(a, b *entry) int { return cmp.Compare(a.name, b.name) })
 	list := make([]session.Status, 0, len(entries))
 	for _, e := range entries {
@@ -81,7 +82,7 @@ func (p *Provider) refresh(ctx context.Context) (suspects []*entry, err error) {
 	if err := p.scan(); err != nil {
 		return nil, err
 	}
-	entries := p.entries()
+	entries := p.reg.All()
 	if len(entries) == 0 {
 		return nil, nil
 	}
@@ -115,7 +116,7 @@ func (p *Provider) scan() error {
 	}
 	unborn := false
 	for _, f := range folders {
-		if !f.IsDir() || p.find(f.Name()) != nil {
+		if !f.IsDir() || p.reg.Find(f.Name()) != nil {
 			continue
 		}
 		rec, x, ok := p.files.recall(f.Name())
@@ -123,7 +124,7 @@ func (p *Provider) scan() error {
 			unborn = unborn || !p.files.clearUnborn(f.Name())
 			continue
 		}
-		e := p.entry(f.Name())
+		e := p.reg.Entry(f.Name())
 		e.begin(rec, x)
 		p.noteServer(p.files.serverOf(&rec))
 		p.watch(e)
@@ -218,7 +219,7 @@ func (p *Provider) compare(e *entry, v view) (suspect bool) {
 	mine := there && shown.pid == rec.PID && shown.id == rec.Pane
 	if !alive {
 		if mine && shown.dead && !p.files.observe {
-			p.async(func() { p.tmux.remove(p.ctx, &rec) })
+			p.reg.Async(func() { p.tmux.remove(p.ctx, &rec) })
 		}
 		return false
 	}
@@ -229,7 +230,7 @@ func (p *Provider) compare(e *entry, v view) (suspect bool) {
 		e.pane, e.views = shown, v.viewers[name]
 		e.mu.Unlock()
 		if shrunk && !p.files.observe {
-			p.async(func() { p.resize(&rec) })
+			p.reg.Async(func() { p.resize(&rec) })
 		}
 		return false
 	}
@@ -246,12 +247,11 @@ func (p *Provider) compare(e *entry, v view) (suspect bool) {
 
 // reload finds a life that another process has started.
 func (p *Provider) reload(e *entry) (rec record, alive bool) {
-	select {
-	case <-e.turn:
-		defer func() { e.turn <- struct{}{} }()
-	default:
+	release, ok := e.turn.Try()
+	if !ok {
 		return e.life() // this provider is starting a session
 	}
+	defer release()
 	if rec, x, ok := p.files.recall(e.name); ok {
 		e.begin(rec, x)
 		p.watch(e)
@@ -290,9 +290,9 @@ func decodeMark(s string) string {
 func (p *Provider) Look(ctx context.Context, name string) (session.Status, error) {
 	const verb = "look at"
 	if p.ctx.Err() != nil {
-		return session.Status{}, errClosed
+		return session.Status{}, registry.ErrClosed
 	}
-	e := p.find(name)
+	e := p.reg.Find(name)
 	if e == nil {
 		return session.Status{}, missing(verb, name)
 	}
@@ -302,7 +302,7 @@ func (p *Provider) Look(ctx context.Context, name string) (session.Status, error
 			return session.Status{}, fmt.Errorf("cannot %s %q: %w", verb, name, err)
 		}
 		if p.compare(e, v) {
-			p.async(func() { p.recordEnd(e, rec.ID, true) })
+			p.reg.Async(func() { p.recordEnd(e, rec.ID, true) })
 		}
 	}
 	st, ok := e.status()

@@ -14,6 +14,7 @@ import (
 	"gcity/internal/proc"
 	"gcity/internal/screen"
 	"gcity/session"
+	"gcity/session/registry"
 )
 
 // maxOutput is the maximum size in bytes of a life's retained output.
@@ -36,7 +37,7 @@ func (p *Provider) Output(ctx context.Context, name string, lines int) (string, 
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	const verb = "read the output of"
-	e := p.find(name)
+	e := p.reg.Find(name)
 	if e == nil {
 		return "", missing(verb, name)
 	}
@@ -90,7 +91,7 @@ func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error)
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	const verb = "read the output of"
-	e := p.find(name)
+	e := p.reg.Find(name)
 	if e == nil {
 		return nil, missing(verb, name)
 	}
@@ -111,7 +112,7 @@ func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error)
 // Acknowledge implements session.Acknowledger. After a requested stop, it removes the session's folder. After any
 // other end, the last output is retained until the next life.
 func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
-	e := p.find(name)
+	e := p.reg.Find(name)
 	if e == nil {
 		return nil
 	}
@@ -184,12 +185,12 @@ func (p *Provider) Meta(ctx context.Context, name, key string) (string, error) {
 // Usage implements session.Meter with one scan of /proc.
 func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) {
 	if p.ctx.Err() != nil {
-		return nil, errClosed
+		return nil, registry.ErrClosed
 	}
 	roots := make(map[int]uint64)
 	all := make(map[string]session.Usage)
 	names := make(map[int]string)
-	for _, e := range p.entries() {
+	for _, e := range p.reg.All() {
 		if rec, ok := e.life(); ok && rec.lives(p.files.boot) {
 			roots[rec.PID], names[rec.PID] = rec.Start, e.name
 		}

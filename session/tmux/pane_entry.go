@@ -45,7 +45,7 @@ func (p *Provider) startAgent(ctx context.Context, s *session.Spec, in paneTask,
 		close(gone)
 	} else {
 		defer w.Close()
-		p.async(func() {
+		p.reg.Async(func() {
 			if w.Wait() == nil {
 				close(gone)
 			}

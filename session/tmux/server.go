@@ -218,7 +218,7 @@ func (c *client) writeServer() error {
 func (p *Provider) noteServer(pid int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if pid <= 0 || p.closed {
+	if pid <= 0 || p.ctx.Err() != nil {
 		return
 	}
 	start, ok := p.tmux.recordServer(pid)
@@ -229,8 +229,11 @@ func (p *Provider) noteServer(pid int) {
 	if err != nil {
 		return
 	}
+	if !p.reg.Async(func() { p.awaitServerEnd(w, pid) }) {
+		w.Close()
+		return
+	}
 	p.watched = pid
-	p.wg.Go(func() { p.awaitServerEnd(w, pid) })
 }
 
 // recordServer records the process of the server and returns its start time. ok is false if the process has ended.
@@ -266,9 +269,9 @@ func (p *Provider) awaitServerEnd(w *proc.Watched, pid int) {
 		p.watched = 0
 	}
 	p.mu.Unlock()
-	for _, e := range p.entries() {
+	for _, e := range p.reg.All() {
 		if rec, ok := e.life(); ok && rec.Server == pid {
-			p.async(func() { p.recordEnd(e, rec.ID, true) })
+			p.reg.Async(func() { p.recordEnd(e, rec.ID, true) })
 		}
 	}
 }

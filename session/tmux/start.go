@@ -13,6 +13,7 @@ import (
 	"gcity/internal/disk"
 	"gcity/internal/proc"
 	"gcity/session"
+	"gcity/session/registry"
 )
 
 const (
@@ -34,7 +35,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	e := p.entry(s.Name)
+	e := p.reg.Entry(s.Name)
 	release, err := e.take(ctx)
 	if err != nil {
 		return session.Status{}, err
@@ -74,7 +75,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 func (p *Provider) check(s *session.Spec) error {
 	switch {
 	case p.startSocket == nil || p.ctx.Err() != nil:
-		return errClosed
+		return registry.ErrClosed
 	case s.Name == "" || len(s.Name) > 200 || strings.ContainsAny(s.Name, "/\x00") ||
 		s.Name[0] == '.':
 		return fail("start", s.Name, session.ErrCommand, "its name is invalid: see session.Encode")
@@ -147,7 +148,7 @@ func (p *Provider) create(ctx context.Context, e *entry, s *session.Spec) error 
 	}
 	e.begin(rec, nil)
 	if !p.watch(e) {
-		p.async(func() { p.recordEnd(e, rec.ID, true) })
+		p.reg.Async(func() { p.recordEnd(e, rec.ID, true) })
 	}
 	return nil
 }
@@ -242,7 +243,7 @@ func (p *Provider) undoStarts(ctx context.Context) error {
 		if !ok {
 			continue
 		}
-		if e := p.find(name); e != nil {
+		if e := p.reg.Find(name); e != nil {
 			if rec, _ := e.life(); rec.PID == pane.pid {
 				continue
 			}

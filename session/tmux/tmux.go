@@ -17,7 +17,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -28,6 +27,7 @@ import (
 	"gcity/internal/proc"
 	"gcity/internal/recovery"
 	"gcity/session"
+	"gcity/session/registry"
 )
 
 // Options configures a Provider.
@@ -53,17 +53,14 @@ type Provider struct {
 	binary      string
 	log         *slog.Logger
 
-	exits   chan session.Exit
+	reg     *registry.Registry[entry]
 	ctx     context.Context
 	close   context.CancelFunc
-	wg      recovery.Group
 	looking chan struct{} // contains a token while no refresh is running
 
-	mu       sync.Mutex
-	sessions map[string]*entry
-	watched  int       // PID of the server that awaitServerEnd waits for; 0 = none
-	scanned  time.Time // modification time of files.dir at the last scan
-	closed   bool
+	mu      sync.Mutex
+	watched int       // PID of the server that awaitServerEnd waits for; 0 = none
+	scanned time.Time // modification time of files.dir at the last scan
 }
 
 var (
@@ -83,8 +80,6 @@ var (
 )
 
 const (
-	// capacity of the channel that Exits returns; if it is full, List still returns the exit
-	exitsKept    = 1024
 	adoptTimeout = 20 * time.Second
 	callTimeout  = 15 * time.Second // timeout of calls without a deadline
 )
@@ -110,10 +105,8 @@ func New(o Options) (*Provider, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &Provider{
 		files: files, tmux: newClient(files, program), binary: o.Binary, log: o.Logger,
-		exits: make(chan session.Exit, exitsKept), ctx: ctx, close: cancel,
-		looking:  make(chan struct{}, 1),
-		sessions: make(map[string]*entry),
-		wg:       recovery.Group{OnPanic: recovery.Fatal(o.Broken)},
+		reg: registry.New(newEntry, o.Logger, o.Broken), ctx: ctx, close: cancel,
+		looking: make(chan struct{}, 1),
 	}
 	p.looking <- struct{}{}
 	if err := p.open(); err != nil {
@@ -158,12 +151,12 @@ func (p *Provider) open() error {
 	if p.startSocket, err = openStartSocket(p.files.dir); err != nil {
 		return fmt.Errorf("cannot open the socket at which agents start: %w", err)
 	}
-	p.async(func() { p.startSocket.attend(p.ctx, p.async) })
+	p.reg.Async(func() { p.startSocket.attend(p.ctx, p.reg.Async) })
 	return nil
 }
 
 // Exits returns a channel that receives each exit immediately. Close closes the channel.
-func (p *Provider) Exits() <-chan session.Exit { return p.exits }
+func (p *Provider) Exits() <-chan session.Exit { return p.reg.Exits() }
 
 // Limits implements session.Limiter.
 func (*Provider) Limits() session.Limits {
@@ -173,24 +166,19 @@ func (*Provider) Limits() session.Limits {
 
 // Close closes the provider. The sessions continue. A server without sessions exits.
 func (p *Provider) Close() error {
-	p.mu.Lock()
-	if p.closed {
-		p.mu.Unlock()
+	if !p.reg.Close() {
 		return nil
 	}
-	p.closed = true
-	p.mu.Unlock()
 	idle := !p.files.observe && p.ctx.Err() == nil &&
-		!slices.ContainsFunc(p.entries(), (*entry).alive)
+		!slices.ContainsFunc(p.reg.All(), (*entry).alive)
 	p.close()
 	if p.startSocket != nil {
 		p.startSocket.close()
 	}
-	for _, e := range p.entries() {
+	for _, e := range p.reg.All() {
 		e.unwatch()
 	}
-	p.wg.Wait()
-	close(p.exits)
+	p.reg.Wait()
 	if !idle {
 		return nil
 	}
@@ -200,7 +188,7 @@ func (p *Provider) Close() error {
 // Dismiss implements session.Dismisser. The next start creates a new server.
 func (p *Provider) Dismiss(ctx context.Context) error {
 	if p.files.observe || p.startSocket.waiting() ||
-		slices.ContainsFunc(p.entries(), (*entry).alive) {
+		slices.ContainsFunc(p.reg.All(), (*entry).alive) {
 		return nil
 	}
 	return p.tmux.dismiss(ctx)
@@ -215,60 +203,7 @@ func (p *Provider) Check(ctx context.Context) error {
 // IsLocal implements session.Local.
 func (*Provider) IsLocal(string) bool { return true }
 
-// async runs f in a goroutine that Close waits for. After Close, it returns false and does not run f.
-func (p *Provider) async(f func()) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.closed {
-		p.wg.Go(f)
-	}
-	return !p.closed
-}
-
-// entries returns the entries of all known sessions.
-func (p *Provider) entries() []*entry {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	list := make([]*entry, 0, len(p.sessions))
-	for _, e := range p.sessions {
-		list = append(list, e)
-	}
-	return list
-}
-
-// find returns the entry of a name, or nil.
-func (p *Provider) find(name string) *entry {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.sessions[name]
-}
-
-// entry returns the entry of a name, and creates it if necessary.
-func (p *Provider) entry(name string) *entry {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	e := p.sessions[name]
-	if e == nil {
-		e = newEntry(name)
-		p.sessions[name] = e
-	}
-	return e
-}
-
-// reportExit sends an exit to the channel of Exits. If the channel is full, List still returns the exit.
-func (p *Provider) reportExit(x session.Exit) {
-	select {
-	case p.exits <- x:
-	default:
-		p.log.Warn("the channel of exits is full; the next patrol reports this exit", "session",
-			x.Name)
-	}
-}
-
-var (
-	errClosed = fmt.Errorf("the session provider is closed: %w", io.ErrClosedPipe)
-	errOther  = errors.New("tmux failed")
-)
+var errOther = errors.New("tmux failed")
 
 // failure is an error for users that callers can test with errors.Is.
 type failure struct {

@@ -12,6 +12,7 @@ import (
 
 	"gcity/internal/eventually"
 	"gcity/session"
+	"gcity/session/registry"
 )
 
 // The test binary also acts as the program that tmux starts in a pane, like gcity.
@@ -51,7 +52,7 @@ func endAll(t testing.TB, p *Provider) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*eventually.Timeout)
 	defer cancel()
 	list, err := p.List(ctx)
-	if err != nil && err != errClosed {
+	if err != nil && err != registry.ErrClosed {
 		t.Error(err)
 	}
 	for _, st := range list {

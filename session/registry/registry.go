@@ -1,0 +1,146 @@
+// Package registry has the parts that providers of local sessions share: their sessions by name, their goroutines,
+// and the channel of exits.
+package registry
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+
+	"gcity/internal/recovery"
+	"gcity/session"
+)
+
+// ErrClosed is the error of calls after Close.
+var ErrClosed = fmt.Errorf("the session provider is closed: %w", io.ErrClosedPipe)
+
+// exitsKept is the capacity of the channel of exits.
+const exitsKept = 1024
+
+// Registry contains the sessions of a provider by name. E is the state of one name. It is safe for concurrent use.
+type Registry[E any] struct {
+	fresh func(name string) *E
+	log   *slog.Logger
+	exits chan session.Exit
+	wg    recovery.Group
+
+	mu     sync.Mutex
+	byName map[string]*E
+	closed bool
+}
+
+// New returns an empty registry. fresh returns the state of a new name. broken is called with a panic of a goroutine;
+// nil = the panic ends the program.
+func New[E any](fresh func(name string) *E, log *slog.Logger, broken func(error)) *Registry[E] {
+	return &Registry[E]{fresh: fresh, log: log, exits: make(chan session.Exit, exitsKept),
+		wg: recovery.Group{OnPanic: recovery.Fatal(broken)}, byName: map[string]*E{}}
+}
+
+// All returns the states of all names.
+func (r *Registry[E]) All() []*E {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Collect(maps.Values(r.byName))
+}
+
+// Find returns the state of a name, or nil.
+func (r *Registry[E]) Find(name string) *E {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.byName[name]
+}
+
+// Entry returns the state of a name, and creates it if necessary.
+func (r *Registry[E]) Entry(name string) *E {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e := r.byName[name]
+	if e == nil {
+		e = r.fresh(name)
+		r.byName[name] = e
+	}
+	return e
+}
+
+// Forget removes the state of a name if unused returns true. It does nothing if the name has another state now.
+func (r *Registry[E]) Forget(name string, e *E, unused func() bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.byName[name] == e && unused() {
+		delete(r.byName, name)
+	}
+}
+
+// Async runs f in a goroutine that Wait waits for. After Close, it returns false and does not run f.
+func (r *Registry[E]) Async(f func()) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.closed {
+		r.wg.Go(f)
+	}
+	return !r.closed
+}
+
+// Exits returns a channel that receives each exit immediately. Wait closes the channel.
+func (r *Registry[E]) Exits() <-chan session.Exit { return r.exits }
+
+// Report sends an exit to the channel of Exits. If the channel is full, the provider's List still returns the exit.
+func (r *Registry[E]) Report(x session.Exit) {
+	select {
+	case r.exits <- x:
+	default:
+		r.log.Warn("the channel of exits is full; the next patrol reports this exit", "session",
+			x.Name)
+	}
+}
+
+// Close makes Async start no more goroutines. It returns false if the registry is closed already.
+func (r *Registry[E]) Close() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	first := !r.closed
+	r.closed = true
+	return first
+}
+
+// Wait waits for all goroutines after Close, and closes the channel of exits.
+func (r *Registry[E]) Wait() {
+	r.wg.Wait()
+	close(r.exits)
+}
+
+// Turn lets only one call at a time change the process of a name. It contains a token while no call has the turn.
+type Turn chan struct{}
+
+// NewTurn returns a Turn that no call has.
+func NewTurn() Turn {
+	t := make(Turn, 1)
+	t <- struct{}{}
+	return t
+}
+
+// Take waits until no other call has the turn. The caller must call release.
+func (t Turn) Take(ctx context.Context) (release func(), err error) {
+	select {
+	case <-t:
+		return t.release, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// Try takes the turn if no other call has it. The caller must then call release.
+func (t Turn) Try() (release func(), ok bool) {
+	select {
+	case <-t:
+		return t.release, true
+	default:
+		return nil, false
+	}
+}
+
+func (t Turn) release() { t <- struct{}{} }

@@ -1,0 +1,76 @@
+package registry
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+
+	"gcity/internal/eventually"
+	"gcity/session"
+)
+
+type state struct{ name string }
+
+func fresh(name string) *state { return &state{name} }
+
+// Forget removes a name only if it still has the given state and that state is unused.
+func TestForget(t *testing.T) {
+	r := New(fresh, slog.New(slog.DiscardHandler), nil)
+	first := r.Entry("a")
+	r.Forget("a", first, func() bool { return false })
+	if r.Find("a") != first || r.Entry("a") != first || len(r.All()) != 1 {
+		t.Error("a state in use was removed")
+	}
+	r.Forget("a", first, func() bool { return true })
+	next := r.Entry("a")
+	r.Forget("a", first, func() bool { return true })
+	if r.Find("a") != next || next == first {
+		t.Error("the state of another life was removed")
+	}
+}
+
+// Wait waits for all goroutines. After Close, no goroutine starts, and a full channel of exits does not block (L10).
+func TestClose(t *testing.T) {
+	r := New(fresh, slog.New(slog.DiscardHandler), nil)
+	ran, held := make(chan bool, 1), make(chan struct{})
+	r.Async(func() { <-held; ran <- true })
+	if !r.Close() || r.Close() || r.Async(func() { t.Error("started after Close") }) {
+		t.Error("closed twice, or not at all")
+	}
+	for range exitsKept + 1 {
+		r.Report(session.Exit{Name: "a"})
+	}
+	close(held)
+	r.Wait()
+	eventually.Receive(t, "the goroutine has ended", ran)
+	n := 0
+	for range r.Exits() {
+		n++
+	}
+	if n != exitsKept {
+		t.Errorf("%d exits, want %d", n, exitsKept)
+	}
+}
+
+// Only one call has the turn. A call that waits too long gets the cause of its context.
+func TestTurn(t *testing.T) {
+	turn := NewTurn()
+	release, err := turn.Take(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := turn.Try(); ok {
+		t.Error("two calls have the turn")
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(session.ErrBusy)
+	if _, err := turn.Take(ctx); err != session.ErrBusy {
+		t.Errorf("the wait ends with %v", err)
+	}
+	release()
+	if release, ok := turn.Try(); !ok {
+		t.Error("the turn was not released")
+	} else {
+		release()
+	}
+}
