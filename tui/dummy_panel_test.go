@@ -41,7 +41,7 @@ func newToys() panel.Panel {
 			}
 		},
 		Matches: func(f *widget.Filter, r *toy, _ time.Time) bool {
-			return f.Matches(func(c *widget.Clause) bool { return c.In(r.name) })
+			return f.Matches(func(c *widget.Term) bool { return c.In(r.name) })
 		},
 		Columns: func(*panel.Env, []*toy, int) []panel.Column[*toy] {
 			return []panel.Column[*toy]{

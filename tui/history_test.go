@@ -63,14 +63,14 @@ func TestAHistoryIsBounded(t *testing.T) {
 		h.Observe(agents, epoch.Add(time.Duration(i)*time.Minute))
 	}
 	now := epoch.Add(300 * time.Minute)
-	if c := h.Hour("a", now, &glyphs, 30); strings.Contains(c.CPU, " ") || c.Top.CPU != 50 {
+	if c := h.Hour("a", now, &glyphs, 30); strings.Contains(c.CPU, " ") || c.Peak.CPU != 50 {
 		t.Errorf("a full hour: %+v", c)
 	}
 	h.Observe(agents[:1], now)
 	if h.CPU("b", now, &glyphs, 10) != strings.Repeat(" ", 10) {
 		t.Error("an agent that is gone is remembered")
 	}
-	if c := h.Hour("a", now.Add(2*time.Hour), &glyphs, 30); c.Top != nil {
+	if c := h.Hour("a", now.Add(2*time.Hour), &glyphs, 30); c.Peak != nil {
 		t.Errorf("after two silent hours: %+v", c)
 	}
 	if n := unsafe.Sizeof(widget.AgentHour{}); n > 512 {

@@ -101,16 +101,16 @@ func hourFields(src *Source, name string, w int) (lines []string) {
 		n = narrow
 	}
 	c := src.Agents.Hours.Hour(name, src.Now, &src.Look.Glyphs, n)
-	if c.Top == nil {
+	if c.Peak == nil {
 		return nil
 	}
 	field := func(label, drawn, note string) {
 		lines = append(lines, src.Look.Field(label, src.Look.Paint(themes.Accent, drawn)+
 			src.Look.Paint(themes.Dim, "  "+note)))
 	}
-	field("cpu", c.CPU, "last hour, at most "+widget.CPU(c.Top))
-	field("memory", c.Memory, "last hour, at most "+widget.Memory(c.Top))
-	field("restarts", c.Restarts, "last hour, "+widget.Times(c.Times))
+	field("cpu", c.CPU, "last hour, at most "+widget.CPU(c.Peak))
+	field("memory", c.Memory, "last hour, at most "+widget.Memory(c.Peak))
+	field("restarts", c.Restarts, "last hour, "+widget.Times(c.RestartCount))
 	return lines
 }
 

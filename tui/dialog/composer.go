@@ -195,7 +195,7 @@ func (c *Composer[T]) Paste(text string) {
 	c.Problem = ""
 	// cleaning may halve the text, because a line end may become shorter
 	if len(text) <= 2*city.MaxSend {
-		text = strings.TrimRight(widget.Legible(text), "\n")
+		text = strings.TrimRight(widget.DropUntypable(text), "\n")
 	}
 	if size := len(c.Text()) + len(text); size > city.MaxSend {
 		c.Problem = TooLong(size)

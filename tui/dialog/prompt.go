@@ -100,7 +100,7 @@ func (p *Prompt[T]) Draw(c Canvas) Frame {
 	text, at := p.Edit.Show(w - l.Width - widget.Width(hint) - 1)
 	x := l.Width + at
 	typed := themes.Text
-	if p.Edit.Replaces {
+	if p.Edit.Suggested {
 		typed = themes.Select
 	}
 	l.Add(typed, text)

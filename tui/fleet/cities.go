@@ -304,7 +304,7 @@ func (f *List) Elsewhere(name string) int {
 
 // Passes reports whether a city's row matches a filter. The filter terms "state:" and "name:" refer to the city.
 func (c *City) Passes(f *widget.Filter, h health, why string) bool {
-	return f.Matches(func(t *widget.Clause) (hit bool) {
+	return f.Matches(func(t *widget.Term) (hit bool) {
 		switch t.Field {
 		case "state":
 			hit = strings.HasPrefix(h.Word, t.Word)

@@ -55,10 +55,10 @@ func newQuarantine(all *Agents) *Table[AgentRow, *AgentRow] {
 			if e.Snap == nil {
 				return ""
 			}
-			return strconv.Itoa(len(q.List.Shown) - len(q.List.Strays))
+			return strconv.Itoa(len(q.List.Shown) - len(q.List.Unmatched))
 		},
 		Ills: func(*Env) (note string, alert bool) {
-			strays := len(q.List.Strays)
+			strays := len(q.List.Unmatched)
 			if strays > 0 { // released agents stay listed, so that the cursor stays
 				note = fmt.Sprintf("%d released", strays)
 			}
@@ -273,7 +273,7 @@ func (a *Agents) emptyHelp(e *Env, w int) []string {
 
 // Passes reports whether a row matches the filter.
 func (r *AgentRow) Passes(f *widget.Filter) bool {
-	return f.Matches(func(t *widget.Clause) (hit bool) {
+	return f.Matches(func(t *widget.Term) (hit bool) {
 		switch t.Field {
 		case "state":
 			hit = strings.HasPrefix(string(r.State), t.Word) ||

@@ -178,7 +178,7 @@ func automationHelp(e *Env, w int) []string {
 
 // Passes reports whether a row matches the filter.
 func (r *AutomationRow) Passes(f *widget.Filter) bool {
-	return f.Matches(func(t *widget.Clause) (hit bool) {
+	return f.Matches(func(t *widget.Term) (hit bool) {
 		switch t.Field {
 		case "state":
 			hit = strings.HasPrefix(string(r.State), t.Word)

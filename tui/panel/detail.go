@@ -86,13 +86,13 @@ func (a *Agents) StripOf(e *Env, r *AgentRow, w int) []string {
 func (a *Agents) hourLines(e *Env, name string) []string {
 	const columns = 20
 	c := a.Hours.Hour(name, e.Now, &e.Look.Glyphs, columns)
-	if c.Top == nil {
+	if c.Peak == nil {
 		return nil
 	}
-	lines := []string{"cpu " + c.CPU + " 1h, at most " + widget.CPU(c.Top),
-		"mem " + c.Memory + " 1h, at most " + widget.Memory(c.Top)}
-	if c.Times > 0 {
-		lines = append(lines, "restarts "+c.Restarts+" 1h, "+widget.Times(c.Times))
+	lines := []string{"cpu " + c.CPU + " 1h, at most " + widget.CPU(c.Peak),
+		"mem " + c.Memory + " 1h, at most " + widget.Memory(c.Peak)}
+	if c.RestartCount > 0 {
+		lines = append(lines, "restarts "+c.Restarts+" 1h, "+widget.Times(c.RestartCount))
 	}
 	return lines
 }

@@ -362,7 +362,7 @@ func (t *Events) Columns(e *Env, _ []*EventRow, w int) []Column[*EventRow] {
 // Passes reports whether an event matches the filter. "type:" and "subject:" match a prefix of the value, or of a part
 // after a dot or a slash; "by:" matches the actor, "since:10m" the age. An incomplete duration matches everything.
 func (r *EventRow) Passes(f *widget.Filter, now time.Time) bool {
-	return f.Matches(func(t *widget.Clause) (hit bool) {
+	return f.Matches(func(t *widget.Term) (hit bool) {
 		switch t.Field {
 		case "type":
 			_, verb, _ := strings.Cut(strings.ToLower(r.Kind), ".")

@@ -57,7 +57,7 @@ func newMail(all *Agents) *Mail {
 		Matches: func(f *widget.Filter, r *MailRow, _ time.Time) bool { return r.Passes(f) },
 		Needs:   func(r *MailRow, _ time.Time) bool { return r.people && !r.Read },
 		Belongs: func(r *MailRow) bool {
-			return r.people || k.Others || k.Filter.Names("to") || k.Filter.Names("from")
+			return r.people || k.Others || k.Filter.HasField("to") || k.Filter.HasField("from")
 		},
 		Columns: mailColumnsOf,
 		Count: func(e *Env) string {
@@ -100,7 +100,7 @@ func (k *Mail) Ask(e *Env, visible bool, seek func(beads.Query) int) {
 		unread += e.Snap.Agents[i].Mail
 	}
 	at, _, n, _ := k.Cursor()
-	k.renew([2]int{e.Snap.Mail.Total, unread}, k.agents.named(k.Filter.Wanted("to")),
+	k.renew([2]int{e.Snap.Mail.Total, unread}, k.agents.named(k.Filter.FieldPrefix("to")),
 		n > 0 && at == n-1)
 	if limit := k.next(e.Now); limit > 0 {
 		q := mail.Query(k.whose)
@@ -177,7 +177,7 @@ func (k *Mail) note(e *Env) (text string, alert bool) {
 
 // Passes reports whether a row matches the filter.
 func (r *MailRow) Passes(f *widget.Filter) bool {
-	return f.Matches(func(t *widget.Clause) (hit bool) {
+	return f.Matches(func(t *widget.Term) (hit bool) {
 		switch t.Field {
 		case "to":
 			hit = widget.HasNamePrefix(r.To, t.Word)

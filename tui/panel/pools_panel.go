@@ -320,7 +320,7 @@ func poolHelp(e *Env, w int) []string {
 
 // Passes reports whether a row matches the filter.
 func (r *PoolRow) Passes(f *widget.Filter, now time.Time) bool {
-	return f.Matches(func(t *widget.Clause) (hit bool) {
+	return f.Matches(func(t *widget.Term) (hit bool) {
 		switch t.Field {
 		case "state":
 			hit = strings.HasPrefix(string(r.State(now)), t.Word)

@@ -106,7 +106,7 @@ func (r *RigRow) unfinished() int {
 
 // Passes reports whether a row matches the filter.
 func (r *RigRow) Passes(f *widget.Filter) bool {
-	return f.Matches(func(t *widget.Clause) (hit bool) {
+	return f.Matches(func(t *widget.Term) (hit bool) {
 		switch t.Field {
 		case "state":
 			hit = strings.HasPrefix(string(r.State), t.Word)

@@ -146,7 +146,7 @@ func (t *Table[R, P]) Cursor() (at, offset, shown, total int) {
 }
 
 // Settled reports whether all visible rows match the filter or are held in the list.
-func (t *Table[R, P]) Settled(holds func(id string) bool) bool { return t.List.Settled(holds) }
+func (t *Table[R, P]) Settled(holds func(id string) bool) bool { return t.List.AllMatch(holds) }
 
 // Key returns the key of the row under the cursor.
 func (t *Table[R, P]) Key() string { return t.Chosen }
@@ -346,7 +346,7 @@ func (t *Table[R, P]) draw(e *Env, at Box) []string {
 			Cursor: r.Key() == t.Chosen,
 			Marked: t.Marks[r.Key()],
 			Focus:  at.Focus,
-			Stray:  t.List.Strays[r.Key()],
+			Stray:  t.List.Unmatched[r.Key()],
 		}
 		if t.Def.Cursor != nil {
 			s.Cursor = t.Def.Cursor(k, r, at.Focus)

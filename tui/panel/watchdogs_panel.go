@@ -220,7 +220,7 @@ func (d *Watchdogs) strip(e *Env, r *WatchdogRow, w int) []string {
 
 // Passes reports whether a row matches the filter.
 func (r *WatchdogRow) Passes(f *widget.Filter) bool {
-	return f.Matches(func(t *widget.Clause) (hit bool) {
+	return f.Matches(func(t *widget.Term) (hit bool) {
 		switch t.Field {
 		case "state":
 			hit = strings.HasPrefix(r.Word, t.Word)

@@ -114,7 +114,7 @@ func (r *WorkRow) Attention() bool { return r.Gate != "" }
 
 // Passes reports whether a row matches the filter.
 func (r *WorkRow) Passes(f *widget.Filter) bool {
-	return f.Matches(func(t *widget.Clause) (hit bool) {
+	return f.Matches(func(t *widget.Term) (hit bool) {
 		switch t.Field {
 		case "state":
 			hit = strings.HasPrefix(string(r.State), t.Word)

@@ -71,7 +71,7 @@ func (k *Work) Ask(e *Env, visible bool, seek func(beads.Query) int) {
 	}
 	at, _, n, _ := k.Cursor()
 	k.renew([2]int{e.Snap.Work.Open, e.Snap.Work.InProgress},
-		k.agents.named(k.Filter.Wanted("assignee")), n > 0 && at == n-1)
+		k.agents.named(k.Filter.FieldPrefix("assignee")), n > 0 && at == n-1)
 	limit := k.next(e.Now)
 	if limit == 0 {
 		return

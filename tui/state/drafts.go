@@ -61,7 +61,7 @@ func RememberSent(m *Room, text string) {
 func setSent(m *Room, texts []string) {
 	m.Sent = nil
 	for _, text := range texts {
-		RememberSent(m, widget.Legible(text))
+		RememberSent(m, widget.DropUntypable(text))
 	}
 }
 

@@ -140,7 +140,7 @@ func (p *Pane) recent(n int, cursor bool) Picture {
 		at = shot.Y
 		if cursor {
 			shot.Lines[at] = widget.Overlay(shot.Lines[at],
-				widget.Stretch{From: shot.X, To: shot.X + 1, On: Inverse})
+				widget.Span{From: shot.X, To: shot.X + 1, Style: Inverse})
 		}
 	}
 	if p.judged.full {

@@ -116,14 +116,14 @@ func (p *Pane) painted(lines []PaneLine, first int) []PaneLine {
 	out := make([]PaneLine, len(lines))
 	for i, l := range lines {
 		out[i] = l
-		var all []widget.Stretch
+		var all []widget.Span
 		for _, h := range s.In(l.Text) {
 			on := Inverse
 			if p.Past != nil && s.At < len(s.Hits) && s.Hits[s.At] ==
 				(Hit{first + i, h.From, h.To}) {
 				on = here
 			}
-			all = append(all, widget.Stretch{From: h.From, To: h.To, On: on})
+			all = append(all, widget.Span{From: h.From, To: h.To, Style: on})
 		}
 		if len(all) > 0 {
 			out[i].Text = widget.Overlay(l.Text, all...)

@@ -34,19 +34,19 @@ func Walk(s string, f func(part string, col, w int) bool) {
 }
 
 // pen has the sequences that set the current style.
-type pen struct{ on string }
+type pen struct{ style string }
 
 func (p *pen) take(seq string) {
 	if seq == Reset || seq == "\x1b[0m" {
-		p.on = ""
+		p.style = ""
 		return
 	}
-	p.on += seq
+	p.style += seq
 }
 
 // off returns the sequence that resets the style, or "" if no style is set.
 func (p *pen) off() string {
-	if p.on == "" {
+	if p.style == "" {
 		return ""
 	}
 	return Reset
@@ -71,7 +71,7 @@ func HardWrap(s string, w int) []string {
 			row.WriteString(p.off())
 			rows = append(rows, row.String())
 			row.Reset()
-			row.WriteString(p.on)
+			row.WriteString(p.style)
 			used = 0
 		}
 		row.WriteString(part)
@@ -103,22 +103,22 @@ func SkipColumns(s string, n int) string {
 	return out.String()
 }
 
-// Stretch is a range of columns to paint over, from From up to but excluding To. A character that is partly in the
+// Span is a range of columns to paint over, from From up to but excluding To. A character that is partly in the
 // range is painted completely.
-type Stretch struct {
+type Span struct {
 	From, To int
-	On       string // sequence that sets the style
+	Style    string // sequence that sets the style
 }
 
 // Overlay paints ranges of a line, given in order, over its styles. A range after the end of the line is painted on
 // a blank.
-func Overlay(s string, all ...Stretch) string {
+func Overlay(s string, all ...Span) string {
 	var out strings.Builder
 	var p pen
 	i, inside, end := 0, false, 0
 	leave := func() {
 		if inside {
-			out.WriteString(Reset + p.on)
+			out.WriteString(Reset + p.style)
 			inside = false
 			i++
 		}
@@ -138,7 +138,7 @@ func Overlay(s string, all ...Stretch) string {
 			i++
 		}
 		if !inside && i < len(all) && all[i].From < col+w {
-			out.WriteString(p.off() + all[i].On)
+			out.WriteString(p.off() + all[i].Style)
 			inside = true
 		}
 		out.WriteString(part)
@@ -147,7 +147,7 @@ func Overlay(s string, all ...Stretch) string {
 	})
 	leave()
 	if i < len(all) && all[i].From >= end && all[i].To > all[i].From {
-		out.WriteString(p.off() + Spaces(all[i].From-end) + all[i].On +
+		out.WriteString(p.off() + Spaces(all[i].From-end) + all[i].Style +
 			Spaces(all[i].To-all[i].From) + Reset)
 	}
 	return out.String()

@@ -55,17 +55,17 @@ func TestOver(t *testing.T) {
 	on := "\x1b[7m"
 	for _, c := range []struct {
 		in   string
-		all  []Stretch
+		all  []Span
 		want string
 	}{
-		{"abc", []Stretch{{1, 2, on}}, "a\x1b[7mb\x1b[mc"},
-		{"a世c", []Stretch{{2, 3, on}}, "a\x1b[7m世\x1b[mc"}, // the cursor is on the second half
-		{"ab", []Stretch{{4, 5, on}}, "ab  \x1b[7m \x1b[m"},
-		{"\x1b[31mabcd\x1b[m", []Stretch{{1, 2, on}, {3, 4, on}},
+		{"abc", []Span{{1, 2, on}}, "a\x1b[7mb\x1b[mc"},
+		{"a世c", []Span{{2, 3, on}}, "a\x1b[7m世\x1b[mc"}, // the cursor is on the second half
+		{"ab", []Span{{4, 5, on}}, "ab  \x1b[7m \x1b[m"},
+		{"\x1b[31mabcd\x1b[m", []Span{{1, 2, on}, {3, 4, on}},
 			"\x1b[31ma\x1b[m\x1b[7mb\x1b[m\x1b[31mc\x1b[m\x1b[7md\x1b[m"},
-		{"a\x1b[31mb\x1b[mc", []Stretch{{0, 3, on}}, "\x1b[7mabc\x1b[m"},
-		{"ab\x1b[4mcd\x1b[m", []Stretch{{1, 3, on}}, "a\x1b[7mbc\x1b[m\x1b[4md\x1b[m"},
-		{"", []Stretch{{0, 1, on}}, "\x1b[7m \x1b[m"},
+		{"a\x1b[31mb\x1b[mc", []Span{{0, 3, on}}, "\x1b[7mabc\x1b[m"},
+		{"ab\x1b[4mcd\x1b[m", []Span{{1, 3, on}}, "a\x1b[7mbc\x1b[m\x1b[4md\x1b[m"},
+		{"", []Span{{0, 1, on}}, "\x1b[7m \x1b[m"},
 		{"ab", nil, "ab"},
 	} {
 		if got := Overlay(c.in, c.all...); got != c.want {
@@ -98,7 +98,7 @@ func FuzzCells(f *testing.F) {
 			max(0, ansi.StringWidth(line)-n); got != want {
 			t.Fatalf("from(%q, %d) has %d columns, want %d", line, n, got, want)
 		}
-		painted := Overlay(line, Stretch{n, n + w, "\x1b[7m"})
+		painted := Overlay(line, Span{n, n + w, "\x1b[7m"})
 		tuitest.OnlyText(t, painted)
 		if !strings.HasPrefix(ansi.Strip(painted), ansi.Strip(line)) {
 			t.Fatalf("painting changes %q to %q", line, painted)

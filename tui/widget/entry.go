@@ -12,8 +12,8 @@ import (
 // Entry is a line of text that is being edited. The widget edits it; Entry decides which characters are accepted and
 // which part is visible.
 type Entry struct {
-	input    textinput.Model
-	Replaces bool // the text is a suggestion: typed text replaces it
+	input     textinput.Model
+	Suggested bool // the text is a suggestion: typed text replaces it
 }
 
 // maxTyped is the longest line, in characters; a longer paste is cut.
@@ -34,7 +34,7 @@ func NewEntry(text string) Entry {
 // NewReplacedEntry returns a line with an earlier text. Typing replaces it, and editing keys keep it.
 func NewReplacedEntry(text string) Entry {
 	e := NewEntry(text)
-	e.Replaces = e.String() != ""
+	e.Suggested = e.String() != ""
 	return e
 }
 
@@ -68,23 +68,23 @@ func (e *Entry) String() string { return e.input.Value() }
 // Key edits the text and reports whether it changed.
 func (e *Entry) Key(k tea.KeyPressMsg) bool {
 	k.Text = SingleLine(k.Text)
-	e.makeRoom(k.Text)
+	e.dropSuggestion(k.Text)
 	return e.send(k)
 }
 
 // Paste inserts a text.
 func (e *Entry) Paste(text string) {
 	text = strings.TrimRight(text, "\r\n")
-	e.makeRoom(SingleLine(text))
+	e.dropSuggestion(SingleLine(text))
 	e.send(tea.PasteMsg{Content: SingleLine(strings.ReplaceAll(text, "\r\n", "\n"))})
 }
 
-// makeRoom removes a suggestion, so that typed text replaces it.
-func (e *Entry) makeRoom(typed string) {
-	if e.Replaces && typed != "" {
+// dropSuggestion removes a suggestion, so that typed text replaces it.
+func (e *Entry) dropSuggestion(typed string) {
+	if e.Suggested && typed != "" {
 		e.input.SetValue("")
 	}
-	e.Replaces = false
+	e.Suggested = false
 }
 
 func (e *Entry) send(msg tea.Msg) bool {
@@ -144,9 +144,9 @@ func Window(runes []rune, at, w int) (string, int) {
 	return Cut(string(runes[from:]), w, ""), before
 }
 
-// Legible returns a text without the characters that cannot be typed. Every line end becomes a line feed. Tabs become
+// DropUntypable returns a text without the characters that cannot be typed. Every line end becomes a line feed. Tabs become
 // blanks, because the receiving program may complete a word on a tab.
-func Legible(s string) string {
+func DropUntypable(s string) string {
 	s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\t", "    ").Replace(s)
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || Printable(r) {

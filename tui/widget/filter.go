@@ -13,10 +13,10 @@ import (
 // "from:x". The zero value matches everything.
 type Filter struct {
 	Text  string
-	terms []Clause
+	terms []Term
 }
 
-type Clause struct {
+type Term struct {
 	Not, Fuzzy bool
 	Field      string // "" = any field
 	Word       string // lower case
@@ -26,7 +26,7 @@ type Clause struct {
 func ParseFilter(text string) Filter {
 	f := Filter{Text: text}
 	for _, word := range strings.Fields(strings.ToLower(text)) {
-		var t Clause
+		var t Term
 		word, t.Not = strings.CutPrefix(word, "!")
 		word, t.Fuzzy = strings.CutPrefix(word, "~")
 		for _, field := range []string{"state", "pool", "rig", "provider", "name", "type",
@@ -43,9 +43,9 @@ func ParseFilter(text string) Filter {
 }
 
 // Matches reports whether all terms match; hit reports whether a row matches one term.
-func (f *Filter) Matches(hit func(t *Clause) bool) bool {
+func (f *Filter) Matches(matches func(t *Term) bool) bool {
 	for i := range f.terms {
-		if t := &f.terms[i]; hit(t) == t.Not {
+		if t := &f.terms[i]; matches(t) == t.Not {
 			return false
 		}
 	}
@@ -55,13 +55,13 @@ func (f *Filter) Matches(hit func(t *Clause) bool) bool {
 // Active reports whether the filter has a term.
 func (f *Filter) Active() bool { return len(f.terms) > 0 }
 
-// Names reports whether the filter has a term for a field.
-func (f *Filter) Names(field string) bool {
-	return slices.ContainsFunc(f.terms, func(t Clause) bool { return t.Field == field })
+// HasField reports whether the filter has a term for a field.
+func (f *Filter) HasField(field string) bool {
+	return slices.ContainsFunc(f.terms, func(t Term) bool { return t.Field == field })
 }
 
-// Wanted returns the word that a field must begin with, or "".
-func (f *Filter) Wanted(field string) string {
+// FieldPrefix returns the word that a field must begin with, or "".
+func (f *Filter) FieldPrefix(field string) string {
 	for i := range f.terms {
 		if t := &f.terms[i]; t.Field == field && !t.Not && !t.Fuzzy {
 			return t.Word
@@ -78,7 +78,7 @@ func HasNamePrefix(name, word string) bool {
 }
 
 // In reports whether a text contains the term's word.
-func (t *Clause) In(text string) bool {
+func (t *Term) In(text string) bool {
 	text = strings.ToLower(text)
 	if t.Fuzzy {
 		return len(fuzzy.Find(t.Word, []string{text})) > 0

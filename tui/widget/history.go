@@ -14,7 +14,7 @@ const HistoryMinutes = 60
 // History holds the CPU usage, the memory and the restarts of agents for each minute of the last hour, by name. It
 // takes about 500 bytes for each agent of the latest snapshot, and nothing for other agents.
 type History struct {
-	of map[string]*AgentHour
+	hours map[string]*AgentHour
 }
 
 // AgentHour has a ring of minutes. A minute without a snapshot has no value.
@@ -33,12 +33,12 @@ func (h *History) Observe(agents []city.Agent, now time.Time) {
 	of := make(map[string]*AgentHour, len(agents))
 	for i := range agents {
 		a := &agents[i]
-		q := h.of[a.Name]
+		q := h.hours[a.Name]
 		if q == nil {
 			q = &AgentHour{minute: minuteOf(now), total: a.Restarts}
 		}
 		of[a.Name] = q
-		q.turn(minuteOf(now))
+		q.advance(minuteOf(now))
 		at := q.minute % HistoryMinutes
 		if u := a.Usage; u != nil && u.CPU >= 0 && !math.IsNaN(u.CPU) {
 			q.cpu[at] = max(q.cpu[at], uint16(min(u.CPU*10, math.MaxUint16-1))+1)
@@ -49,11 +49,11 @@ func (h *History) Observe(agents []city.Agent, now time.Time) {
 		}
 		q.total = a.Restarts
 	}
-	h.of = of
+	h.hours = of
 }
 
-// turn advances to a minute and clears all minutes up to it.
-func (q *AgentHour) turn(minute int64) {
+// advance advances to a minute and clears all minutes up to it.
+func (q *AgentHour) advance(minute int64) {
 	if minute-q.minute >= HistoryMinutes {
 		*q = AgentHour{minute: minute, total: q.total}
 	}
@@ -84,7 +84,7 @@ func (h *History) CPU(name string, now time.Time, glyphs *themes.Glyphs, n int) 
 
 func (h *History) cpuLevels(name string, now time.Time, n, minutes int) []int {
 	levels := make([]int, n)
-	if q := h.of[name]; q != nil {
+	if q := h.hours[name]; q != nil {
 		q.each(now, n, minutes, func(column, at int) {
 			levels[column] = max(levels[column], cpuLevel(q.cpu[at]))
 		})
@@ -109,29 +109,29 @@ func cpuLevel(tenths uint16) int {
 // Charts has the charts of an hour and its greatest values; "" = no data.
 type Charts struct {
 	CPU, Memory, Restarts string
-	Top                   *city.Usage // the greatest values; nil = no data
-	Times                 int         // number of restarts
+	Peak                  *city.Usage // the greatest values; nil = no data
+	RestartCount          int         // number of restarts
 }
 
 // Hour draws an agent's last hour in n columns.
 func (h *History) Hour(name string, now time.Time, glyphs *themes.Glyphs, n int) Charts {
-	q := h.of[name]
+	q := h.hours[name]
 	if q == nil {
 		return Charts{}
 	}
 	minutes := HistoryMinutes / n
-	mem, restarts, out := make([]uint32, n), make([]int, n), Charts{Top: &city.Usage{}}
+	mem, restarts, out := make([]uint32, n), make([]int, n), Charts{Peak: &city.Usage{}}
 	var most uint32
 	q.each(now, n, minutes, func(column, at int) {
 		mem[column] = max(mem[column], q.mem[at])
 		restarts[column] += int(q.restarts[at])
 		most = max(most, q.mem[at])
-		out.Times += int(q.restarts[at])
+		out.RestartCount += int(q.restarts[at])
 		if q.cpu[at] > 0 {
-			out.Top.CPU = max(out.Top.CPU, float64(q.cpu[at]-1)/10)
+			out.Peak.CPU = max(out.Peak.CPU, float64(q.cpu[at]-1)/10)
 		}
 	})
-	if most == 0 && out.Times == 0 {
+	if most == 0 && out.RestartCount == 0 {
 		return Charts{}
 	}
 	heights := make([]int, n)
@@ -142,7 +142,7 @@ func (h *History) Hour(name string, now time.Time, glyphs *themes.Glyphs, n int)
 		restarts[i] = min(restarts[i], 8)
 	}
 	out.CPU, out.Memory = bars(h.cpuLevels(name, now, n, minutes), glyphs), bars(heights, glyphs)
-	out.Restarts, out.Top.RSS = bars(restarts, glyphs), int64(max(most, 1)-1)<<10
+	out.Restarts, out.Peak.RSS = bars(restarts, glyphs), int64(max(most, 1)-1)<<10
 	return out
 }
 

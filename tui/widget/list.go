@@ -15,8 +15,8 @@ type List struct {
 	Offset int   // first visible row
 	total  int   // number of rows before filtering
 
-	IDs    []string        // IDs of the shown rows, in the same order
-	Strays map[string]bool // shown rows that no longer match the filter
+	IDs       []string        // IDs of the shown rows, in the same order
+	Unmatched map[string]bool // shown rows that no longer match the filter
 }
 
 // Fill selects the rows that belong to the list and match, and keeps the cursor on the selected row. If the selected
@@ -31,7 +31,7 @@ func (l *List) Fill(rs Rows, selected string, belongs, keep func(i int) bool,
 			was[id] = true
 		}
 	}
-	l.Shown, l.IDs, l.total, l.Strays = l.Shown[:0], l.IDs[:0], 0, nil
+	l.Shown, l.IDs, l.total, l.Unmatched = l.Shown[:0], l.IDs[:0], 0, nil
 	for i := range rs.Len() {
 		in, id := belongs(i), rs.ID(i)
 		if in {
@@ -40,10 +40,10 @@ func (l *List) Fill(rs Rows, selected string, belongs, keep func(i int) bool,
 		switch {
 		case in && keep(i):
 		case was[id] && holds(id):
-			if l.Strays == nil {
-				l.Strays = map[string]bool{}
+			if l.Unmatched == nil {
+				l.Unmatched = map[string]bool{}
 			}
-			l.Strays[id] = true
+			l.Unmatched[id] = true
 		default:
 			continue
 		}
@@ -60,9 +60,9 @@ func (l *List) Fill(rs Rows, selected string, belongs, keep func(i int) bool,
 	l.Cursor = max(0, min(l.Cursor, len(l.Shown)-1))
 }
 
-// Settled reports whether all shown rows match the filter or are held.
-func (l *List) Settled(holds func(id string) bool) bool {
-	for id := range l.Strays {
+// AllMatch reports whether all shown rows match the filter or are held.
+func (l *List) AllMatch(holds func(id string) bool) bool {
+	for id := range l.Unmatched {
 		if !holds(id) {
 			return false
 		}
