@@ -34,10 +34,10 @@ func newToys() panel.Panel {
 			}
 			return rows
 		},
-		Orders: func(time.Time) []widget.Way[toy] {
-			return []widget.Way[toy]{
-				{Name: "rank", Rank: func(a, b *toy) int { return a.rank - b.rank }},
-				{Name: "size", Rank: func(a, b *toy) int { return b.size - a.size }},
+		Orders: func(time.Time) []widget.SortKey[toy] {
+			return []widget.SortKey[toy]{
+				{Name: "rank", Compare: func(a, b *toy) int { return a.rank - b.rank }},
+				{Name: "size", Compare: func(a, b *toy) int { return b.size - a.size }},
 			}
 		},
 		Matches: func(f *widget.Filter, r *toy, _ time.Time) bool {

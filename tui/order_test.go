@@ -113,7 +113,7 @@ func TestSortPoolsAndAutomations(t *testing.T) {
 		}
 	}
 	s.press("5", "o")
-	if o, _ := s.m.Focused().Sorting(s.now); o != nil || s.m.Agents.Order.Way != 0 {
+	if o, _ := s.m.Focused().Sorting(s.now); o != nil || s.m.Agents.Order.Key != 0 {
 		t.Error("events are not sorted, and o among them sorts nothing else")
 	}
 }
@@ -174,11 +174,11 @@ func TestAClickOnATitleSorts(t *testing.T) {
 			click, shown string
 			order        widget.Order
 		}{
-			{"name  ", "name ↑", widget.Order{Way: 1}},
-			{"name ↑", "name ↓", widget.Order{Way: 1, Reversed: true}},
-			{"for", "↑ for", widget.Order{Way: 3}},
+			{"name  ", "name ↑", widget.Order{Key: 1}},
+			{"name ↑", "name ↓", widget.Order{Key: 1, Reversed: true}},
+			{"for", "↑ for", widget.Order{Key: 3}},
 			{"state", "state ↓", widget.Order{}},
-			{"why", "why ↑", widget.Order{Way: 2}},
+			{"why", "why ↑", widget.Order{Key: 2}},
 		} {
 			s.click(want.click)
 			s.wait(time.Second)

@@ -56,7 +56,7 @@ func cityItems(m *state.Room) []state.Item {
 	if m.Fleet == nil {
 		return nil
 	}
-	rows := widget.Arrange(state.Listed(m), nil, (*fleet.City).Key,
+	rows := widget.SortRows(state.Listed(m), nil, (*fleet.City).Key,
 		func(a, b *fleet.City) int { return state.Ranked(m, a, b) }, false)
 	name := 4
 	for i := range rows {

@@ -9,7 +9,7 @@ import (
 
 // dialogActions returns the actions for keys in dialogs: questions, texts, searchable lists and prompts.
 func dialogActions() []state.Action {
-	const far = widget.Far
+	const far = widget.Unlimited
 	c, r := []keymap.Zone{keymap.InChoice}, []keymap.Zone{keymap.InReader}
 	pick := func(n int) func(*state.Room) []feed.Effect {
 		return func(m *state.Room) []feed.Effect { m.Dialogs.Choice().Step(n); return nil }
@@ -52,7 +52,7 @@ func dialogActions() []state.Action {
 
 // finderActions returns the actions for keys in searchable lists.
 func finderActions() []state.Action {
-	const far = widget.Far
+	const far = widget.Unlimited
 	f := []keymap.Zone{keymap.InFinder}
 	find := func(n int) func(*state.Room) []feed.Effect {
 		return func(m *state.Room) []feed.Effect { m.Dialogs.Finder().Step(n); return nil }

@@ -124,14 +124,14 @@ func sortNext(m *state.Room) []feed.Effect {
 
 func sortReverse(m *state.Room) []feed.Effect {
 	o, _ := m.Focused().Sorting(m.Now)
-	SortBy(m, o.Way)
+	SortBy(m, o.Key)
 	return nil
 }
 
 // SortBy sorts the focused list by a column. Sorting by the same column again reverses the order.
 func SortBy(m *state.Room, way int) {
 	o, ways := m.Focused().Sorting(m.Now)
-	*o = widget.Order{Way: way, Reversed: o.Way == way && !o.Reversed}
+	*o = widget.Order{Key: way, Reversed: o.Key == way && !o.Reversed}
 	m.Resort()
 	state.Say(m, "sorted by "+widget.OrderText(*o, ways))
 }

@@ -35,7 +35,7 @@ func moveActions(all []panel.Panel) []state.Action {
 		{ID: "move.page.up", Key: keymap.Bind("a page up", "pgup"), In: everyPanel,
 			Run: page(-1, 1)},
 		{ID: "move.first", Key: keymap.Bind("to the beginning", "g", "home"), In: everyPanel,
-			Run: by(-widget.Far)},
+			Run: by(-widget.Unlimited)},
 		{ID: "move.last", Key: keymap.Bind("to the end; Events and Peek follow again", "G", "end"),
 			In:  everyPanel,
 			Run: func(m *state.Room) []feed.Effect { state.ToEnd(m); return nil }},

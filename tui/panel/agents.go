@@ -156,7 +156,7 @@ func rank(a, b *AgentRow, now time.Time) int {
 func (r *AgentRow) Key() string { return r.Name }
 
 // agentWays returns the sort orders of the Agents panel. The default order is by state, the most urgent first.
-func agentWays(now time.Time) []widget.Way[AgentRow] {
+func agentWays(now time.Time) []widget.SortKey[AgentRow] {
 	names := func(a, b *AgentRow) int { return city.CompareNames(a.Name, b.Name) }
 	use := func(of func(*city.Usage) float64) func(a, b *AgentRow) int {
 		known := func(r *AgentRow) float64 {
@@ -167,17 +167,17 @@ func agentWays(now time.Time) []widget.Way[AgentRow] {
 		}
 		return func(a, b *AgentRow) int { return cmp.Compare(known(b), known(a)) }
 	}
-	return []widget.Way[AgentRow]{
-		{Name: "state", Down: true, Rank: func(a, b *AgentRow) int { return rank(a, b, now) }},
-		{Name: "name", Rank: names},
-		{Name: "why", Rank: func(a, b *AgentRow) int { return byText(a.Why, b.Why) }},
-		{Name: "for", Rank: func(a, b *AgentRow) int { return b.Since.Compare(a.Since) }},
-		{Name: "cpu", Down: true, Rank: use(func(u *city.Usage) float64 { return u.CPU })},
-		{Name: "mem", Down: true, Rank: use(func(u *city.Usage) float64 { return float64(u.RSS) })},
-		{Name: "restarts", Down: true, Rank: func(a, b *AgentRow) int {
+	return []widget.SortKey[AgentRow]{
+		{Name: "state", Descending: true, Compare: func(a, b *AgentRow) int { return rank(a, b, now) }},
+		{Name: "name", Compare: names},
+		{Name: "why", Compare: func(a, b *AgentRow) int { return byText(a.Why, b.Why) }},
+		{Name: "for", Compare: func(a, b *AgentRow) int { return b.Since.Compare(a.Since) }},
+		{Name: "cpu", Descending: true, Compare: use(func(u *city.Usage) float64 { return u.CPU })},
+		{Name: "mem", Descending: true, Compare: use(func(u *city.Usage) float64 { return float64(u.RSS) })},
+		{Name: "restarts", Descending: true, Compare: func(a, b *AgentRow) int {
 			return cmp.Compare(b.Restarts, a.Restarts)
 		}},
-		{Name: "pid", Rank: func(a, b *AgentRow) int { return cmp.Compare(a.PID, b.PID) }},
+		{Name: "pid", Compare: func(a, b *AgentRow) int { return cmp.Compare(a.PID, b.PID) }},
 	}
 }
 

@@ -231,7 +231,7 @@ func (a *Automations) ills() (text string, alert bool) {
 
 // automationWays returns the sort orders of the Automations panel. The default order is by state, the most urgent
 // first. Gates are ordered by the next run.
-func automationWays() []widget.Way[AutomationRow] {
+func automationWays() []widget.SortKey[AutomationRow] {
 	next := func(a, b *AutomationRow) int {
 		if a.Next.IsZero() != b.Next.IsZero() { // rows with unknown times come last
 			return b.Next.Compare(a.Next)
@@ -244,15 +244,15 @@ func automationWays() []widget.Way[AutomationRow] {
 		}
 		return r.Last.Opened
 	}
-	return []widget.Way[AutomationRow]{
-		{Name: "state", Down: true, Rank: func(a, b *AutomationRow) int {
+	return []widget.SortKey[AutomationRow]{
+		{Name: "state", Descending: true, Compare: func(a, b *AutomationRow) int {
 			return cmp.Compare(a.urgency(), b.urgency())
 		}},
-		{Name: "name", Rank: func(a, b *AutomationRow) int {
+		{Name: "name", Compare: func(a, b *AutomationRow) int {
 			return city.CompareNames(a.Name, b.Name)
 		}},
-		{Name: "gate", Rank: next},
-		{Name: "last run", Down: true, Rank: func(a, b *AutomationRow) int {
+		{Name: "gate", Compare: next},
+		{Name: "last run", Descending: true, Compare: func(a, b *AutomationRow) int {
 			return last(b).Compare(last(a))
 		}},
 	}

@@ -53,7 +53,7 @@ func newMail(all *Agents) *Mail {
 			Opens: "mail.read", Details: "mail.read", Nouns: []string{"mail"},
 			Explains: true, Slot: true, Follows: true, Described: true},
 		Rows:    k.rows,
-		Orders:  func(time.Time) []widget.Way[MailRow] { return mailWays() },
+		Orders:  func(time.Time) []widget.SortKey[MailRow] { return mailWays() },
 		Matches: func(f *widget.Filter, r *MailRow, _ time.Time) bool { return r.Passes(f) },
 		Needs:   func(r *MailRow, _ time.Time) bool { return r.people && !r.Read },
 		Belongs: func(r *MailRow) bool {
@@ -199,11 +199,11 @@ func (r *MailRow) Passes(f *widget.Filter) bool {
 }
 
 // mailWays returns the sort orders of the Mail panel. By default the newest message is first.
-func mailWays() []widget.Way[MailRow] {
+func mailWays() []widget.SortKey[MailRow] {
 	newest := func(a, b *MailRow) int { return b.Sent.Compare(a.Sent) }
-	return []widget.Way[MailRow]{
-		{Name: "age", Rank: newest},
-		{Name: "unread", Down: true, Rank: func(a, b *MailRow) int {
+	return []widget.SortKey[MailRow]{
+		{Name: "age", Compare: newest},
+		{Name: "unread", Descending: true, Compare: func(a, b *MailRow) int {
 			if a.Read != b.Read {
 				if b.Read {
 					return -1
@@ -212,13 +212,13 @@ func mailWays() []widget.Way[MailRow] {
 			}
 			return newest(a, b)
 		}},
-		{Name: "from", Rank: func(a, b *MailRow) int {
+		{Name: "from", Compare: func(a, b *MailRow) int {
 			return cmp.Or(city.CompareNames(a.from, b.from), newest(a, b))
 		}},
-		{Name: "to", Rank: func(a, b *MailRow) int {
+		{Name: "to", Compare: func(a, b *MailRow) int {
 			return cmp.Or(city.CompareNames(a.to, b.to), newest(a, b))
 		}},
-		{Name: "subject", Rank: func(a, b *MailRow) int {
+		{Name: "subject", Compare: func(a, b *MailRow) int {
 			return cmp.Or(byText(a.subject, b.subject), newest(a, b))
 		}},
 	}

@@ -121,23 +121,23 @@ func (r *RigRow) Passes(f *widget.Filter) bool {
 }
 
 // rigWays returns the sort orders of the Rigs panel. The default order is by state, the most urgent first.
-func rigWays() []widget.Way[RigRow] {
-	return []widget.Way[RigRow]{
-		{Name: "state", Down: true, Rank: func(a, b *RigRow) int {
+func rigWays() []widget.SortKey[RigRow] {
+	return []widget.SortKey[RigRow]{
+		{Name: "state", Descending: true, Compare: func(a, b *RigRow) int {
 			return cmp.Or(cmp.Compare(a.State.urgency(), b.State.urgency()),
 				city.CompareNames(a.Name, b.Name))
 		}},
-		{Name: "name", Rank: func(a, b *RigRow) int { return city.CompareNames(a.Name, b.Name) }},
-		{Name: "run", Down: true, Rank: func(a, b *RigRow) int {
+		{Name: "name", Compare: func(a, b *RigRow) int { return city.CompareNames(a.Name, b.Name) }},
+		{Name: "run", Descending: true, Compare: func(a, b *RigRow) int {
 			return cmp.Compare(b.Running, a.Running)
 		}},
-		{Name: "agents", Down: true, Rank: func(a, b *RigRow) int {
+		{Name: "agents", Descending: true, Compare: func(a, b *RigRow) int {
 			return cmp.Compare(b.Agents, a.Agents)
 		}},
-		{Name: "work", Down: true, Rank: func(a, b *RigRow) int {
+		{Name: "work", Descending: true, Compare: func(a, b *RigRow) int {
 			return cmp.Compare(b.unfinished(), a.unfinished())
 		}},
-		{Name: "prefix", Rank: func(a, b *RigRow) int { return byText(a.Prefix, b.Prefix) }},
-		{Name: "path", Rank: func(a, b *RigRow) int { return byText(a.Path, b.Path) }},
+		{Name: "prefix", Compare: func(a, b *RigRow) int { return byText(a.Prefix, b.Prefix) }},
+		{Name: "path", Compare: func(a, b *RigRow) int { return byText(a.Path, b.Path) }},
 	}
 }

@@ -33,7 +33,7 @@ func newRigs(all *Agents) *Rigs {
 			}
 			return rows
 		},
-		Orders:  func(time.Time) []widget.Way[RigRow] { return rigWays() },
+		Orders:  func(time.Time) []widget.SortKey[RigRow] { return rigWays() },
 		Matches: func(f *widget.Filter, r *RigRow, _ time.Time) bool { return r.Passes(f) },
 		Needs:   func(r *RigRow, _ time.Time) bool { return r.Attention() },
 		Columns: rigColumnsOf,

@@ -24,7 +24,7 @@ type Definition[R any, P named[R]] struct {
 	About
 	Rows func(e *Env) []R // builds the rows from a snapshot
 	// returns the sort orders to choose from, the default order first
-	Orders func(now time.Time) []widget.Way[R]
+	Orders func(now time.Time) []widget.SortKey[R]
 	// reports whether a row matches the filter
 	Matches func(f *widget.Filter, r P, now time.Time) bool
 	Needs   func(r P, now time.Time) bool // reports whether a row needs attention
@@ -79,7 +79,7 @@ func (t *Table[R, P]) Update(e *Env) {
 
 // rank returns the order of the rows as a comparison.
 func (t *Table[R, P]) rank(now time.Time) func(a, b *R) int {
-	return widget.Ranking(t.Def.Orders(now), t.Order, keyOf[R, P])
+	return widget.Comparison(t.Def.Orders(now), t.Order, keyOf[R, P])
 }
 
 func keyOf[R any, P named[R]](r *R) string { return P(r).Key() }
@@ -165,7 +165,7 @@ func (t *Table[R, P]) Sorting(now time.Time) (o *widget.Order, ways []string) {
 	if t.Def.Orders == nil {
 		return nil, nil
 	}
-	if ways = widget.WayNames(t.Def.Orders(now)); len(ways) < 2 {
+	if ways = widget.SortKeyNames(t.Def.Orders(now)); len(ways) < 2 {
 		return nil, nil
 	}
 	return &t.Order, ways
@@ -180,7 +180,7 @@ func (t *Table[R, P]) Sort(now time.Time) {
 
 // Sorted reports whether the rows are sorted, or keep their order for now.
 func (t *Table[R, P]) Sorted(now time.Time) bool {
-	return t.Def.Orders == nil || t.Rests(now) || widget.InOrder(t.Rows, t.rank(now))
+	return t.Def.Orders == nil || t.Rests(now) || widget.IsSorted(t.Rows, t.rank(now))
 }
 
 // Forget discards the cached lines.
@@ -266,12 +266,12 @@ func (t *Table[R, P]) Title(e *Env) widget.Tab {
 		ID:    string(t.Def.ID),
 		Key:   e.KeyOf("focus." + string(t.Def.ID)),
 		Name:  t.Def.Title,
-		Extra: strconv.Itoa(len(t.Rows)),
+		Count: strconv.Itoa(len(t.Rows)),
 	}
 	if t.Def.Count != nil {
-		out.Extra = t.Def.Count(e)
+		out.Count = t.Def.Count(e)
 	} else if e.Snap == nil { // before the first snapshot the number of rows is unknown
-		out.Extra = ""
+		out.Count = ""
 	}
 	if t.Def.Ills != nil {
 		out.Note, out.Alert = t.Def.Ills(e)
@@ -343,10 +343,10 @@ func (t *Table[R, P]) draw(e *Env, at Box) []string {
 	for k := from; k < to; k++ {
 		r := shown[k]
 		s := widget.RowState{
-			Cursor: r.Key() == t.Chosen,
-			Marked: t.Marks[r.Key()],
-			Focus:  at.Focus,
-			Stray:  t.List.Unmatched[r.Key()],
+			Cursor:    r.Key() == t.Chosen,
+			Marked:    t.Marks[r.Key()],
+			Focus:     at.Focus,
+			Unmatched: t.List.Unmatched[r.Key()],
 		}
 		if t.Def.Cursor != nil {
 			s.Cursor = t.Def.Cursor(k, r, at.Focus)
@@ -370,7 +370,7 @@ func (t *Table[R, P]) Hidden(e *Env, w, h int) (above, below int) {
 	if t.Headed(e, w, h) {
 		room--
 	}
-	return t.List.Outside(room)
+	return t.List.HiddenRows(room)
 }
 
 // ruleNote returns the text at the end of the rule: the filter and the number of matching rows, unless a title shows
@@ -517,9 +517,9 @@ func (t *Table[R, P]) NextOrder(e *Env, w int) int {
 		}
 	}
 	if len(columns) == 0 {
-		return (o.Way + 1) % len(ways)
+		return (o.Key + 1) % len(ways)
 	}
-	return columns[(slices.Index(columns, o.Way)+1)%len(columns)]
+	return columns[(slices.Index(columns, o.Key)+1)%len(columns)]
 }
 
 // sorted returns the name of the current order, and the arrow of its direction. It points up if the smallest value
@@ -530,7 +530,7 @@ func (t *Table[R, P]) sorted(e *Env) (name, arrow string) {
 		return "", ""
 	}
 	ways := t.Def.Orders(e.Now)
-	if way := &ways[o.Way%len(ways)]; way.Down != o.Reversed {
+	if way := &ways[o.Key%len(ways)]; way.Descending != o.Reversed {
 		return way.Name, e.Look.Glyphs.Below
 	} else {
 		return way.Name, e.Look.Glyphs.Above

@@ -32,8 +32,8 @@ func newWatchdogs(all *Agents) *Watchdogs {
 			}
 			return rows
 		},
-		Orders: func(time.Time) []widget.Way[WatchdogRow] {
-			return []widget.Way[WatchdogRow]{{Name: "state", Down: true, Rank: watchdogRank}}
+		Orders: func(time.Time) []widget.SortKey[WatchdogRow] {
+			return []widget.SortKey[WatchdogRow]{{Name: "state", Descending: true, Compare: watchdogRank}}
 		},
 		Matches: func(f *widget.Filter, r *WatchdogRow, _ time.Time) bool { return r.Passes(f) },
 		Needs:   func(r *WatchdogRow, _ time.Time) bool { return r.Attention() },

@@ -137,28 +137,28 @@ func (r *WorkRow) Passes(f *widget.Filter) bool {
 }
 
 // workWays returns the sort orders of the Work panel. The default order is by state, the most urgent first.
-func workWays() []widget.Way[WorkRow] {
+func workWays() []widget.SortKey[WorkRow] {
 	urgent := func(a, b *WorkRow) int { return beads.ByUrgency(a.Bead, b.Bead) }
-	return []widget.Way[WorkRow]{
-		{Name: "state", Down: true, Rank: func(a, b *WorkRow) int {
+	return []widget.SortKey[WorkRow]{
+		{Name: "state", Descending: true, Compare: func(a, b *WorkRow) int {
 			if a.State == workClosed && b.State == workClosed {
 				return b.closed().Compare(a.closed())
 			}
 			return cmp.Or(cmp.Compare(a.State.urgency(), b.State.urgency()), urgent(a, b))
 		}},
-		{Name: "age", Rank: func(a, b *WorkRow) int {
+		{Name: "age", Compare: func(a, b *WorkRow) int {
 			return b.Bead.CreatedAt.Compare(a.Bead.CreatedAt)
 		}},
-		{Name: "prio", Rank: urgent},
-		{Name: "assignee", Rank: func(a, b *WorkRow) int {
+		{Name: "prio", Compare: urgent},
+		{Name: "assignee", Compare: func(a, b *WorkRow) int {
 			if (a.owner == "") != (b.owner == "") {
 				return cmp.Compare(b.owner, a.owner)
 			}
 			return cmp.Or(city.CompareNames(a.owner, b.owner), urgent(a, b))
 		}},
-		{Name: "id", Rank: func(a, b *WorkRow) int { return city.CompareNames(a.id, b.id) }},
-		{Name: "title", Rank: func(a, b *WorkRow) int { return byText(a.Shown, b.Shown) }},
-		{Name: "rig", Rank: func(a, b *WorkRow) int {
+		{Name: "id", Compare: func(a, b *WorkRow) int { return city.CompareNames(a.id, b.id) }},
+		{Name: "title", Compare: func(a, b *WorkRow) int { return byText(a.Shown, b.Shown) }},
+		{Name: "rig", Compare: func(a, b *WorkRow) int {
 			return cmp.Or(city.CompareNames(a.Rig, b.Rig), urgent(a, b))
 		}},
 	}

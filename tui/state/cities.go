@@ -16,7 +16,7 @@ func ListCities(m *Room) {
 	if m.Fleet == nil {
 		return
 	}
-	t.Rows = widget.Arrange(Listed(m), t.Rows, (*fleet.City).Key,
+	t.Rows = widget.SortRows(Listed(m), t.Rows, (*fleet.City).Key,
 		func(a, b *fleet.City) int { return Ranked(m, a, b) }, m.handsOn())
 	t.Fill(func(c *fleet.City) bool {
 		return c.Passes(&m.CityFilter, fleet.HealthOf(&m.Look, c), c.Why(m.Now))

@@ -12,7 +12,7 @@ import (
 func Step(m *Room, n int) {
 	if m.Focus == panel.IDPeek {
 		w, h := PaneRoom(m)
-		m.Peek.Scroll(max(-widget.Far, n), w, h)
+		m.Peek.Scroll(max(-widget.Unlimited, n), w, h)
 		return
 	}
 	p := m.Focused()
@@ -34,7 +34,7 @@ func ToEnd(m *Room) {
 		m.Peek.Follow()
 		return
 	}
-	Step(m, widget.Far)
+	Step(m, widget.Unlimited)
 }
 
 // FocusOn moves the focus to a panel and ends a zoom of the previous panel. A filter that a row of another panel has

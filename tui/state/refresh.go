@@ -135,7 +135,7 @@ func (m *Room) SetOrders(kept map[string]string) {
 		}
 		name, reversed := strings.CutSuffix(kept[string(p.About().ID)], " reversed")
 		if i := slices.Index(ways, name); i >= 0 {
-			*o = widget.Order{Way: i, Reversed: reversed}
+			*o = widget.Order{Key: i, Reversed: reversed}
 		}
 	}
 	m.Resort()

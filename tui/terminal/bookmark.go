@@ -72,7 +72,7 @@ func (p *Pane) place() {
 			continue
 		}
 		if lines == nil {
-			shot := n.Screen.Shot(widget.Far)
+			shot := n.Screen.Shot(widget.Unlimited)
 			lines, first = slices.Concat(shot.Past, shot.Lines), shot.Gone-uint64(len(shot.Past))
 			for k := range lines {
 				lines[k] = ansi.Strip(lines[k])

@@ -121,7 +121,7 @@ func (p *Pane) All() Picture {
 	if p.Past != nil {
 		return *p.Past
 	}
-	return p.recent(widget.Far, false)
+	return p.recent(widget.Unlimited, false)
 }
 
 // recent returns the current content: the last n lines, or the screen of a full-screen program, with the cursor if

@@ -18,7 +18,7 @@ func citiesPanel(m *state.Room, w, h int, focus, shared bool) []string {
 		room--
 	}
 	tabs := fleetTabs(m, false, shared)
-	tabs[0].Hidden = m.Look.Hidden(t.List.Outside(room))
+	tabs[0].Hidden = m.Look.Hidden(t.List.HiddenRows(room))
 	if widget.TabsWidth(tabs) > w {
 		tabs = widget.WithoutHidden(tabs)
 	}

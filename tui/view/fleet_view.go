@@ -146,12 +146,12 @@ func fleetCounts(m *state.Room) []widget.Tally {
 
 // fleetTabs returns the titles of the lists.
 func fleetTabs(m *state.Room, needs, shared bool) []widget.Tab {
-	all := []widget.Tab{{Name: "Cities", Extra: fmt.Sprint(len(m.Cities.Rows)), Active: !needs},
-		{Name: "Agents that need attention", Extra: fmt.Sprint(len(state.AllNeeds(m))),
+	all := []widget.Tab{{Name: "Cities", Count: fmt.Sprint(len(m.Cities.Rows)), Active: !needs},
+		{Name: "Agents that need attention", Count: fmt.Sprint(len(state.AllNeeds(m))),
 			Active: needs,
 			Alert:  true}}
 	if m.CityFilter.Active() {
-		all[0].Search, all[0].Extra = "/"+m.CityFilter.Text, m.Cities.List.Found()
+		all[0].Search, all[0].Count = "/"+m.CityFilter.Text, m.Cities.List.CountText()
 	}
 	switch {
 	case shared:

@@ -95,7 +95,7 @@ func peekTab(m *state.Room) widget.Tab {
 	n := &m.Peek.News
 	if n.Agent != row.Name {
 		if row.Running && !m.Peek.Logs { // as it will be, so that the rule is drawn only once
-			t.Extra = "following"
+			t.Count = "following"
 		}
 		return t
 	}
@@ -113,7 +113,7 @@ func peekTab(m *state.Room) widget.Tab {
 		extra = append(extra, "following")
 	}
 	extra = viewOfPane(m, extra)
-	t.Extra = strings.Join(extra, "  ")
+	t.Count = strings.Join(extra, "  ")
 	return t
 }
 

@@ -60,19 +60,19 @@ func nothingPrinted(m *state.Room, r *panel.AutomationRow) string {
 func runTab(m *state.Room) widget.Tab {
 	r := m.Automations.Current()
 	dot := m.Look.Glyphs.Dot
-	t := widget.Tab{Key: "0", Name: r.Shown, Extra: dot + " " + r.Ago(m.Now)}
+	t := widget.Tab{Key: "0", Name: r.Shown, Count: dot + " " + r.Ago(m.Now)}
 	switch {
 	case r.Last == nil:
-		t.Extra = dot + " never ran"
+		t.Count = dot + " never ran"
 	case r.Last.Ended == nil && !r.Last.Ending():
-		t.Extra = dot + " running " + widget.Age(m.Now.Sub(r.Last.Opened))
+		t.Count = dot + " running " + widget.Age(m.Now.Sub(r.Last.Opened))
 	}
 	if r.Last != nil && m.Peek.News.Run == r.Last.ID {
-		extra := soughtInPane(m, &t, []string{t.Extra})
+		extra := soughtInPane(m, &t, []string{t.Count})
 		if m.Peek.Frozen() {
 			extra = append(extra, behindPane(m))
 		}
-		t.Extra = strings.Join(viewOfPane(m, extra), "  ")
+		t.Count = strings.Join(viewOfPane(m, extra), "  ")
 	}
 	return t
 }

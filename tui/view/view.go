@@ -201,7 +201,7 @@ func TabsFor(m *state.Room, at state.Place, w int) []widget.Tab {
 		if at.Panel == panel.IDPeek {
 			pane = own
 		}
-		pane.ID, pane.Name, pane.Extra = string(panel.IDPeek), "Peek", ""
+		pane.ID, pane.Name, pane.Count = string(panel.IDPeek), "Peek", ""
 		all = append(all, pane)
 	}
 	return widget.ShortTabs(all, state.TabsRoom(m, at.Panel, m.W), m.Look.Glyphs.More)
@@ -214,14 +214,14 @@ func tabFor(m *state.Room, e *panel.Env, at state.Place, w int) widget.Tab {
 		own = peekTab(m)
 		own.ID = string(panel.IDPeek)
 		if m.Snap == nil {
-			own.Extra = ""
+			own.Count = ""
 		}
 	} else {
 		p := m.PanelOf(at.Panel)
 		own = p.Title(e)
 		own.Hidden = m.Look.Hidden(p.Hidden(e, w, at.H))
 		if text, found := p.Search(e); text != "" && at.Tabs && m.W < roomy(m) {
-			own.Search, own.Extra, own.Alert = text, found, false
+			own.Search, own.Count, own.Alert = text, found, false
 		}
 	}
 	own.Active = true

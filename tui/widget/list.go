@@ -98,8 +98,8 @@ func (l *List) Window(h int) (from, to int) {
 	return l.Offset, min(len(l.Shown), l.Offset+h)
 }
 
-// Outside returns the numbers of rows above and below the h visible lines.
-func (l *List) Outside(h int) (above, below int) {
+// HiddenRows returns the numbers of rows above and below the h visible lines.
+func (l *List) HiddenRows(h int) (above, below int) {
 	above = ScrollTo(l.Cursor, l.Offset, h, len(l.Shown))
 	return above, max(0, len(l.Shown)-above-h)
 }
@@ -115,8 +115,8 @@ func ScrollTo(at, offset, h, n int) int {
 	return max(0, min(offset, n-h))
 }
 
-// Found returns "3 of 10": the number of shown rows and of all rows.
-func (l *List) Found() string { return fmt.Sprintf("%d of %d", len(l.Shown), l.total) }
+// CountText returns "3 of 10": the number of shown rows and of all rows.
+func (l *List) CountText() string { return fmt.Sprintf("%d of %d", len(l.Shown), l.total) }
 
-// Far exceeds every number of rows.
-const Far = 1 << 30
+// Unlimited exceeds every number of rows.
+const Unlimited = 1 << 30

@@ -8,20 +8,20 @@ import (
 
 // Order is a sort order: the index of a Way, and whether it is reversed. The zero value is the default.
 type Order struct {
-	Way      int
+	Key      int
 	Reversed bool
 }
 
-// Way is one available sort order. Equal rows are sorted by name.
-type Way[R any] struct {
-	Name string
-	Rank func(a, b *R) int
-	Down bool // the greatest value, or the most urgent row, comes first
+// SortKey is one available sort order. Equal rows are sorted by name.
+type SortKey[R any] struct {
+	Name       string
+	Compare    func(a, b *R) int
+	Descending bool // the greatest value, or the most urgent row, comes first
 }
 
-// Ranking returns the comparison function of an order. Rows that compare equal are ordered by name.
-func Ranking[R any](ways []Way[R], o Order, name func(*R) string) func(a, b *R) int {
-	by := ways[o.Way%len(ways)].Rank
+// Comparison returns the comparison function of an order. Rows that compare equal are ordered by name.
+func Comparison[R any](ways []SortKey[R], o Order, name func(*R) string) func(a, b *R) int {
+	by := ways[o.Key%len(ways)].Compare
 	return func(a, b *R) int {
 		n := by(a, b)
 		if n == 0 {
@@ -34,33 +34,33 @@ func Ranking[R any](ways []Way[R], o Order, name func(*R) string) func(a, b *R) 
 	}
 }
 
-// Arrange sorts rows. If still is set, known rows keep their order, and new rows are inserted where they belong.
-func Arrange[R any](rows, before []R, name func(*R) string, rank func(a, b *R) int,
-	still bool) []R {
-	if !still {
+// SortRows sorts rows. If still is set, known rows keep their order, and new rows are inserted where they belong.
+func SortRows[R any](rows, before []R, name func(*R) string, rank func(a, b *R) int,
+	keepOrder bool) []R {
+	if !keepOrder {
 		Sort(rows, rank)
 		return rows
 	}
-	place := make(map[string]int, len(before))
+	index := make(map[string]int, len(before))
 	for i := range before {
-		place[name(&before[i])] = i
+		index[name(&before[i])] = i
 	}
 	known := make([]R, 0, len(rows))
 	var fresh []R
 	for _, r := range rows {
-		if _, ok := place[name(&r)]; ok {
+		if _, ok := index[name(&r)]; ok {
 			known = append(known, r)
 		} else {
 			fresh = append(fresh, r)
 		}
 	}
-	slices.SortFunc(known, func(a, b R) int { return place[name(&a)] - place[name(&b)] })
-	return merged(known, fresh, rank)
+	slices.SortFunc(known, func(a, b R) int { return index[name(&a)] - index[name(&b)] })
+	return merge(known, fresh, rank)
 }
 
-// merged inserts each fresh row before the first known row that ranks after it. The known rows may be unsorted. Each
+// merge inserts each fresh row before the first known row that ranks after it. The known rows may be unsorted. Each
 // fresh row is compared once with the row that ranks last so far, because many may arrive together.
-func merged[R any](known, fresh []R, rank func(a, b *R) int) []R {
+func merge[R any](known, fresh []R, rank func(a, b *R) int) []R {
 	if len(fresh) == 0 {
 		return known
 	}
@@ -87,8 +87,8 @@ func Sort[R any](rows []R, rank func(a, b *R) int) {
 	slices.SortStableFunc(rows, func(a, b R) int { return rank(&a, &b) })
 }
 
-// InOrder reports whether rows are sorted.
-func InOrder[R any](rows []R, rank func(a, b *R) int) bool {
+// IsSorted reports whether rows are sorted.
+func IsSorted[R any](rows []R, rank func(a, b *R) int) bool {
 	for i := 1; i < len(rows); i++ {
 		if rank(&rows[i-1], &rows[i]) > 0 {
 			return false
@@ -97,7 +97,7 @@ func InOrder[R any](rows []R, rank func(a, b *R) int) bool {
 	return true
 }
 
-func WayNames[R any](ways []Way[R]) []string {
+func SortKeyNames[R any](ways []SortKey[R]) []string {
 	names := make([]string, len(ways))
 	for i := range ways {
 		names[i] = ways[i].Name
@@ -107,7 +107,7 @@ func WayNames[R any](ways []Way[R]) []string {
 
 // OrderText returns the name of an order: "cpu", "cpu reversed".
 func OrderText(o Order, ways []string) string {
-	text := ways[o.Way%len(ways)]
+	text := ways[o.Key%len(ways)]
 	if o.Reversed {
 		text += " reversed"
 	}

@@ -16,7 +16,7 @@ func TestFreshRowsAreMerged(t *testing.T) {
 		{[]int{9, 1, 5}, []int{6, 4, 10}, []int{4, 6, 9, 1, 5, 10}},
 		{[]int{3, 8, 1, 9, 2}, []int{8, 3, 5}, []int{3, 3, 5, 8, 1, 8, 9, 2}},
 	} {
-		if got := merged(slices.Clone(c.known), slices.Clone(c.fresh), rank); !slices.Equal(got,
+		if got := merge(slices.Clone(c.known), slices.Clone(c.fresh), rank); !slices.Equal(got,
 			c.want) {
 			t.Errorf("%v into %v: %v, want %v", c.fresh, c.known, got, c.want)
 		}
@@ -37,7 +37,7 @@ func TestFreshRowsAreMerged(t *testing.T) {
 			}
 			want = slices.Insert(want, at, n)
 		}
-		if got := merged(known, slices.Clone(fresh), rank); !slices.Equal(got, want) {
+		if got := merge(known, slices.Clone(fresh), rank); !slices.Equal(got, want) {
 			t.Fatalf("seed %d: %v into %v: %v, want %v", seed, fresh, known, got, want)
 		}
 	}

@@ -16,7 +16,7 @@ type Tab struct {
 	Key    string
 	Name   string
 	Search string // active search, shown before the number of matches
-	Extra  string // a count
+	Count  string // a count
 	Note   string // optional part of the count
 	Hidden string // numbers of rows above and below the window
 	Active bool
@@ -97,15 +97,15 @@ func (k *Styles) tab(l *Line, t Tab, focus, shared bool) {
 	if t.Search != "" {
 		l.Add(search, " "+t.Search)
 	}
-	if t.Extra != "" && t.Name != "" {
+	if t.Count != "" && t.Name != "" {
 		note := number
 		if t.Alert {
 			note = themes.Bad
 		}
-		if t.Alert && t.Note == "" && t.Extra != "0" {
+		if t.Alert && t.Note == "" && t.Count != "0" {
 			number = themes.Bad
 		}
-		l.Add(number, " "+t.Extra)
+		l.Add(number, " "+t.Count)
 		if t.Note != "" {
 			l.Add(note, " ("+t.Note+")")
 		}
@@ -127,8 +127,8 @@ func (t *Tab) Width() int {
 	if t.Search != "" {
 		n += 1 + Width(t.Search)
 	}
-	if t.Extra != "" {
-		n += 1 + Width(t.Extra)
+	if t.Count != "" {
+		n += 1 + Width(t.Count)
 		if t.Note != "" {
 			n += 3 + Width(t.Note)
 		}

@@ -7,13 +7,13 @@ import (
 // RowState is the state of a row in a list.
 type RowState struct {
 	Cursor, Marked, Focus bool
-	Stray                 bool // the row no longer matches the filter
+	Unmatched             bool // the row no longer matches the filter
 }
 
 // NameToken returns the style of the row's name.
 func (s *RowState) NameToken() themes.Token {
 	switch {
-	case s.Stray:
+	case s.Unmatched:
 		return themes.Off
 	case s.Cursor:
 		return themes.Title

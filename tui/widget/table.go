@@ -35,7 +35,7 @@ type Records[R any, P named[R]] struct {
 
 // Arrange replaces the rows and sorts them. If still is set or the order has just changed, known rows keep their order.
 func (t *Records[R, P]) Arrange(rows []R, rank func(a, b *R) int, now time.Time, still bool) {
-	rows = Arrange(rows, t.Rows, keyOf[R, P], rank, still || t.Rests(now))
+	rows = SortRows(rows, t.Rows, keyOf[R, P], rank, still || t.Rests(now))
 	if _, _, moved := t.slots(rows, t.Rows); moved {
 		t.before, t.moved = t.Rows, now
 	}

@@ -35,7 +35,7 @@ func shortest(all []Tab) []Tab {
 		t := &all[i]
 		t.Hidden, t.Note = "", ""
 		if !t.Active {
-			t.Name, t.Extra, t.Search = "", "", ""
+			t.Name, t.Count, t.Search = "", "", ""
 		}
 	}
 	return all
@@ -63,12 +63,12 @@ func grown(all []Tab, w int, more string) []Tab {
 	for _, change := range []func(t, full *Tab){
 		func(t, full *Tab) { t.Name = Cut(full.Name, min(beginning, Width(full.Name)), more) },
 		func(t, full *Tab) {
-			if full.Alert && full.Extra != "0" {
-				t.Extra, t.Note = full.Extra, full.Note
+			if full.Alert && full.Count != "0" {
+				t.Count, t.Note = full.Count, full.Note
 			}
 		},
 		func(t, full *Tab) { t.Name = full.Name },
-		func(t, full *Tab) { t.Extra = full.Extra },
+		func(t, full *Tab) { t.Count = full.Count },
 		func(t, full *Tab) { t.Note = full.Note },
 	} {
 		for _, i := range near {
@@ -87,8 +87,8 @@ func withHidden(short, all []Tab, w int, more string) []Tab {
 	far := farFirst(with)
 	for _, most := range []int{beginning, 0} {
 		for _, i := range far {
-			if t := &with[i]; TabsWidth(with) > w && t.Note == "" && (!t.Alert || t.Extra == "") {
-				t.Name, t.Extra = Cut(t.Name, min(most, Width(t.Name)), more), ""
+			if t := &with[i]; TabsWidth(with) > w && t.Note == "" && (!t.Alert || t.Count == "") {
+				t.Name, t.Count = Cut(t.Name, min(most, Width(t.Name)), more), ""
 			}
 		}
 	}
