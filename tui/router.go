@@ -275,7 +275,7 @@ func ended(m *state.Room, r feed.Result) {
 			return
 		}
 	}
-	s := details.Message{ID: r.ID, Text: widget.Lead(r.Text()), Token: themes.Good,
+	s := details.Message{ID: r.ID, Text: widget.FirstItem(r.Text()), Token: themes.Good,
 		Each: r.Lines()}
 	if failed {
 		s.Token = themes.Bad

@@ -73,7 +73,7 @@ func askStopCity(m *state.Room) []feed.Effect {
 func AskLost(m *state.Room) {
 	c := m.Dialogs.Choice()
 	c.Title, c.Must = "Leave "+state.CityName(m)+"?", ""
-	c.Body = []string{widget.Lead(state.Alerts(m)[0].Text)}
+	c.Body = []string{widget.FirstItem(state.Alerts(m)[0].Text)}
 	c.Answers = []state.Answer{
 		{Key: "l", Title: "leave", Do: func(*state.Room) []feed.Effect {
 			return []feed.Effect{feed.Quit{Exit: feed.Leave}}

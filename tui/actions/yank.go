@@ -99,7 +99,7 @@ func showCopies(m *state.Room) []feed.Effect {
 	f := &state.Finder{Title: "Copy from " + subjectTitle(m), None: "Nothing here has this name.",
 		Copies: true, Verb: "copies it"}
 	for _, c := range Copies(m) {
-		f.All = append(f.All, state.Item{Title: c.What, Tail: widget.Lead(c.Text),
+		f.All = append(f.All, state.Item{Title: c.What, Tail: widget.FirstItem(c.Text),
 			Run: func(m *state.Room) []feed.Effect { return copyText(m, c, false) }})
 	}
 	if last := m.CopiedLast; last.Text != "" {
@@ -135,7 +135,7 @@ func copyText(m *state.Room, c panel.Copied, program bool) []feed.Effect {
 			c.What, len(c.Text)>>10, MaxClip>>10))
 		return nil
 	}
-	state.Show(m, "copied: "+widget.Lead(c.Text), false)
+	state.Show(m, "copied: "+widget.FirstItem(c.Text), false)
 	state.Record(m, details.Message{Text: m.Status.Text, Token: themes.Good})
 	return []feed.Effect{feed.Copy{What: c.What, Text: c.Text}}
 }

@@ -234,10 +234,10 @@ func (r *Result) Lines() []string {
 	}
 	all := make([]string, 0, r.Total)
 	for _, why := range r.Failures {
-		all = append(all, widget.Lead("failed: "+why))
+		all = append(all, widget.FirstItem("failed: "+why))
 	}
 	for _, receipt := range r.Receipts {
-		all = append(all, widget.Lead(receipt))
+		all = append(all, widget.FirstItem(receipt))
 	}
 	return all
 }

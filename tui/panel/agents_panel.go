@@ -224,29 +224,29 @@ func (a *Agents) Longest(e *Env, rows []*AgentRow) Needs {
 // attached.
 func (r *AgentRow) tail(e *Env) widget.Phrase {
 	if r.Stuck != nil {
-		return widget.Same("for " + widget.Age(e.Now.Sub(r.Stuck.Since)))
+		return widget.SamePhrase("for " + widget.Age(e.Now.Sub(r.Stuck.Since)))
 	}
 	if r.State == city.Running && r.attached() {
-		return widget.Same("attached")
+		return widget.SamePhrase("attached")
 	}
 	if o := r.Ends(e); o.Full != "" || !r.attached() {
 		return o
 	}
-	return widget.Same("attached")
+	return widget.SamePhrase("attached")
 }
 
 // whyCell shows why an agent is in its state, and what happens next.
 func (r *AgentRow) whyCell(e *Env, l *widget.Line, w int) {
-	b := widget.Reason{Text: r.Why, Token: themes.Text, Tail: r.tail(e)}
+	b := widget.Reason{Text: r.Why, Token: themes.Text, Next: r.tail(e)}
 	if r.State == city.Suspended || r.State == city.Exited {
 		b.Token = themes.Dim
 	}
-	_, b.TailToken = AgentSign(e.Look, r.State)
+	_, b.NextToken = AgentSign(e.Look, r.State)
 	switch {
 	case r.Stuck != nil:
-		b.Token, b.TailToken = themes.Warn, themes.Warn
+		b.Token, b.NextToken = themes.Warn, themes.Warn
 	case r.State == city.Running:
-		b.TailToken = themes.Accent
+		b.NextToken = themes.Accent
 	}
 	e.Look.Reason(l, b, w)
 }

@@ -70,7 +70,7 @@ func (a *Alert) add(l *widget.Line, w, all int) {
 		room -= 2 + widget.Width(key)
 	}
 	l.Add(sign, " "+l.Styles.Glyphs.Alert+" ")
-	l.Add(text, widget.CutLead(a.Text, max(0, room), l.Styles.Glyphs.More))
+	l.Add(text, widget.CutFirstItem(a.Text, max(0, room), l.Styles.Glyphs.More))
 	if key != "" {
 		l.Space(2)
 		l.Add(themes.Dim, before)
@@ -290,7 +290,7 @@ func (e *Env) clearOf(noun string, n int) []string {
 	for _, a := range e.Alerts() {
 		if a.Key != "" && !a.Mild {
 			before, key, after := a.hint(60)
-			texts = append(texts, widget.Lead(a.Text)+": "+before+key+after+".")
+			texts = append(texts, widget.FirstItem(a.Text)+": "+before+key+after+".")
 		}
 	}
 	return texts

@@ -49,7 +49,7 @@ func NewAutomationRow(a *city.Automation) AutomationRow {
 	r := AutomationRow{Name: a.Name, Shown: widget.Plain(a.Name), Rig: a.Rig, pool: a.Pool,
 		Source: widget.Plain(a.Source), gate: widget.Plain(a.Gate),
 		when:   widget.Plain(strings.Join(strings.Fields(a.When), " ")),
-		Reason: widget.Lead(a.Reason), Failures: a.Failures, Last: a.Last, Always: a.WhileSuspended}
+		Reason: widget.FirstItem(a.Reason), Failures: a.Failures, Last: a.Last, Always: a.WhileSuspended}
 	if d, err := time.ParseDuration(a.When); err == nil {
 		r.when = widget.Duration(d)
 	}
@@ -152,7 +152,7 @@ func RunFailure(run *city.Run) string {
 func (r *AutomationRow) Soon(now time.Time) widget.Phrase {
 	switch {
 	case r.State == AutomationRunning && !r.since.IsZero():
-		return widget.Same("for " + widget.Age(now.Sub(r.since)))
+		return widget.SamePhrase("for " + widget.Age(now.Sub(r.since)))
 	case r.State == AutomationDue && !r.since.IsZero():
 		return widget.Phrase{Full: "due for " + widget.Age(now.Sub(r.since)),
 			Brief: widget.Age(now.Sub(r.since))}
@@ -160,7 +160,7 @@ func (r *AutomationRow) Soon(now time.Time) widget.Phrase {
 		r.State == AutomationBroken:
 		return widget.Phrase{}
 	case r.Next.Before(now):
-		return widget.Same("now")
+		return widget.SamePhrase("now")
 	}
 	in := "in " + widget.Remaining(r.Next.Sub(now))
 	switch {
@@ -171,7 +171,7 @@ func (r *AutomationRow) Soon(now time.Time) widget.Phrase {
 	case r.gate == "cooldown":
 		return widget.Phrase{Full: "ready " + in, Brief: in}
 	case strings.HasPrefix(r.Says(), "next "): // the panel shows Says, which has the date
-		return widget.Same(in)
+		return widget.SamePhrase(in)
 	}
 	return widget.Phrase{Full: "next " + in, Brief: in}
 }

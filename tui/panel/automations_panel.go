@@ -135,7 +135,7 @@ func automationColumnsOf(e *Env, rows []*AutomationRow, w int) []Column[*Automat
 				b := r.because(e)
 				// the column of the last run already shows the tail
 				if r.State == AutomationRunning && c.last > 0 {
-					b.Tail = widget.Phrase{}
+					b.Next = widget.Phrase{}
 				}
 				e.Look.Reason(l, b, c.why)
 			}},
@@ -155,8 +155,8 @@ func automationColumnsOf(e *Env, rows []*AutomationRow, w int) []Column[*Automat
 
 // because returns the gate, its state, and when it opens.
 func (r *AutomationRow) because(e *Env) widget.Reason {
-	b := widget.Reason{Text: r.Why(e.Look.Glyphs.Dot), Token: themes.Text, Tail: r.Soon(e.Now),
-		TailToken: themes.Dim}
+	b := widget.Reason{Text: r.Why(e.Look.Glyphs.Dot), Token: themes.Text, Next: r.Soon(e.Now),
+		NextToken: themes.Dim}
 	switch {
 	case r.Attention():
 		b.Token = themes.Bad

@@ -19,23 +19,23 @@ func (r *AgentRow) Ends(e *Env) widget.Phrase {
 		in := widget.Remaining(r.Until.Sub(e.Now))
 		switch r.State {
 		case city.Quarantined:
-			return widget.Same("retries in " + in)
+			return widget.SamePhrase("retries in " + in)
 		case city.Backoff, city.Failed:
-			return widget.Same("restarts in " + in)
+			return widget.SamePhrase("restarts in " + in)
 		case city.Stopping:
-			return widget.Same("kill in " + in)
+			return widget.SamePhrase("kill in " + in)
 		case city.Starting:
-			return widget.Same("ready within " + in)
+			return widget.SamePhrase("ready within " + in)
 		}
-		return widget.Same("for another " + in)
+		return widget.SamePhrase("for another " + in)
 	}
 	if text := r.idles(e); text != "" {
-		return widget.Same(text)
+		return widget.SamePhrase(text)
 	}
 	if r.next == nil || r.next.At == nil || r.State == city.Running && r.next.At.Sub(e.Now) > near {
 		return widget.Phrase{}
 	}
-	return widget.Same(NextText(r.next, e.Now))
+	return widget.SamePhrase(NextText(r.next, e.Now))
 }
 
 // drains returns the time that a draining agent has left.
@@ -44,7 +44,7 @@ func (r *AgentRow) drains(now time.Time) widget.Phrase {
 	case r.drain != nil && r.drain.Acked:
 		return widget.Phrase{Full: "reported done; its session is ending", Brief: "has finished"}
 	case r.Until.IsZero():
-		return widget.Same("no deadline")
+		return widget.SamePhrase("no deadline")
 	}
 	in := "kill in " + widget.Remaining(r.Until.Sub(now))
 	return widget.Phrase{Full: in + " if still running", Brief: in}

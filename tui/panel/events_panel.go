@@ -152,7 +152,7 @@ func (t *Events) searched() string {
 
 func (t *Events) noteAtEnd(e *Env, tabs []widget.Tab) string {
 	note := ""
-	if text, found := t.Search(e); text != "" && !widget.Searched(tabs) {
+	if text, found := t.Search(e); text != "" && !widget.HasSearch(tabs) {
 		note = text + "  " + found
 	}
 	if t.Asked != 0 {
@@ -354,7 +354,7 @@ func (t *Events) Columns(e *Env, _ []*EventRow, w int) []Column[*EventRow] {
 			l.Add(themes.Text, widget.FitName(r.Subject, subject, more))
 		}},
 		{Gap: 2, Cell: func(l *widget.Line, r *EventRow, _ widget.RowState) {
-			l.Add(themes.Text, widget.CutLead(r.message, w-l.Width-1, more))
+			l.Add(themes.Text, widget.CutFirstItem(r.message, w-l.Width-1, more))
 		}},
 	}
 }

@@ -179,7 +179,7 @@ func poolColumnsOf(e *Env, rows []*PoolRow, w int) []Column[*PoolRow] {
 
 // because returns why a pool has its size and which members leave, for a cell of w columns.
 func (r *PoolRow) because(now time.Time, w int) widget.Reason {
-	b := widget.Reason{Tail: r.leaving(), TailToken: themes.Busy}
+	b := widget.Reason{Next: r.leaving(), NextToken: themes.Busy}
 	b.Text, b.Token = r.Why(now)
 	if w < 16 { // only the number fits
 		for _, known := range []string{"check ", "counts open ", "set "} {
@@ -206,7 +206,7 @@ func (r *PoolRow) leaving() widget.Phrase {
 		}
 		return widget.Phrase{Full: r.Draining[0] + " draining", Brief: "1 draining"}
 	}
-	return widget.Same(strconv.Itoa(len(r.Draining)) + " draining")
+	return widget.SamePhrase(strconv.Itoa(len(r.Draining)) + " draining")
 }
 
 // Why returns why a pool has its size: set by hand, the result and age of its check, or why the check failed.

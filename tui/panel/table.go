@@ -274,10 +274,10 @@ func (t *Table[R, P]) Title(e *Env) widget.Tab {
 		out.Count = ""
 	}
 	if t.Def.Ills != nil {
-		out.Note, out.Alert = t.Def.Ills(e)
+		out.CountNote, out.Alert = t.Def.Ills(e)
 	}
 	if len(t.Marks) > 0 && !t.Def.Part {
-		out.Note = widget.Number(len(t.Marks)) + " marked"
+		out.CountNote = widget.Number(len(t.Marks)) + " marked"
 	}
 	return out
 }
@@ -380,7 +380,7 @@ func (t *Table[R, P]) ruleNote(e *Env, at Box) string {
 		return t.Def.Note(e, at.Tabs)
 	}
 	note := ""
-	if text, found := t.Search(e); text != "" && !widget.Searched(at.Tabs) {
+	if text, found := t.Search(e); text != "" && !widget.HasSearch(at.Tabs) {
 		note = text + "  " + found
 	}
 	return note

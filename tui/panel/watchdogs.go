@@ -90,7 +90,7 @@ func (r *WatchdogRow) nextCheck(now time.Time) widget.Phrase {
 func (r *WatchdogRow) Heart(now time.Time) widget.Phrase {
 	w := r.Dog
 	if w.Heartbeat == nil {
-		return widget.Same("none")
+		return widget.SamePhrase("none")
 	}
 	old := now.Sub(*w.Heartbeat)
 	text := widget.Age(old)
@@ -103,7 +103,7 @@ func (r *WatchdogRow) Heart(now time.Time) widget.Phrase {
 		return widget.Phrase{Full: text + ", very stale in " + widget.Remaining(w.VeryStale-old),
 			Brief: text}
 	}
-	return widget.Same(text)
+	return widget.SamePhrase(text)
 }
 
 // watchdogRank orders watchdogs: first watchdogs with a call, then watchdogs with a problem, and by name within each

@@ -189,8 +189,8 @@ func (d *Watchdogs) Columns(e *Env, rows []*WatchdogRow, w int) []Column[*Watchd
 
 // because returns the reason of a watchdog's condition, and when it checks next.
 func (r *WatchdogRow) because(now time.Time) widget.Reason {
-	b := widget.Reason{Text: r.Why(now), Token: themes.Text, Tail: r.nextCheck(now),
-		TailToken: themes.Dim}
+	b := widget.Reason{Text: r.Why(now), Token: themes.Text, Next: r.nextCheck(now),
+		NextToken: themes.Dim}
 	switch {
 	case r.Dog.Calls():
 		b.Token = themes.Bad
@@ -200,7 +200,7 @@ func (r *WatchdogRow) because(now time.Time) widget.Reason {
 		b.Token = themes.Warn
 	}
 	if r.Dog.Triaged != nil {
-		b.TailToken = themes.Busy
+		b.NextToken = themes.Busy
 	}
 	return b
 }

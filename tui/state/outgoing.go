@@ -133,7 +133,7 @@ func tellStages(m *Room) {
 			continue
 		}
 		all = append(all, l)
-		each = append(each, widget.Lead(widget.Plain(l.Agent)+": "+l.said()))
+		each = append(each, widget.FirstItem(widget.Plain(l.Agent)+": "+l.said()))
 		if !l.Send.Stage.Over() && !l.gone {
 			token = themes.Busy
 			waits = waits || l.Send.Stage == city.Queued
@@ -143,7 +143,7 @@ func tellStages(m *Room) {
 	if k := m.Keys.KeyNow(UnsendID); waits && k != "" {
 		text += " (" + k + " cancels it)"
 	}
-	if text = widget.Lead(text); len(all) < 2 {
+	if text = widget.FirstItem(text); len(all) < 2 {
 		each = nil
 	}
 	Record(m, details.Message{ID: m.followed, Text: text, Token: token, Each: each})

@@ -12,16 +12,16 @@ import (
 
 // Tab is a title in a panel's top line: "1 Agents 16".
 type Tab struct {
-	ID     string // value passed to the panel's owner on a click
-	Key    string
-	Name   string
-	Search string // active search, shown before the number of matches
-	Count  string // a count
-	Note   string // optional part of the count
-	Hidden string // numbers of rows above and below the window
-	Active bool
-	Alert  bool // Extra needs attention
-	Tight  bool // less space between this title and the next
+	ID        string // value passed to the panel's owner on a click
+	Key       string
+	Name      string
+	Search    string // active search, shown before the number of matches
+	Count     string // a count
+	CountNote string // optional part of the count
+	Hidden    string // numbers of rows above and below the window
+	Active    bool
+	Alert     bool // Extra needs attention
+	Compact   bool // less space between this title and the next
 }
 
 // Title returns the top line of a panel: its title or the titles of all panels in the same place, and a note at the
@@ -102,12 +102,12 @@ func (k *Styles) tab(l *Line, t Tab, focus, shared bool) {
 		if t.Alert {
 			note = themes.Bad
 		}
-		if t.Alert && t.Note == "" && t.Count != "0" {
+		if t.Alert && t.CountNote == "" && t.Count != "0" {
 			number = themes.Bad
 		}
 		l.Add(number, " "+t.Count)
-		if t.Note != "" {
-			l.Add(note, " ("+t.Note+")")
+		if t.CountNote != "" {
+			l.Add(note, " ("+t.CountNote+")")
 		}
 	}
 	if t.Hidden != "" && t.Name != "" {
@@ -129,8 +129,8 @@ func (t *Tab) Width() int {
 	}
 	if t.Count != "" {
 		n += 1 + Width(t.Count)
-		if t.Note != "" {
-			n += 3 + Width(t.Note)
+		if t.CountNote != "" {
+			n += 3 + Width(t.CountNote)
 		}
 	}
 	if t.Hidden != "" {
@@ -139,8 +139,8 @@ func (t *Tab) Width() int {
 	return n
 }
 
-// Footed changes a rule so that it joins a bar above it at column x, unless a title is there.
-func (k *Styles) Footed(rule string, x, kind, w int) string {
+// JoinRule changes a rule so that it joins a bar above it at column x, unless a title is there.
+func (k *Styles) JoinRule(rule string, x, kind, w int) string {
 	if sign := ansi.Strip(ansi.Cut(rule, x, x+1)); sign != k.Glyphs.Thin &&
 		sign != k.Glyphs.Heavy {
 		return rule
@@ -222,7 +222,7 @@ func WithoutHidden(tabs []Tab) []Tab {
 	return tabs
 }
 
-// Searched reports whether a title shows a search.
-func Searched(tabs []Tab) bool {
+// HasSearch reports whether a title shows a search.
+func HasSearch(tabs []Tab) bool {
 	return slices.ContainsFunc(tabs, func(t Tab) bool { return t.Search != "" })
 }

@@ -9,14 +9,14 @@ import (
 // Plain returns a text as one safe line (law L12).
 func Plain(s string) string { return screen.Plain(s) }
 
-// Lead returns a safe line for a list that has one item per line: the first item and the number of further items.
-func Lead(s string) string {
+// FirstItem returns a safe line for a list that has one item per line: the first item and the number of further items.
+func FirstItem(s string) string {
 	one, others := screen.Lead(s)
 	return one + others
 }
 
-// CutLead returns Lead in at most w columns. It keeps the number of further items.
-func CutLead(s string, w int, more string) string {
+// CutFirstItem returns Lead in at most w columns. It keeps the number of further items.
+func CutFirstItem(s string, w int, more string) string {
 	one, others := screen.Lead(s)
 	if w < Width(others)+8 {
 		return Cut(one+others, w, more)

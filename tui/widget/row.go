@@ -48,17 +48,17 @@ func (k *Styles) RowStart(s RowState) Line {
 type Reason struct {
 	Text      string
 	Token     themes.Token
-	Tail      Phrase
-	TailToken themes.Token
+	Next      Phrase
+	NextToken themes.Token
 }
 
 // Reason fills a cell with the shortened text and its tail. The tail is not shortened if it fits. If too little of
 // the text would remain, the brief form of the tail is used.
 func (k *Styles) Reason(l *Line, b Reason, w int) {
 	const beginning = 16
-	text, tail, more := b.Text, b.Tail.Full, k.Glyphs.More
+	text, tail, more := b.Text, b.Next.Full, k.Glyphs.More
 	if w-Width(tail)-3 < min(Width(text), beginning) {
-		tail = b.Tail.Brief
+		tail = b.Next.Brief
 	}
 	if tail == "" || Width(tail)+3 > w {
 		if tail != "" {
@@ -77,7 +77,7 @@ func (k *Styles) Reason(l *Line, b Reason, w int) {
 	if text != "" {
 		l.Add(themes.Dim, " "+k.Glyphs.Dot+" ")
 	}
-	l.Add(b.TailToken, tail)
+	l.Add(b.NextToken, tail)
 	l.Space(w - Width(text) - Width(tail) - 3)
 	if text == "" {
 		l.Space(3)
@@ -88,4 +88,4 @@ func (k *Styles) Reason(l *Line, b Reason, w int) {
 // state. The zero value means that nothing is expected.
 type Phrase struct{ Full, Brief string }
 
-func Same(text string) Phrase { return Phrase{text, text} }
+func SamePhrase(text string) Phrase { return Phrase{text, text} }

@@ -17,24 +17,24 @@ const (
 
 // Sparklines holds the recent output rates of agents, by name. It stores the differences between snapshots.
 type Sparklines struct {
-	of map[string]*pulse
+	agents map[string]*sessionOutput
 }
 
-// pulse is the output of one session of an agent within the last sparkSpan.
-type pulse struct {
-	life  string
-	since time.Time // start of the data
-	last  uint64    // total bytes at the latest snapshot
-	at    time.Time // time of the latest output
-	bytes [SparkBuckets]float64
-	head  int64 // number of the latest bucket since the epoch
+// sessionOutput is the output of one session of an agent within the last sparkSpan.
+type sessionOutput struct {
+	session string
+	since   time.Time // start of the data
+	last    uint64    // total bytes at the latest snapshot
+	at      time.Time // time of the latest output
+	bytes   [SparkBuckets]float64
+	head    int64 // number of the latest bucket since the epoch
 }
 
 // Observe records a snapshot's agents. Output between two snapshots is spread over the time between the last two
 // outputs, but over at most one patrol interval.
 func (p *Sparklines) Observe(agents []city.Agent, now time.Time, patrol time.Duration) {
-	if p.of == nil {
-		p.of = map[string]*pulse{}
+	if p.agents == nil {
+		p.agents = map[string]*sessionOutput{}
 	}
 	living := 0
 	for i := range agents {
@@ -43,9 +43,9 @@ func (p *Sparklines) Observe(agents []city.Agent, now time.Time, patrol time.Dur
 			continue
 		}
 		living++
-		q := p.of[a.Name]
-		if q == nil || q.life != a.Session.ID {
-			p.of[a.Name] = &pulse{life: a.Session.ID, since: now, last: a.Session.Output, at: now,
+		q := p.agents[a.Name]
+		if q == nil || q.session != a.Session.ID {
+			p.agents[a.Name] = &sessionOutput{session: a.Session.ID, since: now, last: a.Session.Output, at: now,
 				head: bucketOf(now)}
 			continue
 		}
@@ -59,10 +59,10 @@ func (p *Sparklines) Observe(agents []city.Agent, now time.Time, patrol time.Dur
 		}
 		q.last = a.Session.Output
 	}
-	if len(p.of) > living {
-		for name, q := range p.of {
-			if !lives(agents, name, q.life) {
-				delete(p.of, name)
+	if len(p.agents) > living {
+		for name, q := range p.agents {
+			if !hasSession(agents, name, q.session) {
+				delete(p.agents, name)
 			}
 		}
 	}
@@ -75,7 +75,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-func lives(agents []city.Agent, name, life string) bool {
+func hasSession(agents []city.Agent, name, life string) bool {
 	for i := range agents {
 		if agents[i].Name == name {
 			return agents[i].Session != nil && agents[i].Session.ID == life
@@ -86,8 +86,8 @@ func lives(agents []city.Agent, name, life string) bool {
 
 func bucketOf(t time.Time) int64 { return t.UnixNano() / int64(SparkStep) }
 
-// turn advances to bucket n.
-func (q *pulse) turn(n int64) {
+// advance advances to bucket n.
+func (q *sessionOutput) advance(n int64) {
 	if n-q.head >= SparkBuckets {
 		q.bytes, q.head = [SparkBuckets]float64{}, n
 	}
@@ -98,9 +98,9 @@ func (q *pulse) turn(n int64) {
 }
 
 // spread distributes bytes over the buckets between two times, proportionally.
-func (q *pulse) spread(bytes float64, from, to time.Time) {
+func (q *sessionOutput) spread(bytes float64, from, to time.Time) {
 	first, last := bucketOf(from), bucketOf(to)
-	q.turn(last)
+	q.advance(last)
 	total := to.Sub(from)
 	if total <= 0 || first >= last {
 		q.bytes[last%SparkBuckets] += bytes
@@ -117,7 +117,7 @@ func (q *pulse) spread(bytes float64, from, to time.Time) {
 }
 
 // levels returns the level of each bucket, oldest first: from 0 (unknown) and 1 (quiet) to 4 (busiest).
-func (q *pulse) levels(now time.Time) (out [SparkBuckets]int) {
+func (q *sessionOutput) levels(now time.Time) (out [SparkBuckets]int) {
 	head, known := bucketOf(now), bucketOf(q.since)
 	for i := range out {
 		n := head - SparkBuckets + 1 + int64(i)
@@ -149,7 +149,7 @@ func levelOf(bytes float64) int {
 
 // Draw returns a chart of the last ten minutes, two buckets per column, or "" without data.
 func (p *Sparklines) Draw(name string, now time.Time, glyphs *themes.Glyphs) string {
-	q := p.of[name]
+	q := p.agents[name]
 	if q == nil {
 		return ""
 	}

@@ -29,22 +29,22 @@ func TestSparkLevels(t *testing.T) {
 	look(30*time.Second, 1_001_000, 0)
 	look(30*time.Second, 1_401_000, 0)
 	look(60*time.Second, 1_401_000, 60*time.Second)
-	levels := p.of["a"].levels(now)
+	levels := p.agents["a"].levels(now)
 	if got, want := levels[SparkBuckets-8:],
 		[]int{1, 2, 2, 4, 4, 1, 1, 1}; !slices.Equal(got, want) || levels[SparkBuckets-9] != 0 {
 		t.Errorf("%v, want 0 and %v at the end", levels, want)
 	}
 	p.Observe([]city.Agent{printing("a", "2", 10, now)}, now, 30*time.Second)
-	if got := slices.Max(slices.Clone(levelsOf(p.of["a"], now))); got != 1 {
+	if got := slices.Max(slices.Clone(levelsOf(p.agents["a"], now))); got != 1 {
 		t.Errorf("a new life begins with %d", got)
 	}
 	p.Observe(nil, now, 30*time.Second)
-	if len(p.of) > 0 {
+	if len(p.agents) > 0 {
 		t.Error("who is gone is kept")
 	}
 }
 
-func levelsOf(q *pulse, now time.Time) []int { l := q.levels(now); return l[:] }
+func levelsOf(q *sessionOutput, now time.Time) []int { l := q.levels(now); return l[:] }
 
 // For any times of snapshots, no byte of the last ten minutes is lost or counted twice.
 func TestSparkKeepsEveryByte(t *testing.T) {
@@ -62,9 +62,9 @@ func TestSparkKeepsEveryByte(t *testing.T) {
 				now.Add(-time.Duration(rnd.Int64N(int64(2*time.Second)))))}, now, 30*time.Second)
 		}
 		sum := 0.0
-		for _, b := range p.of["a"].bytes {
+		for _, b := range p.agents["a"].bytes {
 			if b < 0 {
-				t.Fatalf("%v", p.of["a"].bytes)
+				t.Fatalf("%v", p.agents["a"].bytes)
 			}
 			sum += b
 		}

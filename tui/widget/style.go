@@ -12,11 +12,11 @@ import (
 // Styles are the styles of a theme, and its glyphs. Sequences are rendered once, because each frame assembles many
 // rows from them.
 type Styles struct {
-	style    [themes.Tokens]lipgloss.Style
-	on       [themes.Tokens]string
-	selected [themes.Tokens]string // the same styles in the row under the cursor
-	reversed [themes.Tokens]string // the same styles with text and background colours exchanged
-	Glyphs   themes.Glyphs
+	style     [themes.Tokens]lipgloss.Style
+	sequences [themes.Tokens]string
+	selected  [themes.Tokens]string // the same styles in the row under the cursor
+	reversed  [themes.Tokens]string // the same styles with text and background colours exchanged
+	Glyphs    themes.Glyphs
 }
 
 func NewStyles(t themes.Theme, g themes.Glyphs) Styles {
@@ -25,9 +25,9 @@ func NewStyles(t themes.Theme, g themes.Glyphs) Styles {
 		l.style[k] = styleOf(t.Style(k))
 	}
 	for k := range themes.Tokens {
-		l.on[k] = switchOn(l.style[k])
-		l.selected[k] = switchOn(selectedStyle(t, k))
-		l.reversed[k] = switchOn(styleOf(t.Style(k)).Faint(false).Reverse(true))
+		l.sequences[k] = startSequence(l.style[k])
+		l.selected[k] = startSequence(selectedStyle(t, k))
+		l.reversed[k] = startSequence(styleOf(t.Style(k)).Faint(false).Reverse(true))
 	}
 	return l
 }
@@ -73,15 +73,15 @@ func styleOf(t themes.Style) lipgloss.Style {
 // Reset ends every style.
 const Reset = ansi.ResetStyle
 
-// switchOn returns the sequence that a style writes before a text.
-func switchOn(s lipgloss.Style) string {
+// startSequence returns the sequence that a style writes before a text.
+func startSequence(s lipgloss.Style) string {
 	on, _, _ := strings.Cut(s.Render("x"), "x")
 	return on
 }
 
 // Paint styles plain text.
 func (l *Styles) Paint(k themes.Token, s string) string {
-	on := l.on[k]
+	on := l.sequences[k]
 	if on == "" || s == "" {
 		return s
 	}
@@ -102,7 +102,7 @@ func (l *Line) Add(k themes.Token, s string) {
 	if s == "" {
 		return
 	}
-	on := l.Styles.on[k]
+	on := l.Styles.sequences[k]
 	switch {
 	case l.Selected:
 		on = l.Styles.selected[k]

@@ -22,7 +22,7 @@ func TestLookRendersStyles(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := NewStyles(theme, themes.Unicode())
-		if got := [2]string{l.on[themes.Text], l.selected[themes.Text]}; got != want {
+		if got := [2]string{l.sequences[themes.Text], l.selected[themes.Text]}; got != want {
 			t.Errorf("%q: %q, want %q", style, got, want)
 		}
 	}

@@ -14,7 +14,7 @@ func ShortTabs(all []Tab, w int, more string) []Tab {
 	}
 	all = slices.Clone(all)
 	for i := range all {
-		all[i].Tight = true
+		all[i].Compact = true
 	}
 	if TabsWidth(all) <= w {
 		return all
@@ -33,7 +33,7 @@ func shortest(all []Tab) []Tab {
 	all = slices.Clone(all)
 	for i := range all {
 		t := &all[i]
-		t.Hidden, t.Note = "", ""
+		t.Hidden, t.CountNote = "", ""
 		if !t.Active {
 			t.Name, t.Count, t.Search = "", "", ""
 		}
@@ -58,18 +58,18 @@ func grown(all []Tab, w int, more string) []Tab {
 		if over := TabsWidth(short) - w; over > 0 && all[i].Search != "" {
 			short[i].Search = Cut(all[i].Search, max(beginning, Width(all[i].Search)-over), more)
 		}
-		try(i, func(t, full *Tab) { t.Note = full.Note })
+		try(i, func(t, full *Tab) { t.CountNote = full.CountNote })
 	}
 	for _, change := range []func(t, full *Tab){
 		func(t, full *Tab) { t.Name = Cut(full.Name, min(beginning, Width(full.Name)), more) },
 		func(t, full *Tab) {
 			if full.Alert && full.Count != "0" {
-				t.Count, t.Note = full.Count, full.Note
+				t.Count, t.CountNote = full.Count, full.CountNote
 			}
 		},
 		func(t, full *Tab) { t.Name = full.Name },
 		func(t, full *Tab) { t.Count = full.Count },
-		func(t, full *Tab) { t.Note = full.Note },
+		func(t, full *Tab) { t.CountNote = full.CountNote },
 	} {
 		for _, i := range near {
 			try(i, change)
@@ -87,7 +87,7 @@ func withHidden(short, all []Tab, w int, more string) []Tab {
 	far := farFirst(with)
 	for _, most := range []int{beginning, 0} {
 		for _, i := range far {
-			if t := &with[i]; TabsWidth(with) > w && t.Note == "" && (!t.Alert || t.Count == "") {
+			if t := &with[i]; TabsWidth(with) > w && t.CountNote == "" && (!t.Alert || t.Count == "") {
 				t.Name, t.Count = Cut(t.Name, min(most, Width(t.Name)), more), ""
 			}
 		}
@@ -127,7 +127,7 @@ func TabAt(all []Tab, x int) string {
 
 // tabGap returns the number of columns between two titles.
 func tabGap(all []Tab) int {
-	if len(all) > 0 && all[0].Tight {
+	if len(all) > 0 && all[0].Compact {
 		return 1
 	}
 	return 2
