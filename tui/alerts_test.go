@@ -89,7 +89,7 @@ func TestQuarantineLeadsToItsPanel(t *testing.T) {
 	})
 	s.shows("scout quarantined  press 3")
 	s.press("3")
-	if s.m.Focus != panel.IDQuarantine || s.m.Agents.Chosen != "scout" {
-		t.Errorf("the focus is on %s, the agent is %s", s.m.Focus, s.m.Agents.Chosen)
+	if s.m.Focus != panel.IDQuarantine || s.m.Agents.SelectedKey != "scout" {
+		t.Errorf("the focus is on %s, the agent is %s", s.m.Focus, s.m.Agents.SelectedKey)
 	}
 }

@@ -37,22 +37,22 @@ func TestTheCursorIsOnWhatFails(t *testing.T) {
 			n.Automations[i].State, n.Automations[i].Failures, n.Automations[i].Last = city.AutomationIdle, 0, nil
 		}
 	})
-	healthy := s.m.Automations.Chosen
+	healthy := s.m.Automations.SelectedKey
 	fails := "db-health"
 	if healthy == fails {
 		fails = "nightly"
 	}
 	s.automation(fails, func(a *city.Automation) { a.State, a.Failures = city.AutomationFailing, 2 })
 	s.press("4")
-	if s.m.Automations.Chosen != fails {
-		t.Errorf("the cursor is on %s", s.m.Automations.Chosen)
+	if s.m.Automations.SelectedKey != fails {
+		t.Errorf("the cursor is on %s", s.m.Automations.SelectedKey)
 	}
 	s.press("k", "g", "j", "1")
-	at := s.m.Automations.Chosen
+	at := s.m.Automations.SelectedKey
 	s.automation("triage", func(a *city.Automation) { a.State, a.Failures = city.AutomationFailing, 2 })
 	s.press("4")
-	if s.m.Automations.Chosen != at {
-		t.Errorf("the cursor went from %s to %s", at, s.m.Automations.Chosen)
+	if s.m.Automations.SelectedKey != at {
+		t.Errorf("the cursor went from %s to %s", at, s.m.Automations.SelectedKey)
 	}
 }
 
@@ -142,8 +142,8 @@ func TestTheAutomationsCursorIsItsOwn(t *testing.T) {
 	s.change(func(n *city.Snapshot) {
 		n.Automations = append([]city.Automation{{Name: "aaa", Gate: "manual"}}, n.Automations...)
 	})
-	if s.m.Automations.Chosen != "nightly" || s.m.Agents.Chosen != "idle" {
-		t.Errorf("the cursors are on %s and %s", s.m.Automations.Chosen, s.m.Agents.Chosen)
+	if s.m.Automations.SelectedKey != "nightly" || s.m.Agents.SelectedKey != "idle" {
+		t.Errorf("the cursors are on %s and %s", s.m.Automations.SelectedKey, s.m.Agents.SelectedKey)
 	}
 	s.change(func(n *city.Snapshot) { n.Automations = nil })
 	s.press("j", "G", "g", "enter", "t", "d")
@@ -364,7 +364,7 @@ func TestAutomationReasonsOfSeveralLines(t *testing.T) {
 	s.send(tuitest.KeyPress("4"))
 	s.shows(`there is no gate "x" and 1 more`, "condition test -e flag && test -e go")
 	s.hides("␊")
-	for s.m.Automations.Chosen != "wisp-compact" {
+	for s.m.Automations.SelectedKey != "wisp-compact" {
 		s.press("j")
 	}
 	s.press("enter")

@@ -195,7 +195,7 @@ func welcome(m *state.Room, a *feed.OpenedCity, from *state.Room) []feed.Effect 
 	case m.FleetRoom:
 		if c := m.Fleet.Find(from.At); c != nil {
 			m.Cities.List.Select(&m.Cities, c.Info.Name)
-			m.Cities.Choose()
+			m.Cities.SelectCurrent()
 		}
 		return nil
 	case a.AskLeave:

@@ -368,7 +368,7 @@ func FuzzComposer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, keys []byte, w, h uint8) {
 		w, h = max(w, 1), max(h, 1)
 		s := demo(t, int(w), int(h))
-		s.m.Agents.Chosen = "idle"
+		s.m.Agents.SelectedKey = "idle"
 		s.m.Focus = panel.IDAgents
 		s.press("i")
 		s.paste(text)

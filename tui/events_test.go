@@ -65,8 +65,8 @@ func TestEventsOfOneAgent(t *testing.T) {
 	state.Choose(s.m, other)
 	s.press("5", "k") // the fifth event, which is about scout
 	s.press(".")
-	if s.m.Agents.Chosen != "scout" {
-		t.Errorf("selected is %s", s.m.Agents.Chosen)
+	if s.m.Agents.SelectedKey != "scout" {
+		t.Errorf("selected is %s", s.m.Agents.SelectedKey)
 	}
 	s.press(",")
 	if got, want := s.eventSeqs(), []uint64{1, 3, 5}; !slices.Equal(got, want) {
@@ -77,8 +77,8 @@ func TestEventsOfOneAgent(t *testing.T) {
 	s.press(",", "k", "enter") // this also works from the details of an event
 	s.shows(". selects scout")
 	s.press(".", ",")
-	if s.m.Agents.Chosen != "scout" || s.m.Dialogs.Reader() != nil {
-		t.Errorf("selected is %s", s.m.Agents.Chosen)
+	if s.m.Agents.SelectedKey != "scout" || s.m.Dialogs.Reader() != nil {
+		t.Errorf("selected is %s", s.m.Agents.SelectedKey)
 	}
 	s.hear(feed.News{Events: happened(7, 2)})
 	if got, want := s.eventSeqs(), []uint64{1, 3, 5, 7}; !slices.Equal(got, want) {

@@ -133,13 +133,13 @@ func (s *stage) point(name string) {
 	s.t.Helper()
 	s.press("4", "g")
 	for range len(s.m.Automations.Rows) {
-		if s.m.Automations.Chosen == name {
+		if s.m.Automations.SelectedKey == name {
 			return
 		}
 		s.press("j")
 	}
-	if s.m.Automations.Chosen != name {
-		s.t.Fatalf("%s cannot be reached, the cursor is on %s", name, s.m.Automations.Chosen)
+	if s.m.Automations.SelectedKey != name {
+		s.t.Fatalf("%s cannot be reached, the cursor is on %s", name, s.m.Automations.SelectedKey)
 	}
 }
 

@@ -48,13 +48,13 @@ func (s *stage) pointWatchdog(name string) {
 	s.t.Helper()
 	s.press("6", "g")
 	for range len(s.m.Watchdogs.Rows) {
-		if s.m.Watchdogs.Chosen == name {
+		if s.m.Watchdogs.SelectedKey == name {
 			return
 		}
 		s.press("j")
 	}
-	if s.m.Watchdogs.Chosen != name {
-		s.t.Fatalf("%s cannot be reached, the cursor is on %s", name, s.m.Watchdogs.Chosen)
+	if s.m.Watchdogs.SelectedKey != name {
+		s.t.Fatalf("%s cannot be reached, the cursor is on %s", name, s.m.Watchdogs.SelectedKey)
 	}
 }
 

@@ -63,12 +63,12 @@ func (s *stage) sail(name string) {
 	s.t.Helper()
 	s.press("g")
 	for range len(s.m.Cities.Rows) {
-		if s.m.Cities.Chosen == name {
+		if s.m.Cities.SelectedKey == name {
 			return
 		}
 		s.press("j")
 	}
-	if s.m.Cities.Chosen != name {
-		s.t.Fatalf("%s cannot be reached, the cursor is on %s", name, s.m.Cities.Chosen)
+	if s.m.Cities.SelectedKey != name {
+		s.t.Fatalf("%s cannot be reached, the cursor is on %s", name, s.m.Cities.SelectedKey)
 	}
 }

@@ -104,12 +104,12 @@ func TestFleetKeepsStillUnderTheCursor(t *testing.T) {
 	f := demoFleet(epoch)
 	f.Find("harbour").Mute = "no answer within 2s"
 	s.hear(feed.News{Fleet: f})
-	if s.m.Cities.Chosen != "harbour" || s.m.Cities.Rows[0].Info.Name != "delta" || s.m.Cities.Rows[5].Info.Name != "harbour" {
-		t.Errorf("the cursor is on %s, the rows %v", s.m.Cities.Chosen, s.text())
+	if s.m.Cities.SelectedKey != "harbour" || s.m.Cities.Rows[0].Info.Name != "delta" || s.m.Cities.Rows[5].Info.Name != "harbour" {
+		t.Errorf("the cursor is on %s, the rows %v", s.m.Cities.SelectedKey, s.text())
 	}
 	s.wait(2 * state.Still)
-	if s.m.Cities.Chosen != "harbour" || s.m.Cities.Rows[2].Info.Name != "harbour" {
-		t.Errorf("the cursor is on %s, and harbour is not sorted in:\n%s", s.m.Cities.Chosen, s.text())
+	if s.m.Cities.SelectedKey != "harbour" || s.m.Cities.Rows[2].Info.Name != "harbour" {
+		t.Errorf("the cursor is on %s, and harbour is not sorted in:\n%s", s.m.Cities.SelectedKey, s.text())
 	}
 }
 
@@ -204,7 +204,7 @@ func TestFleetEnters(t *testing.T) {
 		t.Fatalf("%+v", e)
 	}
 	s.press("s", "ctrl+k", "j")
-	if s.m.Dialogs.Choice() != nil || s.m.Cities.Chosen != "orchard" {
+	if s.m.Dialogs.Choice() != nil || s.m.Cities.SelectedKey != "orchard" {
 		t.Error("keys that are meant for the other room do something here")
 	}
 	s.press("esc")
@@ -339,12 +339,12 @@ func TestFleetByMouse(t *testing.T) {
 	for _, size := range [][2]int{{120, 40}, {60, 20}} {
 		s := lobby(t, size[0], size[1], Options{})
 		s.click("orchard")
-		if s.m.Cities.Chosen != "orchard" {
-			t.Errorf("the cursor is on %s", s.m.Cities.Chosen)
+		if s.m.Cities.SelectedKey != "orchard" {
+			t.Errorf("the cursor is on %s", s.m.Cities.SelectedKey)
 		}
 		s.send(wheel{x: 3, y: 5, notches: 1})
-		if s.m.Cities.Chosen != "harbour" {
-			t.Errorf("the cursor is on %s", s.m.Cities.Chosen)
+		if s.m.Cities.SelectedKey != "harbour" {
+			t.Errorf("the cursor is on %s", s.m.Cities.SelectedKey)
 		}
 		s.doubleClick("pump")
 		if e, _ := effectOf[feed.SwitchCity](s); e.Name != "marsh" || e.Agent != "pump" {

@@ -191,19 +191,19 @@ func TestQuarantineGivesTheSelectionBack(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
 	s.press("3")
-	if s.m.Agents.Chosen != "scout" {
-		t.Fatalf("Quarantine acts on %s", s.m.Agents.Chosen)
+	if s.m.Agents.SelectedKey != "scout" {
+		t.Fatalf("Quarantine acts on %s", s.m.Agents.SelectedKey)
 	}
 	s.press("u")
 	s.wants(city.Release{Agent: "scout"})
 	s.press("3", "1", "D", "y")
 	s.wants(city.Drain{Agent: "builder"})
 	s.press("3", "0", "esc")
-	if s.m.Agents.Chosen != "builder" {
-		t.Errorf("by way of the pane, %s is selected", s.m.Agents.Chosen)
+	if s.m.Agents.SelectedKey != "builder" {
+		t.Errorf("by way of the pane, %s is selected", s.m.Agents.SelectedKey)
 	}
 	s.press("3", "j", "1")
-	if s.m.Agents.Chosen != "scout" {
-		t.Errorf("after a key in Quarantine, %s is selected", s.m.Agents.Chosen)
+	if s.m.Agents.SelectedKey != "scout" {
+		t.Errorf("after a key in Quarantine, %s is selected", s.m.Agents.SelectedKey)
 	}
 }

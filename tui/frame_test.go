@@ -101,7 +101,7 @@ func FuzzFrame(f *testing.F) {
 			Snap:   snap,
 			Events: []events.Event{{Seq: 1, TS: end, Type: kind, Subject: name, Message: why, Payload: []byte(output)}},
 		})
-		s.hear(feed.News{Pane: &terminal.News{Agent: s.m.Agents.Chosen, Screen: terminalWith(output),
+		s.hear(feed.News{Pane: &terminal.News{Agent: s.m.Agents.SelectedKey, Screen: terminalWith(output),
 			Text: widget.AllPlain(output)}})
 		s.frame("start")
 		for _, k := range keys {

@@ -97,13 +97,13 @@ func (s *stage) choose(name string) {
 	s.t.Helper()
 	s.press("g")
 	for range len(s.m.Agents.Rows) {
-		if s.m.Agents.Chosen == name {
+		if s.m.Agents.SelectedKey == name {
 			return
 		}
 		s.press("j")
 	}
-	if s.m.Agents.Chosen != name {
-		s.t.Fatalf("%s cannot be reached, the cursor is on %s", name, s.m.Agents.Chosen)
+	if s.m.Agents.SelectedKey != name {
+		s.t.Fatalf("%s cannot be reached, the cursor is on %s", name, s.m.Agents.SelectedKey)
 	}
 }
 

@@ -60,7 +60,7 @@ func TestAVerbNeedsAVisibleRow(t *testing.T) {
 		s.m.Status = state.Status{}
 	}
 	s.press("esc", "r", "y")
-	s.wants(city.Restart{Agent: s.m.Agents.Chosen})
+	s.wants(city.Restart{Agent: s.m.Agents.SelectedKey})
 }
 
 // below returns the number of rows below the window, as the title shows it.

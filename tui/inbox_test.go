@@ -84,8 +84,8 @@ func TestInboxListsMailOfPeople(t *testing.T) {
 	s.press("t")
 	s.shows("the retry test is mine", "have you seen my brush?", "pool:worker", "t for people")
 	s.press("G", "t", "k")
-	if s.m.Mail.Chosen != "gc-229" {
-		t.Errorf("the cursor is on %s", s.m.Mail.Chosen)
+	if s.m.Mail.SelectedKey != "gc-229" {
+		t.Errorf("the cursor is on %s", s.m.Mail.SelectedKey)
 	}
 	s.press("esc")
 	s.hides("May I use")
@@ -175,8 +175,8 @@ func TestInboxFollows(t *testing.T) {
 	fresh := mail.ToBead(mail.Message{From: "chatty", To: mail.Person, Subject: "hello"})
 	fresh.ID, fresh.CreatedAt, fresh.Status = "gc-240", epoch, beads.StatusOpen
 	s.find(append(someMail(), fresh), "")
-	if s.shows("hello"); s.m.Mail.Chosen != "gc-229" || s.m.Mail.Visible()[0].ID != "gc-240" {
-		t.Errorf("the cursor is on %s, the first is %s", s.m.Mail.Chosen, s.m.Mail.Visible()[0].ID)
+	if s.shows("hello"); s.m.Mail.SelectedKey != "gc-229" || s.m.Mail.Visible()[0].ID != "gc-240" {
+		t.Errorf("the cursor is on %s, the first is %s", s.m.Mail.SelectedKey, s.m.Mail.Visible()[0].ID)
 	}
 	s.wait(2 * time.Second)
 	s.press("ctrl+r")
@@ -301,15 +301,15 @@ func TestArchivingMail(t *testing.T) {
 	s.press("A")
 	s.wantsErrands(feed.ArchiveMail{ID: "gc-231"})
 	s.hides("May I use")
-	if s.m.Mail.Chosen != "gc-229" {
-		t.Errorf("the cursor is on %q", s.m.Mail.Chosen)
+	if s.m.Mail.SelectedKey != "gc-229" {
+		t.Errorf("the cursor is on %q", s.m.Mail.SelectedKey)
 	}
 	s.press("u")
 	open := beads.StatusOpen
 	s.wants(city.UpdateBead{ID: "gc-231", Patch: beads.Patch{Status: &open}})
 	s.press("t")
 	s.press("g")
-	for s.m.Mail.Chosen != "gc-230" {
+	for s.m.Mail.SelectedKey != "gc-230" {
 		s.press("j")
 	}
 	s.press("A")

@@ -69,7 +69,7 @@ func TestDetailsAreBesideThePane(t *testing.T) {
 		s.shows("builds and tests the demo project", "ready after 0.4s", "in /srv/bright-lights")
 		a := state.Areas(s.m)[at]
 		s.send(tea.MouseClickMsg{X: a.X + 3, Y: a.Y + 2, Button: tea.MouseLeft})
-		if s.m.Focus != panel.IDAgents || s.m.Agents.Chosen != "builder" {
+		if s.m.Focus != panel.IDAgents || s.m.Agents.SelectedKey != "builder" {
 			t.Errorf("%v: a click on the details goes to %s", size, s.m.Focus)
 		}
 		s.click("0 builder")

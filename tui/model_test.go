@@ -34,8 +34,8 @@ func (s *stage) order() []string {
 
 func TestProblemsComeFirst(t *testing.T) {
 	s := demo(t, 120, 40)
-	if s.m.Agents.Chosen != "prober" || s.order()[1] != "scout" {
-		t.Errorf("the list begins with %v, %s is selected", s.order()[:3], s.m.Agents.Chosen)
+	if s.m.Agents.SelectedKey != "prober" || s.order()[1] != "scout" {
+		t.Errorf("the list begins with %v, %s is selected", s.order()[:3], s.m.Agents.SelectedKey)
 	}
 }
 
@@ -64,8 +64,8 @@ func TestOrderStaysWhileTheUserWorks(t *testing.T) {
 	if got := s.order(); got[1] != "zeta" {
 		t.Errorf("later the failed agent comes up, got %v", got)
 	}
-	if s.m.Agents.Chosen != "idle" {
-		t.Errorf("the cursor went to %s", s.m.Agents.Chosen)
+	if s.m.Agents.SelectedKey != "idle" {
+		t.Errorf("the cursor went to %s", s.m.Agents.SelectedKey)
 	}
 	s.press("r", "y")
 	s.wants(city.Restart{Agent: "idle"})
@@ -88,8 +88,8 @@ func TestCursorSurvivesTheAgentsEnd(t *testing.T) {
 	s.change(func(n *city.Snapshot) {
 		n.Agents = slices.DeleteFunc(n.Agents, func(a city.Agent) bool { return a.Name == "scout" })
 	})
-	if s.m.Agents.Chosen != "flaky" {
-		t.Errorf("the cursor stays in its row, got %s", s.m.Agents.Chosen)
+	if s.m.Agents.SelectedKey != "flaky" {
+		t.Errorf("the cursor stays in its row, got %s", s.m.Agents.SelectedKey)
 	}
 	s.change(func(n *city.Snapshot) { n.Agents = nil })
 	s.press("r")
@@ -217,7 +217,7 @@ func TestReadOnlyRefusesVerbs(t *testing.T) {
 				continue
 			}
 			verbs++
-			s.m.Focus, s.m.Pools.Chosen = focus, "worker"
+			s.m.Focus, s.m.Pools.SelectedKey = focus, "worker"
 			s.m.Dialogs.CloseIn(keymap.InReader)
 			s.out = perform(s.m, a)
 			s.wants()

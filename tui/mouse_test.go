@@ -48,21 +48,21 @@ func TestClick(t *testing.T) {
 		s := pooled(t, size[0], size[1])
 		s.change(withAutomations)
 		s.click("flaky ")
-		if s.m.Agents.Chosen != "flaky" || s.m.Focus != panel.IDAgents {
-			t.Errorf("%v: the cursor is on %s", size, s.m.Agents.Chosen)
+		if s.m.Agents.SelectedKey != "flaky" || s.m.Focus != panel.IDAgents {
+			t.Errorf("%v: the cursor is on %s", size, s.m.Agents.SelectedKey)
 		}
 		s.click("2 Pools")
 		if s.m.Focus != panel.IDPools {
 			t.Errorf("%v: the focus is on %s", size, s.m.Focus)
 		}
 		s.click("triage ")
-		if s.m.Pools.Chosen != "triage" {
-			t.Errorf("%v: the pool is %s", size, s.m.Pools.Chosen)
+		if s.m.Pools.SelectedKey != "triage" {
+			t.Errorf("%v: the pool is %s", size, s.m.Pools.SelectedKey)
 		}
 		s.press("4")
 		s.click("digest")
-		if s.m.Focus != panel.IDAutomations || s.m.Automations.Chosen != "digest" {
-			t.Errorf("%v: the automation is %s", size, s.m.Automations.Chosen)
+		if s.m.Focus != panel.IDAutomations || s.m.Automations.SelectedKey != "digest" {
+			t.Errorf("%v: the automation is %s", size, s.m.Automations.SelectedKey)
 		}
 		s.press("1")
 		s.click("0 flaky")
@@ -84,12 +84,12 @@ func TestClickBelowAndOutside(t *testing.T) {
 	if s.m.Focus != panel.IDEvents || !s.m.Events.Frozen {
 		t.Error("an event in the right stack is not reached")
 	}
-	focus, chosen := s.m.Focus, s.m.Agents.Chosen
+	focus, chosen := s.m.Focus, s.m.Agents.SelectedKey
 	for _, at := range [][2]int{{0, 0}, {199, 59}, {-1, -1}, {500, 500}, {0, 1 << 20}} {
 		s.send(tea.MouseClickMsg{X: at[0], Y: at[1], Button: tea.MouseLeft})
 		s.send(wheel{at[0], at[1], 1})
 	}
-	if s.m.Focus != focus || s.m.Agents.Chosen != chosen {
+	if s.m.Focus != focus || s.m.Agents.SelectedKey != chosen {
 		t.Error("a click at nothing does something")
 	}
 }
@@ -97,7 +97,7 @@ func TestClickBelowAndOutside(t *testing.T) {
 func TestDoubleClickOpens(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.doubleClick("builder ")
-	if !s.m.Zoomed || s.m.Focus != panel.IDPeek || s.m.Agents.Chosen != "builder" {
+	if !s.m.Zoomed || s.m.Focus != panel.IDPeek || s.m.Agents.SelectedKey != "builder" {
 		t.Error("an agent's terminal is not zoomed")
 	}
 	s.doubleClick("0 builder")
@@ -260,9 +260,9 @@ func TestClickInAQuestion(t *testing.T) {
 		}
 		s.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
 		s.wants(city.Restart{Agent: "builder"})
-		chosen := s.m.Agents.Chosen
+		chosen := s.m.Agents.SelectedKey
 		s.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft}) // the second click of a double click
-		if s.m.Agents.Chosen != chosen || s.m.Dialogs.Choice() != nil {
+		if s.m.Agents.SelectedKey != chosen || s.m.Dialogs.Choice() != nil {
 			t.Errorf("%v: a second click goes to what was behind the question", size)
 		}
 		s.press("r")

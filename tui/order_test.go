@@ -75,7 +75,7 @@ func TestSortedListsStayStill(t *testing.T) {
 	s := demo(t, 200, 60)
 	s.change(measured)
 	s.press("o", "o", "o", "o")
-	chosen, before := s.m.Agents.Chosen, s.order()
+	chosen, before := s.m.Agents.SelectedKey, s.order()
 	s.change(func(n *city.Snapshot) {
 		for i := range n.Agents {
 			n.Agents[i].Usage = &city.Usage{CPU: float64(-i)}
@@ -88,8 +88,8 @@ func TestSortedListsStayStill(t *testing.T) {
 	if got := s.order(); slices.Equal(got, before) {
 		t.Error("the list is never brought into its order again")
 	}
-	if s.m.Agents.Chosen != chosen {
-		t.Errorf("the cursor went from %s to %s", chosen, s.m.Agents.Chosen)
+	if s.m.Agents.SelectedKey != chosen {
+		t.Errorf("the cursor went from %s to %s", chosen, s.m.Agents.SelectedKey)
 	}
 }
 
@@ -152,7 +152,7 @@ func TestTheTopOfAListStaysInView(t *testing.T) {
 			}
 		})
 		s.wait(time.Minute)
-		s.shows("it is broken anew", first, s.m.Agents.Chosen)
+		s.shows("it is broken anew", first, s.m.Agents.SelectedKey)
 		s.change(func(n *city.Snapshot) {
 			for i := range n.Agents {
 				if n.Agents[i].Name == "idle" {
@@ -253,9 +253,9 @@ func TestAKeyMovesTheCursorInTheOrderThatWasSeen(t *testing.T) {
 		}
 		s.now = s.now.Add(late)
 		s.send(tuitest.KeyPress("j"))
-		if seen := late < widget.Glance; (s.m.Agents.Chosen == before[at+1]) != seen {
+		if seen := late < widget.Glance; (s.m.Agents.SelectedKey == before[at+1]) != seen {
 			t.Errorf("%v after the rows moved, j goes to %s; below the cursor was %s", late,
-				s.m.Agents.Chosen, before[at+1])
+				s.m.Agents.SelectedKey, before[at+1])
 		}
 	}
 }

@@ -98,16 +98,16 @@ func TestPaletteGoesThere(t *testing.T) {
 	s.change(withAutomations)
 	s.press("/", "z", "enter", "!")
 	s.line("goto worker-3", "enter")
-	if s.m.Agents.Chosen != "worker-3" || s.m.Focus != panel.IDAgents || !s.m.Visible("worker-3") {
-		t.Errorf("the cursor is on %s", s.m.Agents.Chosen)
+	if s.m.Agents.SelectedKey != "worker-3" || s.m.Focus != panel.IDAgents || !s.m.Visible("worker-3") {
+		t.Errorf("the cursor is on %s", s.m.Agents.SelectedKey)
 	}
 	s.line("goto triage", "enter") // triage-1 begins with the same text
-	if s.m.Focus != panel.IDPools || s.m.Pools.Chosen != "triage" {
-		t.Errorf("the cursor is on pool %s", s.m.Pools.Chosen)
+	if s.m.Focus != panel.IDPools || s.m.Pools.SelectedKey != "triage" {
+		t.Errorf("the cursor is on pool %s", s.m.Pools.SelectedKey)
 	}
 	s.line("goto digest", "enter")
-	if s.m.Focus != panel.IDAutomations || s.m.Automations.Chosen != "digest" {
-		t.Errorf("the cursor is on automation %s", s.m.Automations.Chosen)
+	if s.m.Focus != panel.IDAutomations || s.m.Automations.SelectedKey != "digest" {
+		t.Errorf("the cursor is on automation %s", s.m.Automations.SelectedKey)
 	}
 	s.line("details worker-1", "enter")
 	s.shows("gc-214 fix the flaky retry test", "command")
@@ -124,8 +124,8 @@ func TestPaletteHistory(t *testing.T) {
 	s.press(":", "up", "up")
 	s.shows(": goto worker-2")
 	s.press("up", "enter")
-	if s.m.Agents.Chosen != "worker-2" {
-		t.Errorf("the cursor is on %s", s.m.Agents.Chosen)
+	if s.m.Agents.SelectedKey != "worker-2" {
+		t.Errorf("the cursor is on %s", s.m.Agents.SelectedKey)
 	}
 	s.press(":", "up", "down")
 	if text := s.m.Dialogs.Finder().Edit.String(); text != "" {
@@ -202,8 +202,8 @@ func TestEnterRunsTheActionOfThatName(t *testing.T) {
 	s.wants(city.Fire{Automation: "release-prod", By: "operator"})
 	s.line("goto worker-2", "enter") // moving the cursor is harmless, so a prefix is enough
 	s.line("goto chat", "enter")
-	if s.m.Agents.Chosen != "chatty" {
-		t.Errorf("the cursor is on %s", s.m.Agents.Chosen)
+	if s.m.Agents.SelectedKey != "chatty" {
+		t.Errorf("the cursor is on %s", s.m.Agents.SelectedKey)
 	}
 	s.press("?")
 	s.typeIn("empty")
@@ -234,7 +234,7 @@ func TestReadOnlyHidesVerbs(t *testing.T) {
 	s.wants()
 	s.shows("cannot restart idle: this control room is read-only")
 	s.line("goto worker-2", "enter")
-	if s.m.Agents.Chosen != "worker-2" {
+	if s.m.Agents.SelectedKey != "worker-2" {
 		t.Error("looking is not refused")
 	}
 }

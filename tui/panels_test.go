@@ -26,8 +26,8 @@ func TestFilterFollowsTyping(t *testing.T) {
 	}
 	s.press("enter")
 	s.shows("/shop/", "3 of 12")
-	if !s.m.Visible(s.m.Agents.Chosen) {
-		t.Errorf("the selected agent %s is hidden", s.m.Agents.Chosen)
+	if !s.m.Visible(s.m.Agents.SelectedKey) {
+		t.Errorf("the selected agent %s is hidden", s.m.Agents.SelectedKey)
 	}
 	s.press("esc")
 	if len(s.order()) != 12 {

@@ -51,7 +51,7 @@ func TestASearchEndsWithItsAgent(t *testing.T) {
 		n.Agents = slices.DeleteFunc(n.Agents, func(a city.Agent) bool { return a.Name == "builder" })
 	})
 	s.hides("search: s", "builder secret")
-	s.hear(feed.News{Pane: &terminal.News{Agent: s.m.Agents.Chosen, Session: s.m.Agents.Chosen + "-1", Screen: terminalWith(strings.Repeat("another\r\n", 60))}})
+	s.hear(feed.News{Pane: &terminal.News{Agent: s.m.Agents.SelectedKey, Session: s.m.Agents.SelectedKey + "-1", Screen: terminalWith(strings.Repeat("another\r\n", 60))}})
 	s.press("e", "esc")
 	s.hides("builder secret")
 	if s.m.Peek.Frozen() {
@@ -361,12 +361,12 @@ func TestTerminalOfAnEvent(t *testing.T) {
 		s.press("k")
 	}
 	s.press("a")
-	if a, ok := effectOf[feed.Attach](s); !ok || a.Agent != "chatty" || s.m.Agents.Chosen != "chatty" {
-		t.Errorf("attached to %+v, chosen %s", a, s.m.Agents.Chosen)
+	if a, ok := effectOf[feed.Attach](s); !ok || a.Agent != "chatty" || s.m.Agents.SelectedKey != "chatty" {
+		t.Errorf("attached to %+v, chosen %s", a, s.m.Agents.SelectedKey)
 	}
 	s.press("g", "l") // an event without an agent
-	if s.m.Agents.Chosen != "chatty" || !s.m.Peek.Logs {
-		t.Errorf("chosen %s", s.m.Agents.Chosen)
+	if s.m.Agents.SelectedKey != "chatty" || !s.m.Peek.Logs {
+		t.Errorf("chosen %s", s.m.Agents.SelectedKey)
 	}
 }
 

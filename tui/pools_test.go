@@ -28,13 +28,13 @@ func (s *stage) pick(name string) {
 	s.t.Helper()
 	s.press("2", "g")
 	for range len(s.m.Pools.Rows) {
-		if s.m.Pools.Chosen == name {
+		if s.m.Pools.SelectedKey == name {
 			return
 		}
 		s.press("j")
 	}
-	if s.m.Pools.Chosen != name {
-		s.t.Fatalf("%s cannot be reached, the cursor is on %s", name, s.m.Pools.Chosen)
+	if s.m.Pools.SelectedKey != name {
+		s.t.Fatalf("%s cannot be reached, the cursor is on %s", name, s.m.Pools.SelectedKey)
 	}
 }
 
@@ -143,8 +143,8 @@ func TestThePoolsCursorIsItsOwn(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.choose("idle")
 	s.pick("triage")
-	if s.m.Agents.Chosen != "idle" {
-		t.Errorf("the agent under the cursor is %s", s.m.Agents.Chosen)
+	if s.m.Agents.SelectedKey != "idle" {
+		t.Errorf("the agent under the cursor is %s", s.m.Agents.SelectedKey)
 	}
 	s.change(func(n *city.Snapshot) {
 		n.Pools = append([]city.Pool{{Name: "aaa"}}, slices.DeleteFunc(n.Pools, func(p city.Pool) bool { return p.Name == "merge" })...)
@@ -155,7 +155,7 @@ func TestThePoolsCursorIsItsOwn(t *testing.T) {
 	s.change(func(n *city.Snapshot) {
 		n.Pools = slices.DeleteFunc(n.Pools, func(p city.Pool) bool { return p.Name == "triage" })
 	})
-	if got := s.m.Pools.Chosen; got != "worker" {
+	if got := s.m.Pools.SelectedKey; got != "worker" {
 		t.Errorf("the cursor stays in its row, got %s", got)
 	}
 	s.change(func(n *city.Snapshot) { n.Pools = nil })
@@ -184,8 +184,8 @@ func TestPoolsAreFiltered(t *testing.T) {
 		if len(s.order()) != len(s.m.Agents.Rows) {
 			t.Errorf("%q: the filter is that of the agents too", text)
 		}
-		if want != nil && !slices.Contains(want, s.m.Pools.Chosen) {
-			t.Errorf("%q: the cursor is on %s, which is hidden", text, s.m.Pools.Chosen)
+		if want != nil && !slices.Contains(want, s.m.Pools.SelectedKey) {
+			t.Errorf("%q: the cursor is on %s, which is hidden", text, s.m.Pools.SelectedKey)
 		}
 	}
 	s := pooled(t, 120, 40)

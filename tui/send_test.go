@@ -275,7 +275,7 @@ func TestTextAfterARefusalIsNotAVerb(t *testing.T) {
 	}
 	s.press("i")
 	quickly("down")
-	if s.m.Agents.Chosen == "scout" {
+	if s.m.Agents.SelectedKey == "scout" {
 		t.Error("a key that is no text is not heard")
 	}
 	s.choose("scout")

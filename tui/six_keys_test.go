@@ -84,8 +84,8 @@ func TestAMemberIsChosenFromItsPool(t *testing.T) {
 	s.shows("Members of worker", "all members", "worker-1", "worker-3")
 	s.press("2", "enter")
 	s.shows("/pool:worker 3 of ")
-	if s.m.Agents.Chosen != "worker-2" {
-		t.Errorf("%s is selected", s.m.Agents.Chosen)
+	if s.m.Agents.SelectedKey != "worker-2" {
+		t.Errorf("%s is selected", s.m.Agents.SelectedKey)
 	}
 	if kept := state.MemoryOf(s.m).Filters["agents"]; kept != "" {
 		t.Errorf("the next visit begins with the filter %q", kept)

@@ -11,7 +11,7 @@ import (
 
 func TestSparkIsDrawn(t *testing.T) {
 	s := demo(t, 200, 60)
-	name := s.m.Agents.Chosen
+	name := s.m.Agents.SelectedKey
 	if s.m.Agents.Pulses.Draw(name, s.m.Now, &s.m.Look.Glyphs) != "" {
 		t.Error("there is a chart before there is anything to draw")
 	}

@@ -25,7 +25,7 @@ func TestRowUnderTheCursorStays(t *testing.T) {
 		t.Error("the list moves under the hands")
 	}
 	s.wait(state.Still)
-	if slices.Contains(s.order(), "chatty") || s.m.Agents.Chosen == "chatty" {
+	if slices.Contains(s.order(), "chatty") || s.m.Agents.SelectedKey == "chatty" {
 		t.Errorf("still shown in %v", s.order())
 	}
 
@@ -37,8 +37,8 @@ func TestRowUnderTheCursorStays(t *testing.T) {
 		a.Session = &city.Session{Name: "flaky", ID: "flaky-2", Started: s.now}
 	})
 	s.wait(time.Minute)
-	if s.m.Agents.Chosen != "flaky" {
-		t.Errorf("the cursor went to %s", s.m.Agents.Chosen)
+	if s.m.Agents.SelectedKey != "flaky" {
+		t.Errorf("the cursor went to %s", s.m.Agents.SelectedKey)
 	}
 	s.press("!", "!") // setting the filter again removes the row
 	if slices.Contains(s.order(), "flaky") {
@@ -58,17 +58,17 @@ func TestEveryListHoldsTheRowUnderTheCursor(t *testing.T) {
 		}
 	})
 	s.press("3", "g")
-	first := s.m.Agents.Chosen
+	first := s.m.Agents.SelectedKey
 	s.agent(first, func(a *city.Agent) { a.State = city.Starting })
 	s.wait(time.Minute)
 	s.shows("3 Quarantine 1", "starting")
-	if s.m.Agents.Chosen != first {
-		t.Errorf("the cursor went from %s to %s", first, s.m.Agents.Chosen)
+	if s.m.Agents.SelectedKey != first {
+		t.Errorf("the cursor went from %s to %s", first, s.m.Agents.SelectedKey)
 	}
 	s.press("1")
 	s.wait(time.Minute)
 	s.press("3")
-	if s.m.Agents.Chosen == first {
+	if s.m.Agents.SelectedKey == first {
 		t.Errorf("%s is in Quarantine", first)
 	}
 	s.press("2", "!")

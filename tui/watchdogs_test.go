@@ -18,8 +18,8 @@ func TestWatchdogsAndTheirAgents(t *testing.T) {
 	guarded(s)
 	s.press("1", "space")
 	s.pointWatchdog("late")
-	if s.m.Agents.Chosen != "worker-1" {
-		t.Fatalf("%s is selected", s.m.Agents.Chosen)
+	if s.m.Agents.SelectedKey != "worker-1" {
+		t.Fatalf("%s is selected", s.m.Agents.SelectedKey)
 	}
 	s.shows("0 worker-1")
 	s.press("r", "y")
@@ -27,8 +27,8 @@ func TestWatchdogsAndTheirAgents(t *testing.T) {
 		t.Errorf("r does %+v", got)
 	}
 	s.press(".")
-	if s.m.Focus != panel.IDAgents || s.m.Agents.Chosen != "worker-1" {
-		t.Errorf(". goes to panel %s, %s", s.m.Focus, s.m.Agents.Chosen)
+	if s.m.Focus != panel.IDAgents || s.m.Agents.SelectedKey != "worker-1" {
+		t.Errorf(". goes to panel %s, %s", s.m.Focus, s.m.Agents.SelectedKey)
 	}
 	s.watchdog("late", func(w *city.Watchdog) { w.Watches = "gone" })
 	s.pointWatchdog("late")
@@ -90,9 +90,9 @@ func TestWatchdogLines(t *testing.T) {
 			t.Errorf("%s: %+v, %q", line, todo, why)
 		}
 	}
-	if _, why := actions.Table(s.m).Run(s.m, "details night"); why != "" || s.m.Watchdogs.Chosen != "night" ||
+	if _, why := actions.Table(s.m).Run(s.m, "details night"); why != "" || s.m.Watchdogs.SelectedKey != "night" ||
 		s.m.Dialogs.Reader() == nil || s.m.Dialogs.Reader().Title != "watchdog night" {
-		t.Errorf("details of %s: %s", s.m.Watchdogs.Chosen, why)
+		t.Errorf("details of %s: %s", s.m.Watchdogs.SelectedKey, why)
 	}
 	s.m.Mode = state.ReadOnly
 	if _, why := actions.Table(s.m).Run(s.m, "check calm"); why != "this control room is read-only" {

@@ -55,7 +55,7 @@ func (s *stage) pickWork(id string) {
 	s.t.Helper()
 	s.press("g")
 	for range s.m.Work.Rows {
-		if s.m.Work.Chosen == id {
+		if s.m.Work.SelectedKey == id {
 			return
 		}
 		s.press("j")
@@ -293,15 +293,15 @@ func TestWorkIsClosed(t *testing.T) {
 func TestWorkLeadsToItsAgent(t *testing.T) {
 	s := worked(t)
 	s.pickWork("gc-7")
-	if s.m.Agents.Chosen != "builder" {
-		t.Errorf("the pane is that of %s", s.m.Agents.Chosen)
+	if s.m.Agents.SelectedKey != "builder" {
+		t.Errorf("the pane is that of %s", s.m.Agents.SelectedKey)
 	}
 	s.press("r")
 	s.wants()
 	s.shows("press 1 for the agents")
 	s.press("esc", ".")
-	if s.m.Focus != panel.IDAgents || s.m.Agents.Chosen != "builder" {
-		t.Errorf("the focus is on %s of %s", s.m.Focus, s.m.Agents.Chosen)
+	if s.m.Focus != panel.IDAgents || s.m.Agents.SelectedKey != "builder" {
+		t.Errorf("the focus is on %s of %s", s.m.Focus, s.m.Agents.SelectedKey)
 	}
 }
 

@@ -170,7 +170,7 @@ func attachSelected(m *state.Room) []feed.Effect {
 		return attachMember(m)
 	}
 	state.Choose(m, state.SingleAgent(m).Name)
-	return []feed.Effect{feed.Attach{Agent: m.Agents.Chosen}}
+	return []feed.Effect{feed.Attach{Agent: m.Agents.SelectedKey}}
 }
 
 func askRestart(m *state.Room) []feed.Effect {

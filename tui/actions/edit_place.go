@@ -39,7 +39,7 @@ func mistake(m *state.Room) (feed.FileLine, bool) {
 
 // editedThing returns the agent or pool that an edit is about, or "", and where it is declared and patched.
 func editedThing(m *state.Room) (name, source string, patched []string) {
-	name = m.Agents.Chosen
+	name = m.Agents.SelectedKey
 	switch {
 	case m.Snap == nil:
 		return "", "", nil

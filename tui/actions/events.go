@@ -62,7 +62,7 @@ func chooseOfEvent(m *state.Room) []feed.Effect {
 // chooseNamed selects an agent. If a filter hides the agent, it reports that.
 func chooseNamed(m *state.Room, name string) []feed.Effect {
 	state.Choose(m, name)
-	if m.Agents.Chosen == name && !state.VisibleIn(m, &m.Agents.List, name) {
+	if m.Agents.SelectedKey == name && !state.VisibleIn(m, &m.Agents.List, name) {
 		state.Say(m, widget.Plain(name)+" is selected; the filter of Agents hides it")
 	}
 	return nil

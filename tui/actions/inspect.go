@@ -110,7 +110,7 @@ func readerKeys(m *state.Room) []string {
 
 // showPrompt opens the prompt of the agent of the open details or, without details, of the selected agent.
 func showPrompt(m *state.Room) []feed.Effect {
-	d := &details.Inspection{Name: m.Agents.Chosen}
+	d := &details.Inspection{Name: m.Agents.SelectedKey}
 	if known := m.Dialogs.Dossier(); known != nil {
 		d = known
 	}
@@ -137,7 +137,7 @@ func enterAgent(m *state.Room) []feed.Effect {
 
 // showCrashes shows the crashes of the agent of the open details or, without details, of the selected agent.
 func showCrashes(m *state.Room) []feed.Effect {
-	d := &details.Inspection{Name: m.Agents.Chosen}
+	d := &details.Inspection{Name: m.Agents.SelectedKey}
 	if known := m.Dialogs.Dossier(); known != nil {
 		d = known
 	}

@@ -149,7 +149,7 @@ func showLogs(m *state.Room) []feed.Effect {
 		m.Hidden = false
 		return zoomIn(m)
 	}
-	if r := meantAgent(m); r.Name != m.Agents.Chosen {
+	if r := meantAgent(m); r.Name != m.Agents.SelectedKey {
 		state.Choose(m, r.Name)
 	}
 	if m.Focus != panel.IDPeek || !m.Zoomed {
@@ -252,7 +252,7 @@ func pageOutput(m *state.Room) []feed.Effect {
 
 // askSave asks for the name of the file to save the output in. The suggested file is in the working directory.
 func askSave(m *state.Room) []feed.Effect {
-	text, of := m.Peek.All().Output(false), m.Agents.Chosen
+	text, of := m.Peek.All().Output(false), m.Agents.SelectedKey
 	if state.ShowsRun(m) {
 		of = m.Automations.Current().Name
 	}

@@ -219,7 +219,7 @@ func MembersAt(m *state.Room) []*panel.AgentRow {
 		r := &m.Agents.Rows[i]
 		switch {
 		case r.Pool != p.Name || !r.Running:
-		case r.Name == m.Agents.Chosen:
+		case r.Name == m.Agents.SelectedKey:
 			rows = slices.Insert(rows, 0, r)
 		default:
 			rows = append(rows, r)

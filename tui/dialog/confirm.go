@@ -268,7 +268,7 @@ func (c *Confirm[T]) answerLines(on Canvas, w int, whole bool) []string {
 		if a.Key != "" {
 			in += 2 + widget.Width(a.Key)
 		}
-		parts := []string{widget.Cut(widget.Terse(a.Title, w-in), w-in, on.more())}
+		parts := []string{widget.Cut(widget.DropExplanation(a.Title, w-in), w-in, on.more())}
 		if whole && widget.Width(a.Title) > w-in && w-in >= narrow {
 			parts = widget.Wrap(a.Title, w-in-hang)
 		}

@@ -621,7 +621,7 @@ func (f *Finder[T]) line(c Canvas, t *Item[T], here bool, w int) string {
 		room -= widget.Width(tail) + 2
 	}
 	if w < narrowFinder {
-		title = widget.Terse(title, room)
+		title = widget.DropExplanation(title, room)
 	}
 	l.Add(text, widget.Fit(title, room, c.more()))
 	l.Space(w - l.Width - widget.Width(tail))

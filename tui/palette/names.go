@@ -27,7 +27,7 @@ func Agents(l *panel.Lists, before []string) []Word {
 			all = append(all, Word{Word: r.Name, Note: string(r.State), Noun: NounAgent})
 		}
 	}
-	return chosenFirst(all, l.Agents.Chosen)
+	return chosenFirst(all, l.Agents.SelectedKey)
 }
 
 // Pools returns the pools, the selected one first.
@@ -37,7 +37,7 @@ func Pools(l *panel.Lists) []Word {
 		p := &l.Pools.Rows[i]
 		all = append(all, Word{Word: p.Name, Note: "pool, " + p.Sizes(), Noun: NounPool})
 	}
-	return chosenFirst(all, l.Pools.Chosen)
+	return chosenFirst(all, l.Pools.SelectedKey)
 }
 
 // Automations returns the automations, the selected one first.
@@ -48,7 +48,7 @@ func Automations(l *panel.Lists) []Word {
 		all = append(all, Word{Word: r.Name, Note: "automation, " + string(r.State),
 			Noun: NounAutomation})
 	}
-	return chosenFirst(all, l.Automations.Chosen)
+	return chosenFirst(all, l.Automations.SelectedKey)
 }
 
 // Watchdogs returns the watchdogs.

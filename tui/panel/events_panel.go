@@ -105,7 +105,7 @@ func (t *Events) Refill(e *Env, _ func(id string) bool) {
 func (t *Events) Aim(now time.Time) {
 	t.now, t.who = now, ""
 	if t.Only {
-		t.who = t.agents.Chosen
+		t.who = t.agents.SelectedKey
 	}
 }
 

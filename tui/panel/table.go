@@ -88,7 +88,7 @@ func keyOf[R any, P named[R]](r *R) string { return P(r).Key() }
 func (t *Table[R, P]) Refill(e *Env, holds func(id string) bool) {
 	t.Version++
 	belongs := func(i int) bool { return t.Def.Belongs == nil || t.Def.Belongs(&t.Rows[i]) }
-	t.List.Fill(t, t.Chosen, belongs, func(i int) bool { return t.Passes(e, &t.Rows[i]) }, holds)
+	t.List.Fill(t, t.SelectedKey, belongs, func(i int) bool { return t.Passes(e, &t.Rows[i]) }, holds)
 	t.Choose()
 }
 
@@ -102,7 +102,7 @@ func (t *Table[R, P]) Move(n int) {
 // moves the selection in both panels.
 func (t *Table[R, P]) Choose() {
 	if !t.Def.Shared {
-		t.Table.Choose()
+		t.Table.SelectCurrent()
 	}
 }
 
@@ -149,7 +149,7 @@ func (t *Table[R, P]) Cursor() (at, offset, shown, total int) {
 func (t *Table[R, P]) Settled(holds func(id string) bool) bool { return t.List.AllMatch(holds) }
 
 // Key returns the key of the row under the cursor.
-func (t *Table[R, P]) Key() string { return t.Chosen }
+func (t *Table[R, P]) Key() string { return t.SelectedKey }
 
 // Query returns the filter of the list. The caller may change it.
 func (t *Table[R, P]) Query() *widget.Filter { return &t.Filter }
@@ -343,7 +343,7 @@ func (t *Table[R, P]) draw(e *Env, at Box) []string {
 	for k := from; k < to; k++ {
 		r := shown[k]
 		s := widget.RowState{
-			Cursor:    r.Key() == t.Chosen,
+			Cursor:    r.Key() == t.SelectedKey,
 			Marked:    t.Marks[r.Key()],
 			Focus:     at.Focus,
 			Unmatched: t.List.Unmatched[r.Key()],

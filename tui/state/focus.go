@@ -66,7 +66,7 @@ func FocusOn(m *Room, p panel.ID) {
 		m.Hidden = false
 	}
 	if r := m.Agents.At(list(m)); r != nil && p == panel.IDQuarantine {
-		m.aside = cmp.Or(m.aside, m.Agents.Chosen)
+		m.aside = cmp.Or(m.aside, m.Agents.SelectedKey)
 		chooseFor(m, r.Name)
 	}
 }

@@ -25,7 +25,7 @@ func Releasable(m *Room) []*panel.AgentRow {
 }
 
 // Selected returns the selected agent, or nil. By default verbs act on it and the pane shows it.
-func Selected(m *Room) *panel.AgentRow { return m.Agents.Find(m.Agents.Chosen) }
+func Selected(m *Room) *panel.AgentRow { return m.Agents.Find(m.Agents.SelectedKey) }
 
 // Targets returns the agents that a verb acts on. They come from the first non-empty source: the palette
 // line, the row under the cursor in panels such as Events, the marks, the selection.
@@ -100,12 +100,12 @@ func Choose(m *Room, name string) {
 
 // chooseFor selects an agent in all panels. Unlike choose, it keeps the selection that is restored after Quarantine.
 func chooseFor(m *Room, name string) {
-	if name != m.Agents.Chosen {
+	if name != m.Agents.SelectedKey {
 		m.Peek.Follow()
 		EndSearch(m)
 	}
-	changed := name != m.Agents.Chosen
-	m.Agents.Chosen = name
+	changed := name != m.Agents.SelectedKey
+	m.Agents.SelectedKey = name
 	if changed && m.Events.Only {
 		RefilterEvents(m)
 	}

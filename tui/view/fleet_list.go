@@ -54,7 +54,7 @@ func FleetHeaded(m *state.Room, w, h int) bool { return h >= 6 && w >= 60 && m.H
 // cityRow draws the row of a city: its health, its numbers, and the reason for its health.
 func cityRow(m *state.Room, c *fleet.City, cols fleet.Columns, w int, focus bool) string {
 	more := m.Look.Glyphs.More
-	here := c.Key() == m.Cities.Chosen
+	here := c.Key() == m.Cities.SelectedKey
 	l := m.Look.RowStart(widget.RowState{Cursor: here, Focus: focus})
 	h := fleet.HealthOf(&m.Look, c)
 	l.Add(h.Token, widget.Fit(h.Sign+" "+h.Word, cols.Health, ""))

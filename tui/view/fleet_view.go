@@ -103,10 +103,10 @@ func fleetHeader(m *state.Room, w int) string {
 		end = ""
 	}
 	parts := fleetCounts(m)
-	for len(parts) > 1 && l.Width+widget.TalliesWidth(parts)+widget.Width(end)+4 > w {
+	for len(parts) > 1 && l.Width+widget.CountersWidth(parts)+widget.Width(end)+4 > w {
 		parts = parts[:len(parts)-1]
 	}
-	l.Space(w - l.Width - widget.TalliesWidth(parts) - widget.Width(end) - 4)
+	l.Space(w - l.Width - widget.CountersWidth(parts) - widget.Width(end) - 4)
 	for _, p := range parts {
 		l.Add(p.Token, p.Text)
 	}
@@ -117,15 +117,15 @@ func fleetHeader(m *state.Room, w int) string {
 
 // fleetCounts returns the number of cities by health, the most urgent first, after the number of agents that need
 // attention.
-func fleetCounts(m *state.Room) []widget.Tally {
-	var parts []widget.Tally
+func fleetCounts(m *state.Room) []widget.Counter {
+	var parts []widget.Counter
 	switch n := len(state.AllNeeds(m)); {
 	case n == 1:
 		parts = append(parts,
-			widget.Tally{Text: "  1 agent needs attention", Token: themes.Bad, N: n})
+			widget.Counter{Text: "  1 agent needs attention", Token: themes.Bad, N: n})
 	case n > 1:
 		parts = append(parts,
-			widget.Tally{Text: fmt.Sprintf("  %d agents need attention", n),
+			widget.Counter{Text: fmt.Sprintf("  %d agents need attention", n),
 				Token: themes.Bad, N: n})
 	}
 	for i := range m.Cities.Rows {
@@ -138,7 +138,7 @@ func fleetCounts(m *state.Room) []widget.Tally {
 			}
 		}
 		if !found {
-			parts = append(parts, widget.Tally{Text: "  1 " + h.Word, Token: h.Token, N: 1})
+			parts = append(parts, widget.Counter{Text: "  1 " + h.Word, Token: h.Token, N: 1})
 		}
 	}
 	return parts

@@ -60,7 +60,7 @@ func header(m *state.Room, w int) string {
 			end, counts = short, more
 		}
 	}
-	l.Space(w - l.Width - widget.TalliesWidth(counts) - widget.Width(end) - 4)
+	l.Space(w - l.Width - widget.CountersWidth(counts) - widget.Width(end) - 4)
 	for _, c := range counts {
 		l.Add(c.Token, c.Text)
 	}
@@ -86,17 +86,17 @@ func mailBadge(m *state.Room, w int) string {
 }
 
 // byState counts the agents by state. urgent has the states that need attention; rest has running and all other states.
-func byState(m *state.Room) (urgent, rest []widget.Tally) {
+func byState(m *state.Room) (urgent, rest []widget.Counter) {
 	n := m.Snap.Count()
 	known := 0
-	part := func(s city.State) []widget.Tally {
+	part := func(s city.State) []widget.Counter {
 		if n[s] == 0 {
 			return nil
 		}
 		known += n[s]
 		_, token := panel.AgentSign(&m.Look, s)
 		text := fmt.Sprintf("  %d %s", n[s], s)
-		return []widget.Tally{{Text: text, Token: token, N: n[s]}}
+		return []widget.Counter{{Text: text, Token: token, N: n[s]}}
 	}
 	urgent = append(part(city.Failed), part(city.Quarantined)...)
 	rest = part(city.Running)
@@ -106,7 +106,7 @@ func byState(m *state.Room) (urgent, rest []widget.Tally) {
 		}
 	}
 	if n := len(m.Snap.Agents) - known; n > 0 {
-		urgent = append(urgent, widget.Tally{
+		urgent = append(urgent, widget.Counter{
 			Text:  fmt.Sprintf("  %d in states unknown to this version", n),
 			Token: themes.Bad, N: n})
 	}
@@ -121,12 +121,12 @@ func headcounts(m *state.Room) int {
 
 // countParts counts the agents by state in at most w columns, agents that need attention first. Counts that do not fit
 // are summed up; agents that need attention are always counted.
-func countParts(m *state.Room, w int) []widget.Tally {
+func countParts(m *state.Room, w int) []widget.Counter {
 	if m.Snap == nil {
 		return nil
 	}
 	urgent, parts := byState(m)
-	return widget.FitTallies(urgent, parts, w)
+	return widget.FitCounters(urgent, parts, w)
 }
 
 // clockText returns the age of the last patrol, and the time.

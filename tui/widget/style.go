@@ -118,10 +118,10 @@ func (l *Line) Add(k themes.Token, s string) {
 }
 
 // Badge appends plain text on a coloured background.
-func (l *Line) Badge(ground, s string) {
+func (l *Line) Badge(background, s string) {
 	l.Width += Width(s)
 	l.Text = append(l.Text,
-		lipgloss.NewStyle().Bold(true).Reverse(true).Foreground(lipgloss.Color(ground)).Render(
+		lipgloss.NewStyle().Bold(true).Reverse(true).Foreground(lipgloss.Color(background)).Render(
 			s)...)
 }
 

@@ -13,21 +13,21 @@ const Rest = 3 * time.Second
 // see a change.
 const Glance = 500 * time.Millisecond
 
-// named is the constraint for a pointer to a row. Key returns the unique key of the row.
-type named[R any] interface {
+// keyed is the constraint for a pointer to a row. Key returns the unique key of the row.
+type keyed[R any] interface {
 	*R
 	Key() string
 }
 
 // Records has rows in display order, with the user's selection, marks and filter. Two tables may share records.
-type Records[R any, P named[R]] struct {
-	Rows    []R
-	Order   Order
-	Filter  Filter
-	Chosen  string // the key under the cursor
-	Marks   map[string]bool
-	Anchor  string // the latest marked row
-	Version uint64 // increases when rows change
+type Records[R any, P keyed[R]] struct {
+	Rows        []R
+	Order       Order
+	Filter      Filter
+	SelectedKey string // the key under the cursor
+	Marks       map[string]bool
+	Anchor      string // the latest marked row
+	Version     uint64 // increases when rows change
 
 	before []R       // the rows before the latest change of their order
 	moved  time.Time // time of that change
@@ -86,7 +86,7 @@ func (t *Records[R, P]) slots(rows, before []R) (at []int, place map[string]int,
 	return at, place, moved
 }
 
-func keyOf[R any, P named[R]](r *R) string { return P(r).Key() }
+func keyOf[R any, P keyed[R]](r *R) string { return P(r).Key() }
 
 func (t *Records[R, P]) Len() int { return len(t.Rows) }
 
@@ -103,32 +103,32 @@ func (t *Records[R, P]) Find(key string) P {
 }
 
 // Table is Records with a list that shows some of the rows. The cursor stays on its row.
-type Table[R any, P named[R]] struct {
+type Table[R any, P keyed[R]] struct {
 	*Records[R, P]
 	List List
 }
 
-func NewTable[R any, P named[R]]() Table[R, P] {
+func NewTable[R any, P keyed[R]]() Table[R, P] {
 	return Table[R, P]{Records: &Records[R, P]{Marks: map[string]bool{}}}
 }
 
 // Fill selects the rows to show; see List.Fill for holds.
 func (t *Table[R, P]) Fill(keep func(P) bool, holds func(id string) bool) {
 	t.Version++
-	t.List.Fill(t, t.Chosen, func(int) bool { return true },
+	t.List.Fill(t, t.SelectedKey, func(int) bool { return true },
 		func(i int) bool { return keep(&t.Rows[i]) }, holds)
-	t.Choose()
+	t.SelectCurrent()
 }
 
 // Move moves the cursor by n rows.
 func (t *Table[R, P]) Move(n int) {
 	t.List.Move(n)
-	t.Choose()
+	t.SelectCurrent()
 }
 
-func (t *Table[R, P]) Choose() {
+func (t *Table[R, P]) SelectCurrent() {
 	if r := t.Current(); r != nil {
-		t.Chosen = r.Key()
+		t.SelectedKey = r.Key()
 	}
 }
 

@@ -22,7 +22,7 @@ func ShortTabs(all []Tab, w int, more string) []Tab {
 	for far := farFirst(all); len(far) > 0 && TabsWidth(shortest(all)) > w; far = farFirst(all) {
 		all = slices.Delete(all, far[0], far[0]+1)
 	}
-	return withHidden(grown(all, w, more), all, w, more)
+	return withHidden(extended(all, w, more), all, w, more)
 }
 
 // beginning is the minimum width of a cut name or search.
@@ -41,8 +41,8 @@ func shortest(all []Tab) []Tab {
 	return all
 }
 
-// grown returns the shortest titles, extended by as much as fits into w columns, except the numbers of hidden rows.
-func grown(all []Tab, w int, more string) []Tab {
+// extended returns the shortest titles, extended by as much as fits into w columns, except the numbers of hidden rows.
+func extended(all []Tab, w int, more string) []Tab {
 	short, near := shortest(all), farFirst(all)
 	slices.Reverse(near)
 	try := func(i int, change func(t, full *Tab)) {

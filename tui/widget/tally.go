@@ -7,15 +7,15 @@ import (
 	"gcity/themes"
 )
 
-// Tally is a count in a header: "  4 running".
-type Tally struct {
+// Counter is a count in a header: "  4 running".
+type Counter struct {
 	Text  string
 	Token themes.Token
 	N     int
 }
 
-// TalliesWidth returns the total width of tallies.
-func TalliesWidth(all []Tally) int {
+// CountersWidth returns the total width of tallies.
+func CountersWidth(all []Counter) int {
 	n := 0
 	for _, t := range all {
 		n += Width(t.Text)
@@ -23,13 +23,13 @@ func TalliesWidth(all []Tally) int {
 	return n
 }
 
-// FitTallies returns the tallies that fit into w columns, the urgent tallies first. If some do not fit, the total
+// FitCounters returns the tallies that fit into w columns, the urgent tallies first. If some do not fit, the total
 // follows: "4 running of 12". If the urgent tallies do not fit, it sums them up or returns nil.
-func FitTallies(urgent, rest []Tally, w int) []Tally {
+func FitCounters(urgent, rest []Counter, w int) []Counter {
 	all := slices.Concat(urgent, rest)
-	others, ill, total := 0, 0, 0
+	others, urgentSum, total := 0, 0, 0
 	for _, t := range urgent {
-		ill += t.N
+		urgentSum += t.N
 	}
 	for _, t := range all {
 		total += t.N
@@ -37,21 +37,21 @@ func FitTallies(urgent, rest []Tally, w int) []Tally {
 	sum := fmt.Sprintf(" of %d", total)
 	for i := len(all); i >= max(1, len(urgent)); i-- {
 		switch {
-		case others == 0 && TalliesWidth(all) <= w:
+		case others == 0 && CountersWidth(all) <= w:
 			return all
-		case others > 0 && TalliesWidth(all[:i])+Width(sum) <= w:
+		case others > 0 && CountersWidth(all[:i])+Width(sum) <= w:
 			all[i-1].Text += sum
 			return all[:i]
 		}
 		others += all[i-1].N
 	}
-	if ill == 0 {
+	if urgentSum == 0 {
 		return nil
 	}
-	if TalliesWidth(urgent) > w {
-		urgent = []Tally{{fmt.Sprintf("  %d in trouble", ill), themes.Bad, ill}}
+	if CountersWidth(urgent) > w {
+		urgent = []Counter{{fmt.Sprintf("  %d in trouble", urgentSum), themes.Bad, urgentSum}}
 	}
-	if TalliesWidth(urgent) > w {
+	if CountersWidth(urgent) > w {
 		return nil
 	}
 	return urgent

@@ -58,8 +58,8 @@ func Cut(s string, w int, more string) string {
 	return ansi.Truncate(s, w, more)
 }
 
-// Terse drops the explanation after a semicolon or colon if the whole text does not fit into w columns.
-func Terse(s string, w int) string {
+// DropExplanation drops the explanation after a semicolon or colon if the whole text does not fit into w columns.
+func DropExplanation(s string, w int) string {
 	for _, end := range []string{";", ":"} {
 		if Width(s) > w {
 			s, _, _ = strings.Cut(s, end)
