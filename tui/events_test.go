@@ -144,7 +144,7 @@ func TestNewEventDoesNotMoveTheCursor(t *testing.T) {
 	s.press("5")
 	s.wait(time.Second)
 	for i := range uint64(3) { // in quick succession: each pause is shorter than the guard
-		s.wait(keymap.Guard / 2)
+		s.wait(keymap.DialogGuard / 2)
 		came(902+i, "idle")
 	}
 	s.send(tuitest.KeyPress("enter"))

@@ -48,6 +48,6 @@ func SweepDrafts(dir string) { feed.SweepDrafts(dir) }
 // CheckKeys returns the problems of a user's key bindings.
 func CheckKeys(p feed.Preferences) []string {
 	r := actions.NewRegistry(panel.NewLists().Panels)
-	r.Include(actions.ThemeActions(p.Themes))
+	r.Add(actions.ThemeActions(p.Themes))
 	return r.Rebind(p.Keys)
 }

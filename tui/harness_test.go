@@ -58,7 +58,7 @@ func (s *stage) wait(d time.Duration) {
 func (s *stage) press(keys ...string) {
 	var all []feed.Effect
 	for _, k := range keys {
-		s.now = s.now.Add(2 * keymap.Guard)
+		s.now = s.now.Add(2 * keymap.DialogGuard)
 		s.send(tuitest.KeyPress(k))
 		all = append(all, s.out...)
 	}

@@ -106,7 +106,7 @@ func TestQuestionsTakeTheirOwnKeysAtOnce(t *testing.T) {
 	s.send(tuitest.KeyPress("y")) // arrives together with r
 	s.wants()
 	s.shows("Restart builder?", "y came too early")
-	s.now = s.now.Add(keymap.Guard / 2)
+	s.now = s.now.Add(keymap.DialogGuard / 2)
 	s.send(tuitest.KeyPress("enter"))
 	s.shows("enter came too early")
 	s.send(tuitest.KeyPress("y"))

@@ -41,7 +41,7 @@ func tellOfList(m *state.Room, f *fleet.List) {
 		m.Typing() {
 		return
 	}
-	key := m.Keys.KeyOf("city.switch")
+	key := m.Keys.KeyText("city.switch")
 	switch {
 	case old.None && !f.None && f.Gone == "":
 		state.Say(m, "a supervisor is running now: "+key+" switches between its cities")
@@ -61,7 +61,7 @@ func between(m *state.Room, key string) bool {
 		}
 		return true
 	}
-	early := m.Now.Sub(m.Arrived) < keymap.Guard
+	early := m.Now.Sub(m.Arrived) < keymap.DialogGuard
 	if early && key != "" {
 		state.Show(m, "this is "+state.CityName(m)+"; "+key+" came too early: press it again here",
 			false)

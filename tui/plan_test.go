@@ -36,13 +36,13 @@ func TestPlanOfAnEdit(t *testing.T) {
 	if !slices.Equal(said, want) {
 		t.Errorf("%q", said)
 	}
-	s.wait(keymap.Guard)
+	s.wait(keymap.DialogGuard)
 	s.press("d")
 	s.shows("restart  worker-4", "-        chatty: runs as configured")
 	s.wants()
 	s.press("esc")
 	s.shows("yes, apply it", "worker (4 members)")
-	s.wait(keymap.Guard)
+	s.wait(keymap.DialogGuard)
 	s.press("y")
 	if e, ok := effectOf[feed.ApplyDraft](s); !ok || string(e.Data) != "new" || s.m.Draft != nil {
 		t.Errorf("%+v", e)

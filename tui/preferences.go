@@ -31,7 +31,7 @@ func applyPreferences(m *state.Room, p feed.Preferences) {
 		"never": state.ConfirmNever}[p.Confirm]
 	m.Agents.Wanted = panel.ChosenColumns(p.Columns)
 	m.Keys = actions.NewRegistry(m.Panels)
-	m.Keys.Include(actions.ThemeActions(p.Themes))
+	m.Keys.Add(actions.ThemeActions(p.Themes))
 	m.Unbound = m.Keys.Rebind(p.Keys)
 	for _, id := range []string{"agent.attach"} { // the description contains the key that detaches
 		a := m.Keys.ByID(id)
@@ -51,7 +51,7 @@ func reloadPreferences(m *state.Room, p feed.Preferences) {
 	}
 	if n := len(p.Problems) + len(m.Unbound); n > 0 {
 		state.Complain(m, fmt.Sprintf("the preferences were reloaded, with %s; %s shows all",
-			widget.Count(n, "error"), m.Keys.KeyOf("city.details")))
+			widget.Count(n, "error"), m.Keys.KeyText("city.details")))
 		return
 	}
 	state.Say(m, "the preferences were reloaded")

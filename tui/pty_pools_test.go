@@ -28,7 +28,7 @@ func TestTerminalPoolsAreScaled(t *testing.T) {
 // question refuses early keys, so answer waits first.
 func (c *console) answer(key string) {
 	c.t.Helper()
-	heard := time.NewTimer(keymap.Guard + keymap.Guard/10)
+	heard := time.NewTimer(keymap.DialogGuard + keymap.DialogGuard/10)
 	defer heard.Stop()
 	select {
 	case <-heard.C:

@@ -145,7 +145,7 @@ func (c *console) keys(s string) {
 // insist presses a key until the screen shows a text, because a question refuses early keys.
 func (c *console) insist(key, want string) {
 	c.t.Helper()
-	again := time.NewTicker(keymap.Guard / 2)
+	again := time.NewTicker(keymap.DialogGuard / 2)
 	defer again.Stop()
 	late := time.After(patience)
 	for {

@@ -75,7 +75,7 @@ func TestTerminalInTmux(t *testing.T) {
 	m.sees("0 builder following")
 	m.do("send-keys", "-t", "room", "q")
 	m.sees("keep the city running in the background")
-	again, late := time.NewTicker(keymap.Guard/2), time.After(patience)
+	again, late := time.NewTicker(keymap.DialogGuard/2), time.After(patience)
 	defer again.Stop()
 	for ended := false; !ended; { // a question ignores its first keys
 		m.do("send-keys", "-t", "room", "h")

@@ -197,7 +197,7 @@ func TestLastKeyLostToAnother(t *testing.T) {
 			continue
 		}
 		r, _ := bound("rig.resume", strings.Join(a.Key.Keys(), " "))
-		if lost := r.ByID(a.ID); len(lost.Key.Keys()) == 0 && (lost.Key.Enabled() || r.KeyOf(a.ID) != "the palette" || len(r.Hints(a.ID, "x")) > 0) {
+		if lost := r.ByID(a.ID); len(lost.Key.Keys()) == 0 && (lost.Key.Enabled() || r.KeyText(a.ID) != "the palette" || len(r.Hints(a.ID, "x")) > 0) {
 			t.Errorf("%s still counts as having a key", a.ID)
 		}
 	}

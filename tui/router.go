@@ -221,7 +221,7 @@ func perform(m *state.Room, a *state.Action) (todo []feed.Effect) {
 	if why := a.Refused(m); why != "" {
 		state.Complain(m, "cannot "+keymap.Verb(a.Title())+": "+why)
 		m.Status.Note, m.Status.While = true, state.IsFresh
-		if writes(a) || a.Risk == keymap.Typed {
+		if writes(a) || a.Risk == keymap.NameRequired {
 			m.RefusedText = m.Now
 		}
 	} else {
@@ -267,7 +267,7 @@ func ended(m *state.Room, r feed.Result) {
 	state.OfferAnew(m, &r)
 	state.RefusedToDepart(m, &r)
 	text, failed := r.Text(), len(r.Failures) > 0
-	if k := m.Keys.KeyNow("view.palette"); r.Total > 1 && k != "" {
+	if k := m.Keys.MainKey("view.palette"); r.Total > 1 && k != "" {
 		text += " (see " + k + "messages)"
 	}
 	if len(r.Sent) > 0 {

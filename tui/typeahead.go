@@ -62,11 +62,11 @@ func explainKey(m *state.Room, k tea.KeyPressMsg) {
 		about := p.About()
 		if a := m.Keys.Find(k, about.Zone); a != nil && !actions.Unseen(m, a) {
 			text = fmt.Sprintf("%s works in %s (press %s): %s", k.Text, about.Title,
-				m.Keys.KeyOf("focus."+string(about.ID)), keymap.Verb(a.Title()))
+				m.Keys.KeyText("focus."+string(about.ID)), keymap.Verb(a.Title()))
 			break
 		}
 	}
-	state.Show(m, text+"; "+m.Keys.KeyOf("view.help")+" lists the keys", false)
+	state.Show(m, text+"; "+m.Keys.KeyText("view.help")+" lists the keys", false)
 	focus := m.Focus
 	m.Status.Token, m.Status.Note = themes.Warn, true
 	m.Status.While = func(m *state.Room) bool {

@@ -53,7 +53,7 @@ func agentActions() []state.Action {
 			Short: "suspend", In: global,
 			Risk: keymap.Confirmed, Why: needSuspend, Run: askSuspend},
 		{ID: "agent.end", Key: keymap.Bind("kill or stop the agent", "ctrl+k"), Short: "",
-			In: global, Risk: keymap.Typed,
+			In: global, Risk: keymap.NameRequired,
 			Why: needVerb, Run: askEnd},
 		{ID: "agent.details",
 			Key: keymap.Bind(
@@ -86,9 +86,9 @@ func needSubject(m *state.Room) string {
 func amongPools(m *state.Room) string {
 	k := m.Keys
 	return fmt.Sprintf("press %s for the agents; %s, %s, %s, %s, %s, %s and %s act on pools",
-		k.KeyOf("focus.agents"), k.KeyOf("agent.restart"), k.KeyOf(state.SuspendID),
-		k.KeyOf(state.DrainID),
-		k.KeyOf("pool.scale"), k.KeyOf("pool.less"), k.KeyOf("pool.more"), k.KeyOf("pool.check"))
+		k.KeyText("focus.agents"), k.KeyText("agent.restart"), k.KeyText(state.SuspendID),
+		k.KeyText(state.DrainID),
+		k.KeyText("pool.scale"), k.KeyText("pool.less"), k.KeyText("pool.more"), k.KeyText("pool.check"))
 }
 
 func needVerb(m *state.Room) string {
@@ -259,8 +259,8 @@ func names(m *state.Room, rows []*panel.AgentRow) []string {
 func AmongOthers(m *state.Room) string {
 	if m.Focus != panel.IDPeek {
 		return "this panel shows " + m.Worked().About().Noun + "s; press " +
-			m.Keys.KeyOf("focus.agents") + " for the agents"
+			m.Keys.KeyText("focus.agents") + " for the agents"
 	}
-	return "the pane shows an automation; press " + m.Keys.KeyOf("focus.agents") +
-		" for the agents, " + m.Keys.KeyOf("focus.automations") + " for the automations"
+	return "the pane shows an automation; press " + m.Keys.KeyText("focus.agents") +
+		" for the agents, " + m.Keys.KeyText("focus.automations") + " for the automations"
 }

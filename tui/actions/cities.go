@@ -20,7 +20,7 @@ func SwitchCity(m *state.Room) []feed.Effect {
 		return nil
 	case m.Departure.Waits():
 		state.Complain(m, "cannot switch city: "+state.DepartureText(m)+"; "+
-			m.Keys.KeyOf("view.back")+
+			m.Keys.KeyText("view.back")+
 			" stays")
 		return nil
 	case m.All:
@@ -41,7 +41,7 @@ func SwitchCity(m *state.Room) []feed.Effect {
 func noDirectory(m *state.Room) []string {
 	if m.Directory {
 		return []string{"A supervisor is running now. After you " +
-			"close this, " + m.Keys.KeyOf("city.switch") + " switches between cities."}
+			"close this, " + m.Keys.KeyText("city.switch") + " switches between cities."}
 	}
 	return []string{"Only " + state.CityName(m) +
 		" is known: no supervisor is running on this machine.", "",
@@ -165,7 +165,7 @@ func cityLine(m *state.Room, args []string) ([]feed.Effect, string) {
 // needFleet returns why the room of all cities is not available.
 func needFleet(m *state.Room) string {
 	if !m.Directory {
-		return strings.TrimSuffix(noDirectory(m)[0], ".") + "; " + m.Keys.KeyOf("city.switch") +
+		return strings.TrimSuffix(noDirectory(m)[0], ".") + "; " + m.Keys.KeyText("city.switch") +
 			" explains more"
 	}
 	return ""

@@ -79,7 +79,7 @@ func needDrain(m *state.Room) string {
 // isSurplus returns why a surplus member of a pool drains, and how to keep it.
 func isSurplus(m *state.Room, r *panel.AgentRow) string {
 	return fmt.Sprintf("%s is draining because pool %s scales down; to keep it, press %s, then %s",
-		r.Shown, widget.Plain(r.Pool), m.Keys.KeyOf("focus.pools"), m.Keys.KeyOf("pool.more"))
+		r.Shown, widget.Plain(r.Pool), m.Keys.KeyText("focus.pools"), m.Keys.KeyText("pool.more"))
 }
 
 func askDrain(m *state.Room) []feed.Effect {

@@ -82,7 +82,7 @@ func EditedConfig(m *state.Room, e feed.Edited) {
 		state.Say(m, "the configuration is unchanged")
 		return
 	}
-	state.Say(m, "the edit is kept; "+m.Keys.KeyOf("config.edit")+" continues with it")
+	state.Say(m, "the edit is kept; "+m.Keys.KeyText("config.edit")+" continues with it")
 	again := state.Answer{Key: "e", Title: "edit it again", Do: func(m *state.Room) []feed.Effect {
 		return []feed.Effect{feed.Edit{Draft: e.Draft}}
 	}}

@@ -53,7 +53,7 @@ func openFinder(m *state.Room, verbs bool) {
 		}
 	}
 	if !verbs {
-		f.All = append(f.All, palette.Legend[state.Task](&m.Look, m.Keys.KeyOf, m.Person.File)...)
+		f.All = append(f.All, palette.Legend[state.Task](&m.Look, m.Keys.KeyText, m.Person.File)...)
 		f.All = palette.Help("Works here: "+hereTitle(m), f.All, func(id string) (int, bool) {
 			a, rank := m.Keys.ByID(id), 0
 			if palette.SectionOf(id) == palette.SectionLook { // after the verbs
@@ -119,7 +119,7 @@ func RunFound(m *state.Room) []feed.Effect {
 	if why != "" {
 		f.Problem = why
 		if len(f.Found) > 0 {
-			f.Problem += "; " + m.Keys.KeyOf("finder.down") + " selects the closest match"
+			f.Problem += "; " + m.Keys.KeyText("finder.down") + " selects the closest match"
 		}
 		return nil
 	}

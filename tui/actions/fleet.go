@@ -45,7 +45,7 @@ func fleetActions() []state.Action {
 		{ID: "fleet.unregister",
 			Key:  keymap.Bind("stop the city with all its agents, and unregister it", "ctrl+k"),
 			In:   f,
-			Risk: keymap.Typed, Why: needRegistered, Run: askUnregister},
+			Risk: keymap.NameRequired, Why: needRegistered, Run: askUnregister},
 		{ID: "fleet.filter",
 			Key:   keymap.Bind("filter: all words must match; !not ~fuzzy state: name:", "/"),
 			Short: "filter", In: f, Run: filterCities},
@@ -111,11 +111,11 @@ func needCityRow(m *state.Room) string {
 func needCityItself(m *state.Room) string {
 	if m.OnNeeds {
 		return "this applies to a whole city, and the cursor is " +
-			"on an agent; " + m.Keys.KeyOf("fleet.next") + " goes to the cities, " +
-			m.Keys.KeyOf("fleet.open") + " to the agent"
+			"on an agent; " + m.Keys.KeyText("fleet.next") + " goes to the cities, " +
+			m.Keys.KeyText("fleet.open") + " to the agent"
 	}
 	if c := state.ChosenCity(m); c != nil && c.Opened {
-		return c.Shown + " is not registered; " + m.Keys.KeyOf("fleet.open") + " opens it"
+		return c.Shown + " is not registered; " + m.Keys.KeyText("fleet.open") + " opens it"
 	}
 	return needCityRow(m)
 }
@@ -196,7 +196,7 @@ func askRegister(m *state.Room) []feed.Effect {
 		text = widget.NewReplacedEntry(c.Info.Path)
 	}
 	m.Dialogs.Open(&state.Prompt{Label: "register the city in the folder",
-		Hint: m.Keys.KeyOf("prompt.done") + " registers", Edit: text,
+		Hint: m.Keys.KeyText("prompt.done") + " registers", Edit: text,
 		Refuse: func(text string) string {
 			if !filepath.IsAbs(text) {
 				return "enter an absolute path, starting with /"
@@ -241,8 +241,8 @@ func filterCities(m *state.Room) []feed.Effect {
 		state.ListCities(m)
 	}
 	m.Dialogs.Open(&state.Prompt{Edit: widget.NewReplacedEntry(m.CityFilter.Text), Label: "filter",
-		Hint: "!not  ~fuzzy  state: name:  " + m.Keys.KeyOf("prompt.done") + " keeps  " +
-			m.Keys.KeyOf("prompt.cancel") + " clears",
+		Hint: "!not  ~fuzzy  state: name:  " + m.Keys.KeyText("prompt.done") + " keeps  " +
+			m.Keys.KeyText("prompt.cancel") + " clears",
 		Change: apply,
 		Done: func(text string) state.Task {
 			return func(m *state.Room) []feed.Effect { apply(text); return nil }

@@ -77,7 +77,7 @@ func showAgent(m *state.Room) []feed.Effect {
 // readerKeys returns the keys for the open text, except scrolling and closing.
 func readerKeys(m *state.Room) []string {
 	if name := m.Dialogs.EventAgent(); name != "" && needReadAgent(m) == "" {
-		return []string{m.Keys.KeyOf("reader.agent") + " selects " + widget.Plain(name)}
+		return []string{m.Keys.KeyText("reader.agent") + " selects " + widget.Plain(name)}
 	}
 	if m.Dialogs.OpenMessage() != nil && m.Mode != state.ReadOnly {
 		return m.Keys.Hints("reader.reply", "reply", "reader.archive", "archive")
@@ -88,22 +88,22 @@ func readerKeys(m *state.Room) []string {
 	}
 	var keys []string
 	if !r.Crashes && r.About != nil && len(r.About.Crashes) > 0 {
-		keys = append(keys, m.Keys.KeyOf("reader.crashes")+" crashes")
+		keys = append(keys, m.Keys.KeyText("reader.crashes")+" crashes")
 	}
 	if !r.Prompt && r.About != nil && r.About.Prompt != "" {
-		keys = append(keys, m.Keys.KeyOf("reader.told")+" prompt")
+		keys = append(keys, m.Keys.KeyText("reader.told")+" prompt")
 	}
 	if needEditableDossier(m) == "" && !r.Crashes {
-		keys = append(keys, m.Keys.KeyOf("reader.edit")+" edits its configuration")
+		keys = append(keys, m.Keys.KeyText("reader.edit")+" edits its configuration")
 	}
 	if needHeldDossier(m) == "" {
-		keys = append(keys, m.Keys.KeyOf("reader.release")+" releases it")
+		keys = append(keys, m.Keys.KeyText("reader.release")+" releases it")
 	}
 	if m.Keys.ByID("reader.unsend").Refused(m) == "" && !r.Crashes && !r.Prompt {
-		keys = append(keys, m.Keys.KeyOf("reader.unsend")+" cancels the queued texts")
+		keys = append(keys, m.Keys.KeyText("reader.unsend")+" cancels the queued texts")
 	}
 	if m.Keys.ByID("reader.send.now").Refused(m) == "" && !r.Crashes && !r.Prompt {
-		keys = append(keys, m.Keys.KeyOf("reader.send.now")+" sends the next text now")
+		keys = append(keys, m.Keys.KeyText("reader.send.now")+" sends the next text now")
 	}
 	return keys
 }

@@ -104,9 +104,9 @@ func areRunning(n int) string {
 func explainSuspend(m *state.Room) []feed.Effect {
 	body := []string{"Suspending this program would freeze the controller in it:",
 		"no agent would be restarted until it resumes.", "",
-		m.Keys.KeyOf("quit") + " leaves and keeps the agents running; run gcity to come back."}
+		m.Keys.KeyText("quit") + " leaves and keeps the agents running; run gcity to come back."}
 	if m.Mode != state.Hosting {
-		body = []string{"Leave with " + m.Keys.KeyOf("quit") +
+		body = []string{"Leave with " + m.Keys.KeyText("quit") +
 			" instead; run gcity to come back to this city."}
 	}
 	m.Dialogs.Open(&state.Choice{Title: "Not suspended", Body: body,
@@ -133,7 +133,7 @@ func askDrainAll(m *state.Room) []feed.Effect {
 	body := []string{details.DrainMeans(m.Pools, rows)[0],
 		"The city stops when the last agent has finished, or after " +
 			widget.Duration(details.LongestDrain(m.Pools, rows)) + ".",
-		"Agents that finish do not restart; " + m.Keys.KeyOf("view.back") +
+		"Agents that finish do not restart; " + m.Keys.KeyText("view.back") +
 			" stays and restarts them."}
 	ask(m, question{title: "Drain " + details.TargetNames(rows) + ", then leave?",
 		whom: names(m, rows),

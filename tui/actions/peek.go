@@ -125,7 +125,7 @@ func needOutput(m *state.Room) string {
 
 func needLines(m *state.Room) string {
 	if m.Peek.Full() {
-		return "a full-screen program has no lines to wrap; press " + m.Keys.KeyOf("peek.fit") +
+		return "a full-screen program has no lines to wrap; press " + m.Keys.KeyText("peek.fit") +
 			" to fit its screen into the pane"
 	}
 	return ""
@@ -133,7 +133,7 @@ func needLines(m *state.Room) string {
 
 func needSearch(m *state.Room) string {
 	if m.Peek.Seek.Re == nil {
-		return "no search is active; " + m.Keys.KeyOf("peek.search") + " searches"
+		return "no search is active; " + m.Keys.KeyText("peek.search") + " searches"
 	}
 	return needOutput(m)
 }
@@ -190,8 +190,8 @@ func askSearch(m *state.Room) []feed.Effect {
 	m.Dialogs.Open(&state.Prompt{
 		Label: "search", Hint: fmt.Sprintf("%s keeps it, then %s and %s jump to "+
 			"matches  %s cancels",
-			m.Keys.KeyOf("prompt.done"), m.Keys.KeyOf("peek.search.next"),
-			m.Keys.KeyOf("peek.search.previous"), m.Keys.KeyOf("prompt.cancel")),
+			m.Keys.KeyText("prompt.done"), m.Keys.KeyText("peek.search.next"),
+			m.Keys.KeyText("peek.search.previous"), m.Keys.KeyText("prompt.cancel")),
 		Edit: widget.NewEntry(""), Change: apply, About: state.PaneSearch{},
 
 		Cancel: func() {
@@ -240,7 +240,7 @@ func markOutput(m *state.Room) []feed.Effect {
 		return nil
 	}
 	if m.Peek.Frozen() {
-		state.Say(m, "marked below the frozen view; "+m.Keys.KeyOf("peek.follow")+" follows")
+		state.Say(m, "marked below the frozen view; "+m.Keys.KeyText("peek.follow")+" follows")
 		m.Status.While = func(m *state.Room) bool { return m.Peek.Frozen() }
 	}
 	return nil

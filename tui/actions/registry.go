@@ -13,7 +13,7 @@ import (
 // NewRegistry returns all actions, with those that the panels define.
 func NewRegistry(all []panel.Panel) *state.Registry {
 	r := &state.Registry{}
-	r.Include(slices.Concat(
+	r.Add(slices.Concat(
 		agentActions(), sendActions(), poolActions(), automationActions(), panelActions(all),
 		workActions(), mailActions(), rigActions(), configActions(), focusActions(all),
 		viewActions(all),

@@ -231,7 +231,7 @@ func needKnownWaiting(m *state.Room) string {
 	for _, r := range waitingRows(m) {
 		if _, ok := state.WholeOf(m, r.Name, &r.Waiting[0]); !ok {
 			return "the text was sent by another client, and only its beginning is " +
-				"known here; " + m.Keys.KeyOf(state.UnsendID) + " cancels it"
+				"known here; " + m.Keys.KeyText(state.UnsendID) + " cancels it"
 		}
 	}
 	return ""

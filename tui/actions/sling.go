@@ -48,7 +48,7 @@ type ReadyList struct {
 
 // TakeReady handles the list of ready work.
 func TakeReady(m *state.Room, f *state.Finder, ready *ReadyList, a feed.FoundBeads) {
-	ready.Asked, f.None = 0, "No bead is ready; "+m.Keys.KeyOf("focus.work")+
+	ready.Asked, f.None = 0, "No bead is ready; "+m.Keys.KeyText("focus.work")+
 		" shows all beads and can add one."
 	if a.Problem != "" {
 		f.None = "Beads cannot be read: " + widget.Plain(a.Problem)

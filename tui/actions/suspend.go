@@ -81,7 +81,7 @@ func askSuspend(m *state.Room) []feed.Effect {
 		q.whom = []string{"The members of a pool are suspended together."}
 	}
 	q.body = append([]string{fmt.Sprintf("The sessions stop, and none starts until you "+
-		"resume (%s).", m.Keys.KeyOf(state.SuspendID)), "This is stored in the configuration."},
+		"resume (%s).", m.Keys.KeyText(state.SuspendID)), "This is stored in the configuration."},
 		details.Already(all, on)...)
 	ask(m, q)
 	return nil
@@ -103,10 +103,10 @@ func askSuspendPools(m *state.Room, rows []*panel.PoolRow) []feed.Effect {
 	}
 	ending := details.Ending(&m.Lists, on)
 	body := []string{fmt.Sprintf("No member is running, and none starts until you resume (%s).",
-		m.Keys.KeyOf(state.SuspendID)), "This is stored in the configuration."}
+		m.Keys.KeyText(state.SuspendID)), "This is stored in the configuration."}
 	if ending > 0 {
 		body[0] = fmt.Sprintf("%s, and none starts until you resume (%s).",
-			describe.SessionsStop(ending), m.Keys.KeyOf(state.SuspendID))
+			describe.SessionsStop(ending), m.Keys.KeyText(state.SuspendID))
 	}
 	body = append(body, details.Already(all, on)...)
 	q := question{title: "Suspend " + details.NameAll(on) + "?", body: body,

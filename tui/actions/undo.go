@@ -28,9 +28,9 @@ func needUndoOrHeld(m *state.Room) string {
 	case state.Undoable(m) || m.Mode == state.ReadOnly:
 		return why
 	case len(m.Aim) == 0 && m.Focus == panel.IDRigs && m.Rigs.Resumable():
-		return why + "; " + m.Keys.KeyOf("rig.toggle") + " resumes " + m.Rigs.Called()
+		return why + "; " + m.Keys.KeyText("rig.toggle") + " resumes " + m.Rigs.Called()
 	case len(m.Aim) == 0 && state.Apart(m):
-		return why + "; to release an agent press " + m.Keys.KeyOf("focus.agents") +
+		return why + "; to release an agent press " + m.Keys.KeyText("focus.agents") +
 			" for the agents"
 	}
 	return needHeld(m)

@@ -172,7 +172,7 @@ func askFilter(m *state.Room) []feed.Effect {
 	if m.Focus == panel.IDEvents {
 		hint = "!not  ~fuzzy  type: subject: by: since:10m"
 	}
-	hint += "  " + m.Keys.KeyOf("prompt.done") + " keeps  " + m.Keys.KeyOf("prompt.cancel") +
+	hint += "  " + m.Keys.KeyText("prompt.done") + " keeps  " + m.Keys.KeyText("prompt.cancel") +
 		" clears"
 	*p = state.Prompt{
 		Edit:  widget.NewReplacedEntry(f.Text),
@@ -181,7 +181,7 @@ func askFilter(m *state.Room) []feed.Effect {
 			apply(text)
 			p.Hint = hint
 			if _, _, shown, _ := m.Focused().Cursor(); shown == 1 {
-				p.Hint = m.Keys.KeyOf("prompt.done") + " selects " +
+				p.Hint = m.Keys.KeyText("prompt.done") + " selects " +
 					widget.Plain(m.Focused().Key())
 			}
 		},
@@ -259,6 +259,6 @@ func toggleMouse(m *state.Room) []feed.Effect {
 	}
 	m.Mouse = "on"
 	state.Say(m, "the mouse clicks and scrolls here; hold shift to "+
-		"select text, "+m.Keys.KeyNow("view.mouse")+" releases it")
+		"select text, "+m.Keys.MainKey("view.mouse")+" releases it")
 	return nil
 }

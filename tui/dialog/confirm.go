@@ -47,7 +47,7 @@ func (c *Confirm[T]) Accepts(key string, now time.Time) bool {
 	age := now.Sub(c.Since)
 	own := c.Must != "" && len([]rune(key)) == 1 || slices.ContainsFunc(c.Answers,
 		func(a Answer[T]) bool { return a.Key != "" && strings.EqualFold(a.Key, key) })
-	if age >= keymap.Guard || own && c.Asked && age >= keymap.Ahead {
+	if age >= keymap.DialogGuard || own && c.Asked && age >= keymap.MaxTypeahead {
 		c.note = ""
 		return true
 	}

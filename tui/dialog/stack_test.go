@@ -43,16 +43,16 @@ func TestConfirm(t *testing.T) {
 	now := time.Unix(1000, 0)
 	c := &Confirm[int]{Since: now, Asked: true, Answers: []Answer[int]{{Key: "y", Do: 7},
 		{Key: "n", Safe: true}}}
-	for key, since := range map[string]time.Duration{"y": keymap.Ahead - 1, "enter": keymap.Guard - 1,
-		"": keymap.Guard - 1, "j": keymap.Ahead} {
+	for key, since := range map[string]time.Duration{"y": keymap.MaxTypeahead - 1, "enter": keymap.DialogGuard - 1,
+		"": keymap.DialogGuard - 1, "j": keymap.MaxTypeahead} {
 		if c.note = ""; c.Accepts(key, now.Add(since)) || !strings.Contains(c.note, "too early") {
 			t.Errorf("%q after %s is taken: %q", key, since, c.note)
 		}
 	}
-	if !c.Accepts("Y", now.Add(keymap.Ahead)) || !c.Accepts("enter", now.Add(keymap.Guard)) || c.note != "" {
+	if !c.Accepts("Y", now.Add(keymap.MaxTypeahead)) || !c.Accepts("enter", now.Add(keymap.DialogGuard)) || c.note != "" {
 		t.Errorf("an answer is refused: %q", c.note)
 	}
-	if c.Asked = false; c.Accepts("y", now.Add(keymap.Guard-1)) {
+	if c.Asked = false; c.Accepts("y", now.Add(keymap.DialogGuard-1)) {
 		t.Error("a question that came by itself takes an early key")
 	}
 	closed := 0

@@ -57,16 +57,16 @@ func (r *Registry[H, E]) Zones() []Zone {
 	return append(zones, dialogs()...)
 }
 
-// Apart reports whether verbs for agents do not apply to the rows of a zone's panel. In such a zone the panel's own
+// ExcludesAgentVerbs reports whether verbs for agents do not apply to the rows of a zone's panel. In such a zone the panel's own
 // keys have priority.
-func (c Zone) Apart() bool { return c == InRigs || c == InWork || c == InMail }
+func (c Zone) ExcludesAgentVerbs() bool { return c == InRigs || c == InWork || c == InMail }
 
-// Guard is how long a new dialog refuses keys, because they may be meant for the previous screen.
-const Guard = 300 * time.Millisecond
+// DialogGuard is how long a new dialog refuses keys, because they may be meant for the previous screen.
+const DialogGuard = 300 * time.Millisecond
 
-// Ahead is the maximum time between the key that opened a dialog and a key that was typed before the dialog was
+// MaxTypeahead is the maximum time between the key that opened a dialog and a key that was typed before the dialog was
 // visible. The terminal delivered both keys together.
-const Ahead = 20 * time.Millisecond
+const MaxTypeahead = 20 * time.Millisecond
 
 // Risk is how much confirmation an action needs.
 type Risk int
@@ -74,7 +74,7 @@ type Risk int
 const (
 	Harmless Risk = iota
 	Confirmed
-	Typed // a name must be typed
+	NameRequired // a name must be typed
 )
 
 // String returns the text for help and docs.
@@ -94,8 +94,8 @@ type Action[H, E any] struct {
 
 // Bind returns a binding with a description and keys, the main key first. Without keys, only the palette offers the
 // action.
-func Bind(does string, keys ...string) key.Binding {
-	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(strings.Join(keys, " "), does))
+func Bind(description string, keys ...string) key.Binding {
+	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(strings.Join(keys, " "), description))
 }
 
 // Title returns the description of the action.
@@ -115,13 +115,13 @@ func Verb(title string) string {
 // Registry is the list of actions, in the order of help and footer.
 type Registry[H, E any] struct {
 	Actions []Action[H, E]
-	heard   map[Zone][]*Action[H, E]
+	byZone  map[Zone][]*Action[H, E]
 }
 
 // Find returns the action of a key in the first zone that binds it, or nil.
 func (r *Registry[H, E]) Find(k tea.KeyPressMsg, in ...Zone) *Action[H, E] {
 	for _, c := range in {
-		for _, a := range r.heard[c] {
+		for _, a := range r.byZone[c] {
 			if key.Matches(k, a.Key) {
 				return a
 			}
@@ -145,10 +145,10 @@ func (a *Action[H, E]) Reachable() bool {
 func (a *Action[H, E]) Yields() bool { return strings.HasPrefix(a.ID, "agent.") }
 
 // In returns the actions of a zone.
-func (r *Registry[H, E]) In(c Zone) []*Action[H, E] { return r.heard[c] }
+func (r *Registry[H, E]) In(c Zone) []*Action[H, E] { return r.byZone[c] }
 
-// KeyNow returns the main key of an action, or "".
-func (r *Registry[H, E]) KeyNow(id string) string {
+// MainKey returns the main key of an action, or "".
+func (r *Registry[H, E]) MainKey(id string) string {
 	if a := r.ByID(id); a != nil && a.Key.Enabled() {
 		return a.Key.Keys()[0]
 	}
@@ -171,9 +171,9 @@ func (a *Action[H, E]) Refused(h H) string {
 	return a.Why(h)
 }
 
-// KeyOf returns the main key of an action for texts, or "the palette" if the action has no key.
-func (r *Registry[H, E]) KeyOf(id string) string {
-	return cmp.Or(r.KeyNow(id), "the palette")
+// KeyText returns the main key of an action for texts, or "the palette" if the action has no key.
+func (r *Registry[H, E]) KeyText(id string) string {
+	return cmp.Or(r.MainKey(id), "the palette")
 }
 
 // Hint returns key hints in one line, separated by between.
@@ -184,7 +184,7 @@ func (r *Registry[H, E]) Hint(between string, pairs ...string) string {
 // Hints returns key hints for pairs of an action's ID and a description. Actions without a key are omitted.
 func (r *Registry[H, E]) Hints(pairs ...string) (parts []string) {
 	for i := 0; i+1 < len(pairs); i += 2 {
-		if k := r.KeyNow(pairs[i]); k != "" {
+		if k := r.MainKey(pairs[i]); k != "" {
 			parts = append(parts, k+" "+pairs[i+1])
 		}
 	}

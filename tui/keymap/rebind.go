@@ -8,14 +8,14 @@ import (
 	"gcity/internal/toml"
 )
 
-// Include appends actions.
-func (r *Registry[H, E]) Include(more []Action[H, E]) {
+// Add appends actions.
+func (r *Registry[H, E]) Add(more []Action[H, E]) {
 	r.Actions = append(r.Actions, more...)
-	r.heard = map[Zone][]*Action[H, E]{}
+	r.byZone = map[Zone][]*Action[H, E]{}
 	for i := range r.Actions {
 		a := &r.Actions[i]
 		for _, c := range a.In {
-			r.heard[c] = append(r.heard[c], a)
+			r.byZone[c] = append(r.byZone[c], a)
 		}
 	}
 }
@@ -160,7 +160,7 @@ func (a *Action[H, E]) Meets(b *Action[H, E]) bool {
 // covers reports whether a is active everywhere, including a zone of b.
 func (a *Action[H, E]) covers(b *Action[H, E]) bool {
 	return slices.Contains(a.In, Everywhere) && slices.ContainsFunc(b.In, func(c Zone) bool {
-		return !c.Dialog() && !(c.Apart() && a.Yields())
+		return !c.Dialog() && !(c.ExcludesAgentVerbs() && a.Yields())
 	})
 }
 

@@ -263,7 +263,7 @@ type shownEvent struct {
 
 // Look records the event under the cursor.
 func (e *shownEvent) Look(seq uint64, now time.Time) {
-	if now.Sub(e.since) >= keymap.Guard {
+	if now.Sub(e.since) >= keymap.DialogGuard {
 		e.seen = e.seq
 	}
 	if seq != e.seq {

@@ -76,7 +76,7 @@ func startAgain(m *Room) string {
 
 // AlertLines returns the rows below the header.
 func AlertLines(m *Room, n int) []string {
-	return panel.AlertLines(&m.Look, Alerts(m), m.W, n, m.Keys.KeyOf("city.details"))
+	return panel.AlertLines(&m.Look, Alerts(m), m.W, n, m.Keys.KeyText("city.details"))
 }
 
 // mistakesOf returns the problems of the preferences and of the city's theme, for the header.

@@ -75,7 +75,7 @@ func PeekRows(m *Room, h int) int {
 }
 
 // Dismisses returns the hint that says how to dismiss a failure in the status line.
-func Dismisses(m *Room) string { return "  " + m.Keys.KeyOf("view.back") + " dismisses" }
+func Dismisses(m *Room) string { return "  " + m.Keys.KeyText("view.back") + " dismisses" }
 
 // FailureParts wraps a failure into rows, or returns nil.
 func FailureParts(m *Room, w int) []string {

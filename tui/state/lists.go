@@ -11,8 +11,8 @@ import (
 func (m *Room) Env() *panel.Env {
 	return &panel.Env{
 		Look:  &m.Look,
-		KeyOf: m.Keys.KeyOf,
-		Key:   m.Keys.KeyNow,
+		KeyOf: m.Keys.KeyText,
+		Key:   m.Keys.MainKey,
 		Now:   m.Now,
 		Snap:  m.Snap,
 		W:     m.W, H: m.H,

@@ -74,7 +74,7 @@ func Recall(m *Room, old feed.SavedRoom) {
 // tellKept reports that a restored filter hides rows.
 func tellKept(m *Room) {
 	if f := Filter(m); f.Active() {
-		Show(m, "restored filter: /"+f.Text+" hides other rows; "+m.Keys.KeyOf("view.back")+
+		Show(m, "restored filter: /"+f.Text+" hides other rows; "+m.Keys.KeyText("view.back")+
 			" clears it", false)
 	}
 }

@@ -140,7 +140,7 @@ func tellStages(m *Room) {
 		}
 	}
 	text := stagesText(all)
-	if k := m.Keys.KeyNow(UnsendID); waits && k != "" {
+	if k := m.Keys.MainKey(UnsendID); waits && k != "" {
 		text += " (" + k + " cancels it)"
 	}
 	if text = widget.FirstItem(text); len(all) < 2 {

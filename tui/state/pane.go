@@ -97,4 +97,4 @@ func Printed(m *Room, run *city.Run) []string {
 }
 
 // Apart reports whether verbs for agents are refused, because the focused panel or the pane shows something else.
-func Apart(m *Room) bool { return ShowsRun(m) || m.Zone().Apart() }
+func Apart(m *Room) bool { return ShowsRun(m) || m.Zone().ExcludesAgentVerbs() }

@@ -143,7 +143,7 @@ func (u *Undo) Drains() bool {
 
 // UndoHint returns how long the last verb can still be undone, or "".
 func UndoHint(m *Room) string {
-	k := m.Keys.KeyNow(ReleaseID)
+	k := m.Keys.MainKey(ReleaseID)
 	if k == "" || !Undoable(m) {
 		return ""
 	}

@@ -221,7 +221,7 @@ func cityStrip(m *state.Room, w, h int) []string {
 		widget.Plain(c.Info.Path))}
 	all := widget.WrapAll(m.Fleet.Details(c, &m.Look, m.Now), w-4)
 	if len(all) > h-1 {
-		all = append(all[:h-2], m.Look.Paint(themes.Dim, m.Keys.KeyOf("fleet.details")+
+		all = append(all[:h-2], m.Look.Paint(themes.Dim, m.Keys.KeyText("fleet.details")+
 			" shows all"))
 	}
 	for _, text := range all {
