@@ -242,8 +242,8 @@ func shorten(on Canvas, lines []string, n int) []string {
 }
 
 func (c *Confirm[T]) hints(on Canvas) []string {
-	next, take := on.Keys.KeyOf("choice.next")+" next answer", on.Keys.KeyOf("choice.take")
-	cancel := on.Keys.KeyOf("choice.cancel") + " cancels"
+	next, take := on.Keys.KeyText("choice.next")+" next answer", on.Keys.KeyText("choice.take")
+	cancel := on.Keys.KeyText("choice.cancel") + " cancels"
 	switch {
 	case len(c.Answers) == 1:
 		return []string{take + " closes"}

@@ -33,7 +33,7 @@ type Dialog[T any] interface {
 
 // Keys returns the keys of actions. A keymap.Registry implements it.
 type Keys interface {
-	KeyOf(id string) string
+	KeyText(id string) string
 	Hint(between string, pairs ...string) string
 	Hints(pairs ...string) []string
 }

@@ -64,12 +64,12 @@ func (r *Reader[T]) Draw(c Canvas) Frame {
 	lines := append(make([]string, 0, rows+2), all[r.Offset:r.Offset+rows]...)
 	var keys []string
 	if len(all) > rows {
-		keys = append(keys, c.Keys.KeyOf("reader.down")+" "+c.Keys.KeyOf("reader.up")+" scroll")
+		keys = append(keys, c.Keys.KeyText("reader.down")+" "+c.Keys.KeyText("reader.up")+" scroll")
 	}
 	if r.Hints != nil {
 		keys = append(keys, r.Hints()...)
 	}
-	keys = append(keys, c.Keys.KeyOf("reader.close")+" closes")
+	keys = append(keys, c.Keys.KeyText("reader.close")+" closes")
 	lines = append(lines, c.Stale(w-4), c.Styles.Paint(themes.Dim, widget.Hints(w-4, keys...)))
 	return Frame{Title: r.Title, Lines: lines, W: w, X: -1, Y: -1}
 }
