@@ -53,9 +53,9 @@ const (
 
 // Binding assigns keys to an action. If Keys is empty, the action has no key.
 type Binding struct {
-	Action string
-	Keys   []string
-	Place  string // position: "/home/a/.config/gcity/config.toml:12:1"
+	Action   string
+	Keys     []string
+	Position string // position: "/home/a/.config/gcity/config.toml:12:1"
 }
 
 // Columns returns the columns that the list of agents may have.

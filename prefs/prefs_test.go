@@ -70,8 +70,8 @@ focus.peek = 9
 	keys := map[string]string{}
 	for _, b := range p.Keys {
 		keys[b.Action] = strings.Join(b.Keys, " ")
-		if !strings.Contains(b.Place, "config.toml:1") {
-			t.Errorf("%s stands at %q", b.Action, b.Place)
+		if !strings.Contains(b.Position, "config.toml:1") {
+			t.Errorf("%s stands at %q", b.Action, b.Position)
 		}
 	}
 	for id, want := range map[string]string{"agent.restart": "R", "agent.kill": "", "focus.agents": "A 1", "agent.drain": "", "focus.peek": "9"} {
@@ -173,7 +173,7 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("%q has the columns %q", text, p.Columns)
 		}
 		for _, b := range p.Keys {
-			if b.Place == "" {
+			if b.Position == "" {
 				t.Errorf("%q has the binding %+v, which is nowhere", text, b)
 			}
 		}

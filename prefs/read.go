@@ -116,7 +116,7 @@ func ascii(t toml.Table) *bool {
 func bindings(t toml.Table, above string) []Binding {
 	var out []Binding
 	for _, name := range t.Keys() {
-		b := Binding{Action: above + name, Place: t.Place(name).String()}
+		b := Binding{Action: above + name, Position: t.Place(name).String()}
 		switch t.Kind(name) {
 		case "a table":
 			sub, _ := t.Table(name)

@@ -121,7 +121,7 @@ func TestPreferencesAreReloadedInAnOpenRoom(t *testing.T) {
 	}
 	yes := true
 	s.hear(feed.News{Preferences: &feed.Preferences{Theme: "light", ASCII: &yes, Detach: leave, Keys: []keymap.Binding{
-		{Action: "agent.restart", Keys: []string{"R"}, Place: "config.toml:3:1"}, {Action: "focus.pools", Keys: []string{"Y"}, Place: "config.toml:4:1"}, {Action: "agent.attach", Keys: nil, Place: "config.toml:5:1"}}}})
+		{Action: "agent.restart", Keys: []string{"R"}, Position: "config.toml:3:1"}, {Action: "focus.pools", Keys: []string{"Y"}, Position: "config.toml:4:1"}, {Action: "agent.attach", Keys: nil, Position: "config.toml:5:1"}}}})
 	if s.m.Theme.Name != "light" || !s.m.ASCII {
 		t.Errorf("theme %s, ascii %v", s.m.Theme.Name, s.m.ASCII)
 	}
@@ -136,7 +136,7 @@ func TestPreferencesAreReloadedInAnOpenRoom(t *testing.T) {
 	s.shows("ctrl+] leaves it")
 	s.hear(feed.News{Preferences: &feed.Preferences{Problems: []string{"config.toml:1:9: theme: \"drak\" is not known"},
 		Keys: []keymap.Binding{{Action: "agent.restrat", Keys: []string{"R"},
-			Place: "config.toml:3:1"}}}})
+			Position: "config.toml:3:1"}}}})
 	s.press("esc")
 	s.shows(`drak`, "with 2 errors", "r restart")
 	if s.m.Theme.Name != "terminal" {

@@ -21,7 +21,7 @@ func bound(pairs ...string) (*state.Registry, string) {
 	var all []keymap.Binding
 	for i := 0; i < len(pairs); i += 2 {
 		all = append(all, keymap.Binding{Action: pairs[i], Keys: strings.Fields(pairs[i+1]),
-			Place: "p:" + widget.Number(i/2+1)})
+			Position: "p:" + widget.Number(i/2+1)})
 	}
 	return r, strings.Join(r.Rebind(all), "\n")
 }
@@ -33,9 +33,9 @@ func keysIn(r *state.Registry, id string) string { return strings.Join(r.ByID(id
 func TestTextsNameTheKeysThereAre(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.hear(feed.News{Preferences: &feed.Preferences{Keys: []keymap.Binding{
-		{Action: "agent.release", Keys: []string{"ü"}, Place: "1"}, {Action: "focus.automations", Keys: []string{"ö"}, Place: "2"},
-		{Action: "automation.fire", Keys: []string{"T"}, Place: "3"}, {Action: "move.last", Keys: []string{"E"}, Place: "4"},
-		{Action: "agent.suspend", Keys: []string{"ctrl+g"}, Place: "5"}, {Action: "quit", Keys: []string{"Q"}, Place: "6"},
+		{Action: "agent.release", Keys: []string{"ü"}, Position: "1"}, {Action: "focus.automations", Keys: []string{"ö"}, Position: "2"},
+		{Action: "automation.fire", Keys: []string{"T"}, Position: "3"}, {Action: "move.last", Keys: []string{"E"}, Position: "4"},
+		{Action: "agent.suspend", Keys: []string{"ctrl+g"}, Position: "5"}, {Action: "quit", Keys: []string{"Q"}, Position: "6"},
 	}}})
 	s.press("3")
 	s.shows("ü release", "broken  press ö")
@@ -55,7 +55,7 @@ func TestTextsNameTheKeysThereAre(t *testing.T) {
 func TestLeavingKeepsAKeyThatAnotherClaims(t *testing.T) {
 	r := actions.NewRegistry(panel.NewLists().Panels)
 	problems := r.Rebind([]keymap.Binding{{Action: "agent.restart",
-		Keys: []string{"Z", "q", "ctrl+c"}, Place: "1"}, {Action: "quit", Keys: []string{"Z"}, Place: "2"}})
+		Keys: []string{"Z", "q", "ctrl+c"}, Position: "1"}, {Action: "quit", Keys: []string{"Z"}, Position: "2"}})
 	if got := r.ByID("quit").Key.Keys(); !slices.Equal(got, []string{"q"}) {
 		t.Errorf("quit has %q", got)
 	}
@@ -66,8 +66,8 @@ func TestLeavingKeepsAKeyThatAnotherClaims(t *testing.T) {
 		t.Errorf("said is %q", problems)
 	}
 	r = actions.NewRegistry(panel.NewLists().Panels)
-	r.Rebind([]keymap.Binding{{Action: "agent.restart", Keys: []string{"Z", "q"}, Place: "1"},
-		{Action: "quit", Keys: []string{"Z"}, Place: "2"}})
+	r.Rebind([]keymap.Binding{{Action: "agent.restart", Keys: []string{"Z", "q"}, Position: "1"},
+		{Action: "quit", Keys: []string{"Z"}, Position: "2"}})
 	if got := r.ByID("quit").Key.Keys(); !slices.Equal(got, []string{"ctrl+c"}) {
 		t.Errorf("quit has %q, and q is another's", got)
 	}
@@ -139,8 +139,8 @@ func FuzzRebind(f *testing.F) {
 	f.Fuzz(func(t *testing.T, id1, keys1, id2, keys2 string) {
 		s := demo(t, 80, 24)
 		applyPreferences(s.m,
-			feed.Preferences{Keys: []keymap.Binding{{Action: id1, Keys: strings.Fields(keys1), Place: "a"},
-				{Action: id2, Keys: strings.Fields(keys2), Place: "b"}}})
+			feed.Preferences{Keys: []keymap.Binding{{Action: id1, Keys: strings.Fields(keys1), Position: "a"},
+				{Action: id2, Keys: strings.Fields(keys2), Position: "b"}}})
 		r := s.m.Keys
 		for i := range r.Actions {
 			a := &r.Actions[i]
@@ -150,7 +150,7 @@ func FuzzRebind(f *testing.F) {
 			for j := range r.Actions[:i] {
 				b := &r.Actions[j]
 				for _, k := range a.Key.Keys() {
-					if a.Meets(b) && slices.Contains(b.Key.Keys(), k) {
+					if a.Overlaps(b) && slices.Contains(b.Key.Keys(), k) {
 						t.Errorf("%s means %s and %s", k, b.ID, a.ID)
 					}
 				}
@@ -164,10 +164,10 @@ func FuzzRebind(f *testing.F) {
 func TestHintsNameTheUsersKeys(t *testing.T) {
 	s := newStage(t,
 		Options{Preferences: feed.Preferences{Keys: []keymap.Binding{{Action: "prompt.done",
-			Keys: []string{"ctrl+o"}, Place: ""}, {Action: "prompt.cancel", Keys: []string{"ctrl+g"}, Place: ""},
-			{Action: "composer.send", Keys: []string{"ctrl+o"}, Place: ""}, {Action: "composer.newline", Keys: []string{"ctrl+t"}, Place: ""}, {Action: "composer.leave", Keys: []string{"ctrl+g"}, Place: ""},
-			{Action: "finder.run", Keys: []string{"ctrl+o"}, Place: ""}, {Action: "finder.close", Keys: []string{"ctrl+g"}, Place: ""}, {Action: "work.create", Keys: []string{"W"}, Place: ""},
-			{Action: "work.close", Keys: []string{"ctrl+g"}, Place: ""}, {Action: "focus.agents", Keys: []string{"A"}, Place: ""}, {Action: "reader.unsend", Keys: []string{"ctrl+y"}, Place: ""}}}})
+			Keys: []string{"ctrl+o"}, Position: ""}, {Action: "prompt.cancel", Keys: []string{"ctrl+g"}, Position: ""},
+			{Action: "composer.send", Keys: []string{"ctrl+o"}, Position: ""}, {Action: "composer.newline", Keys: []string{"ctrl+t"}, Position: ""}, {Action: "composer.leave", Keys: []string{"ctrl+g"}, Position: ""},
+			{Action: "finder.run", Keys: []string{"ctrl+o"}, Position: ""}, {Action: "finder.close", Keys: []string{"ctrl+g"}, Position: ""}, {Action: "work.create", Keys: []string{"W"}, Position: ""},
+			{Action: "work.close", Keys: []string{"ctrl+g"}, Position: ""}, {Action: "focus.agents", Keys: []string{"A"}, Position: ""}, {Action: "reader.unsend", Keys: []string{"ctrl+y"}, Position: ""}}}})
 	s.size(120, 40)
 	s.hear(feed.News{Snap: demoSnapshot(epoch), Events: demoEvents(epoch)})
 	s.change(withPools)

@@ -47,7 +47,7 @@ func TestRegistry(t *testing.T) {
 	}
 	for at, id := range keys {
 		other := keys[place{keymap.Everywhere, at.key}]
-		if other != "" && other != id && !at.in.Dialog() && !(at.in.ExcludesAgentVerbs() && r.ByID(other).Yields()) {
+		if other != "" && other != id && !at.in.Dialog() && !(at.in.ExcludesAgentVerbs() && r.ByID(other).IsAgentVerb()) {
 			t.Errorf("%s means %s everywhere, and %s in %q", at.key, other, id, at.in)
 		}
 	}

@@ -218,7 +218,7 @@ func perform(m *state.Room, a *state.Action) (todo []feed.Effect) {
 			return nil
 		}
 	}
-	if why := a.Refused(m); why != "" {
+	if why := a.WhyUnavailable(m); why != "" {
 		state.Complain(m, "cannot "+keymap.Verb(a.Title())+": "+why)
 		m.Status.Note, m.Status.While = true, state.IsFresh
 		if writes(a) || a.Risk == keymap.NameRequired {

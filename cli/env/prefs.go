@@ -38,7 +38,7 @@ func Person(e *Env, p prefs.Prefs, file string) tui.Preferences {
 		OnHangup: p.OnHangup, File: short(file)}
 	for _, b := range p.Keys {
 		out.Keys = append(out.Keys, keymap.Binding{Action: b.Action, Keys: b.Keys,
-			Place: short(b.Place)})
+			Position: short(b.Position)})
 	}
 	for _, problem := range p.Problems {
 		out.Problems = append(out.Problems, short(problem))

@@ -15,7 +15,7 @@ import (
 
 func actionItem(m *state.Room, a *state.Action) state.Item {
 	t := state.Item{Keys: a.Key.Keys(), Title: a.Title(), Words: a.ID, Line: a.ID, Run: a.Run,
-		Why: func() string { return a.Refused(m) }}
+		Why: func() string { return a.WhyUnavailable(m) }}
 	t.Names = nounsOf(m, a)
 	if len(a.In) == 1 && a.In[0] != keymap.Everywhere {
 		t.Tail = string(a.In[0])
@@ -78,7 +78,7 @@ func openFinder(m *state.Room, verbs bool) {
 
 // worksHere reports whether the help lists an action first, because its key currently acts on the focused panel.
 func worksHere(m *state.Room, a *state.Action) bool {
-	if !a.Key.Enabled() || !KeyWorks(m, a) || Elsewhere(m, a) || a.Refused(m) != "" {
+	if !a.Key.Enabled() || !KeyWorks(m, a) || Elsewhere(m, a) || a.WhyUnavailable(m) != "" {
 		return false
 	}
 	section := palette.SectionOf(a.ID)
@@ -98,7 +98,7 @@ func openFinderOf(m *state.Room, f *state.Finder) { m.Dialogs.Open(dialog.NewFin
 
 // Unseen reports whether an action is hidden. A read-only room hides all actions that would change something.
 func Unseen(m *state.Room, a *state.Action) bool {
-	return m.Mode == state.ReadOnly && a.Refused(m) == state.NeedWritable(m)
+	return m.Mode == state.ReadOnly && a.WhyUnavailable(m) == state.NeedWritable(m)
 }
 
 // RunFound closes the finder and runs the row under the cursor. In the palette, a line that matches no row is run

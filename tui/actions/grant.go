@@ -40,7 +40,7 @@ func refusedIn(m *state.Room, p panel.Panel, a panel.Action) string {
 	case m.Focus != p.About().ID || p.Subject().Name == "":
 		return state.NoneIn(m, p)
 	}
-	return a.Action.Refused(m.Env())
+	return a.Action.WhyUnavailable(m.Env())
 }
 
 func grant(m *state.Room, all []panel.Request) (todo []feed.Effect) {

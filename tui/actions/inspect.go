@@ -99,10 +99,10 @@ func readerKeys(m *state.Room) []string {
 	if needHeldDossier(m) == "" {
 		keys = append(keys, m.Keys.KeyText("reader.release")+" releases it")
 	}
-	if m.Keys.ByID("reader.unsend").Refused(m) == "" && !r.Crashes && !r.Prompt {
+	if m.Keys.ByID("reader.unsend").WhyUnavailable(m) == "" && !r.Crashes && !r.Prompt {
 		keys = append(keys, m.Keys.KeyText("reader.unsend")+" cancels the queued texts")
 	}
-	if m.Keys.ByID("reader.send.now").Refused(m) == "" && !r.Crashes && !r.Prompt {
+	if m.Keys.ByID("reader.send.now").WhyUnavailable(m) == "" && !r.Crashes && !r.Prompt {
 		keys = append(keys, m.Keys.KeyText("reader.send.now")+" sends the next text now")
 	}
 	return keys

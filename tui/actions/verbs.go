@@ -179,7 +179,7 @@ func agentsWhy(id string, against func(r *panel.AgentRow) string) func(*state.Ro
 			if id == "" {
 				return nil, ""
 			}
-			return nil, m.Keys.ByID(id).Refused(m)
+			return nil, m.Keys.ByID(id).WhyUnavailable(m)
 		})
 		return why
 	}
@@ -255,7 +255,7 @@ func there(id string) func(*state.Room, []string) ([]feed.Effect, string) {
 func byHand(id string) func(*state.Room, []string) ([]feed.Effect, string) {
 	return func(m *state.Room, _ []string) ([]feed.Effect, string) {
 		a := m.Keys.ByID(id)
-		if why := a.Refused(m); why != "" {
+		if why := a.WhyUnavailable(m); why != "" {
 			return nil, why
 		}
 		return a.Run(m), ""

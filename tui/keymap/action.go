@@ -130,8 +130,8 @@ func (r *Registry[H, E]) Find(k tea.KeyPressMsg, in ...Zone) *Action[H, E] {
 	return nil
 }
 
-// types reports whether a zone accepts typed characters.
-func (c Zone) types() bool {
+// acceptsText reports whether a zone accepts typed characters.
+func (c Zone) acceptsText() bool {
 	return c == InChoice || c == InFinder || c == InPrompt ||
 		c == InComposer
 }
@@ -141,11 +141,11 @@ func (a *Action[H, E]) Reachable() bool {
 	return !slices.ContainsFunc(a.In, Zone.Dialog)
 }
 
-// Yields reports whether the keys of an action may have another meaning in zones for which Apart returns true.
-func (a *Action[H, E]) Yields() bool { return strings.HasPrefix(a.ID, "agent.") }
+// IsAgentVerb reports whether the keys of an action may have another meaning in zones for which Apart returns true.
+func (a *Action[H, E]) IsAgentVerb() bool { return strings.HasPrefix(a.ID, "agent.") }
 
-// In returns the actions of a zone.
-func (r *Registry[H, E]) In(c Zone) []*Action[H, E] { return r.byZone[c] }
+// ActionsIn returns the actions of a zone.
+func (r *Registry[H, E]) ActionsIn(c Zone) []*Action[H, E] { return r.byZone[c] }
 
 // MainKey returns the main key of an action, or "".
 func (r *Registry[H, E]) MainKey(id string) string {
@@ -163,8 +163,8 @@ func (r *Registry[H, E]) KeysOf(id string) []string {
 	return nil
 }
 
-// Refused returns why an action cannot run now, or "".
-func (a *Action[H, E]) Refused(h H) string {
+// WhyUnavailable returns why an action cannot run now, or "".
+func (a *Action[H, E]) WhyUnavailable(h H) string {
 	if a.Why == nil {
 		return ""
 	}

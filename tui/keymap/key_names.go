@@ -108,7 +108,7 @@ func unusable(k string) string {
 
 // Binding assigns keys to an action, the main key first. An empty list leaves the action without a key.
 type Binding struct {
-	Action string
-	Keys   []string
-	Place  string // position in the file
+	Action   string
+	Keys     []string
+	Position string // position in the file
 }

@@ -22,9 +22,9 @@ func (r *Registry[H, E]) Add(more []Action[H, E]) {
 
 // claim is a request to bind keys to an action.
 type claim[H, E any] struct {
-	a     *Action[H, E]
-	keys  []string
-	place string
+	a        *Action[H, E]
+	keys     []string
+	position string
 }
 
 // Rebind applies user-defined keys and returns the problems. If two actions claim one key in one zone, a user's
@@ -38,24 +38,24 @@ func (r *Registry[H, E]) Rebind(bindings []Binding) (problems []string) {
 		a := r.ByID(b.Action)
 		switch {
 		case a == nil:
-			complain(b.Place, "%s", r.unknown(b.Action))
+			complain(b.Position, "%s", r.unknown(b.Action))
 		case slices.ContainsFunc(claims, func(c *claim[H, E]) bool { return c.a == a }):
-			complain(b.Place, "%s has a binding already; only the first one is used", a.ID)
+			complain(b.Position, "%s has a binding already; only the first one is used", a.ID)
 		default:
 			keys, wrong := a.wanted(b.Keys)
 			for _, w := range wrong {
-				complain(b.Place, "%s: %s", a.ID, w)
+				complain(b.Position, "%s: %s", a.ID, w)
 			}
 			if keys != nil {
-				claims = append(claims, &claim[H, E]{a, keys, b.Place})
+				claims = append(claims, &claim[H, E]{a, keys, b.Position})
 			}
 		}
 	}
 	r.keepEssential(claims, complain)
-	precede(claims, complain)
-	r.yield(claims, complain)
+	resolveConflicts(claims, complain)
+	r.removeFromDefaults(claims, complain)
 	for _, c := range claims {
-		c.a.rekey(c.keys)
+		c.a.setKeys(c.keys)
 	}
 	return problems
 }
@@ -91,7 +91,7 @@ func (a *Action[H, E]) wanted(list []string) (keys, wrong []string) {
 	for _, text := range list {
 		k, why := ParseKey(text)
 		if why == "" {
-			why = a.unfit(k)
+			why = a.whyUnfit(k)
 		}
 		switch {
 		case why != "":
@@ -128,20 +128,20 @@ func orNone(keys string) string {
 	return keys
 }
 
-// unfit returns why an action cannot have a valid key, or "".
-func (a *Action[H, E]) unfit(k string) string {
+// whyUnfit returns why an action cannot have a valid key, or "".
+func (a *Action[H, E]) whyUnfit(k string) string {
 	switch {
 	case k == "ctrl+s" && !slices.Contains(a.In, InPeek):
 		return "ctrl+s stops the output of many terminals; only the pane can use it"
-	case types(k) && slices.ContainsFunc(a.In, Zone.types):
+	case typesCharacter(k) && slices.ContainsFunc(a.In, Zone.acceptsText):
 		return fmt.Sprintf(
 			"%s types a character there; use a key with ctrl or alt, or a named key", k)
 	}
 	return ""
 }
 
-// types reports whether a key types a character in an input line.
-func types(k string) bool { return k == "space" || len([]rune(k)) == 1 }
+// typesCharacter reports whether a key types a character in an input line.
+func typesCharacter(k string) bool { return k == "space" || len([]rune(k)) == 1 }
 
 // Essential reports whether a user would be stuck without the action.
 func (a *Action[H, E]) Essential() bool {
@@ -149,8 +149,8 @@ func (a *Action[H, E]) Essential() bool {
 		!a.Reachable()
 }
 
-// Meets reports whether two actions are active in the same zone.
-func (a *Action[H, E]) Meets(b *Action[H, E]) bool {
+// Overlaps reports whether two actions are active in the same zone.
+func (a *Action[H, E]) Overlaps(b *Action[H, E]) bool {
 	if a.covers(b) || b.covers(a) {
 		return true
 	}
@@ -160,7 +160,7 @@ func (a *Action[H, E]) Meets(b *Action[H, E]) bool {
 // covers reports whether a is active everywhere, including a zone of b.
 func (a *Action[H, E]) covers(b *Action[H, E]) bool {
 	return slices.Contains(a.In, Everywhere) && slices.ContainsFunc(b.In, func(c Zone) bool {
-		return !c.Dialog() && !(c.ExcludesAgentVerbs() && a.Yields())
+		return !c.Dialog() && !(c.ExcludesAgentVerbs() && a.IsAgentVerb())
 	})
 }
 
@@ -175,53 +175,53 @@ func (r *Registry[H, E]) keepEssential(claims []*claim[H, E],
 		}
 		left := func(k string) bool {
 			return !slices.ContainsFunc(claims,
-				func(c *claim[H, E]) bool { return c.a.Meets(a) && slices.Contains(c.keys, k) })
+				func(c *claim[H, E]) bool { return c.a.Overlaps(a) && slices.Contains(c.keys, k) })
 		}
 		if own := a.Key.Keys(); len(own) > 0 && !slices.ContainsFunc(own, left) {
 			for _, c := range claims {
-				if c.a.Meets(a) && slices.Contains(c.keys, own[0]) {
-					complain(c.place, "%s cannot have %s: it is the last key of %s (%s)", c.a.ID,
+				if c.a.Overlaps(a) && slices.Contains(c.keys, own[0]) {
+					complain(c.position, "%s cannot have %s: it is the last key of %s (%s)", c.a.ID,
 						own[0], a.ID, a.Title())
-					c.keys = lessKey(c.keys, own[0])
+					c.keys = withoutKey(c.keys, own[0])
 				}
 			}
 		}
 	}
 }
 
-// precede assigns each key in each zone to the earliest claim.
-func precede[H, E any](claims []*claim[H, E], complain func(place, format string, args ...any)) {
+// resolveConflicts assigns each key in each zone to the earliest claim.
+func resolveConflicts[H, E any](claims []*claim[H, E], complain func(place, format string, args ...any)) {
 	for i, c := range claims {
 		for _, before := range claims[:i] {
-			if !before.a.Meets(c.a) {
+			if !before.a.Overlaps(c.a) {
 				continue
 			}
 			for _, k := range before.keys {
 				if slices.Contains(c.keys, k) {
-					complain(c.place, "%s and %s both claim %s; %s keeps it, because its binding "+
+					complain(c.position, "%s and %s both claim %s; %s keeps it, because its binding "+
 						"comes first",
 						before.a.ID, c.a.ID, k, before.a.ID)
-					c.keys = lessKey(c.keys, k)
+					c.keys = withoutKey(c.keys, k)
 				}
 			}
 		}
-		c.regain(claims[:i], complain)
+		c.restoreDefaults(claims[:i], complain)
 	}
 	for i, c := range claims { // a claim may have lost its last key to another claim
-		c.regain(slices.Concat(claims[:i], claims[i+1:]), complain)
+		c.restoreDefaults(slices.Concat(claims[:i], claims[i+1:]), complain)
 	}
 }
 
-// regain gives an essential action default keys if it has lost all claimed keys. It gives the default keys that no
+// restoreDefaults gives an essential action default keys if it has lost all claimed keys. It gives the default keys that no
 // other claim has. If other claims have all of them, it takes the first key back.
-func (c *claim[H, E]) regain(others []*claim[H, E],
+func (c *claim[H, E]) restoreDefaults(others []*claim[H, E],
 	complain func(place, format string, args ...any)) {
 	own := c.a.Key.Keys()
 	if len(c.keys) > 0 || !c.a.Essential() || len(own) == 0 {
 		return
 	}
 	has := func(o *claim[H, E], k string) bool {
-		return o.a.Meets(c.a) &&
+		return o.a.Overlaps(c.a) &&
 			slices.Contains(o.keys, k)
 	}
 	for _, k := range own {
@@ -235,15 +235,15 @@ func (c *claim[H, E]) regain(others []*claim[H, E],
 	c.keys = own[:1]
 	for _, o := range others {
 		if has(o, own[0]) {
-			complain(o.place, "%s cannot have %s: it is the last key of %s (%s)", o.a.ID, own[0],
+			complain(o.position, "%s cannot have %s: it is the last key of %s (%s)", o.a.ID, own[0],
 				c.a.ID, c.a.Title())
-			o.keys = lessKey(o.keys, own[0])
+			o.keys = withoutKey(o.keys, own[0])
 		}
 	}
 }
 
-// yield removes claimed keys from the actions that have them by default.
-func (r *Registry[H, E]) yield(claims []*claim[H, E],
+// removeFromDefaults removes claimed keys from the actions that have them by default.
+func (r *Registry[H, E]) removeFromDefaults(claims []*claim[H, E],
 	complain func(place, format string, args ...any)) {
 	for i := range r.Actions {
 		a := &r.Actions[i]
@@ -253,30 +253,30 @@ func (r *Registry[H, E]) yield(claims []*claim[H, E],
 		own := slices.Clone(a.Key.Keys())
 		for _, c := range claims {
 			for _, k := range c.keys {
-				if !c.a.Meets(a) || !slices.Contains(own, k) {
+				if !c.a.Overlaps(a) || !slices.Contains(own, k) {
 					continue
 				}
-				own = lessKey(own, k)
+				own = withoutKey(own, k)
 				left := "has no key now; assign another one, or \"\" to hide this message"
 				if len(own) > 0 {
 					left = "keeps " + strings.Join(own, " ")
 				}
-				complain(c.place, "%s and %s both claim %s; %s gets it, and %s %s", c.a.ID, a.ID, k,
+				complain(c.position, "%s and %s both claim %s; %s gets it, and %s %s", c.a.ID, a.ID, k,
 					c.a.ID, a.ID, left)
 			}
 		}
 		if len(own) < len(a.Key.Keys()) {
-			a.rekey(own)
+			a.setKeys(own)
 		}
 	}
 }
 
-func lessKey(keys []string, k string) []string {
+func withoutKey(keys []string, k string) []string {
 	return slices.DeleteFunc(slices.Clone(keys), func(have string) bool { return have == k })
 }
 
-// rekey sets the keys of an action. The list may be empty.
-func (a *Action[H, E]) rekey(keys []string) {
+// setKeys sets the keys of an action. The list may be empty.
+func (a *Action[H, E]) setKeys(keys []string) {
 	if len(keys) == 0 {
 		keys = nil
 	}

@@ -242,8 +242,8 @@ func fleetFooter(m *state.Room, w int) string {
 			room -= footWidth(m, a)
 		}
 	}
-	for _, a := range m.Keys.In(keymap.InFleet) {
-		if a.Short == "" || len(a.Key.Keys()) == 0 || a.Refused(m) != "" ||
+	for _, a := range m.Keys.ActionsIn(keymap.InFleet) {
+		if a.Short == "" || len(a.Key.Keys()) == 0 || a.WhyUnavailable(m) != "" ||
 			slices.Contains(last, a) || l.Width+footWidth(m, a) > room {
 			continue
 		}

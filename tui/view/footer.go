@@ -82,7 +82,7 @@ func footActions(m *state.Room) (keys, tail []*state.Action) {
 		switch {
 		case a.Short == "" || len(a.Key.Keys()) == 0 || !actions.KeyWorks(m, a) ||
 			actions.Elsewhere(m, a) ||
-			a.Refused(m) != "" || lost && changes(m, a):
+			a.WhyUnavailable(m) != "" || lost && changes(m, a):
 		case a.ID == state.BackID && !m.Zoomed, a.ID == state.ReleaseID && undrainsOnly(m):
 		case a.ID == "focus.mail" && state.Unread(m) == 0 ||
 			a.ID == "city.switch" && !severalCities(m):
@@ -167,7 +167,7 @@ func footWhose(m *state.Room, a *state.Action) string {
 func changes(m *state.Room, a *state.Action) bool {
 	looking := *m
 	looking.Mode = state.ReadOnly
-	return a.Refused(&looking) == state.NeedWritable(&looking)
+	return a.WhyUnavailable(&looking) == state.NeedWritable(&looking)
 }
 
 // undrainsOnly reports whether the release verb would only cancel drains. The footer then names the drain key instead.
