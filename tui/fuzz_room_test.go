@@ -170,7 +170,7 @@ func (x *explorer) answer() {
 		case feed.LoadHistory:
 			x.hear(feed.News{HistoryPages: []feed.LoadedHistory{{ID: e.ID, Events: demoEvents(x.now), Complete: x.IntN(2) == 0, Problem: why}}})
 		case feed.Watch:
-			p := terminal.News{Agent: e.Agent, Session: e.Session, Run: e.Run, Problem: why, Ended: x.IntN(3) == 0, Fed: uint64(x.IntN(1000))}
+			p := terminal.News{Agent: e.Agent, Session: e.Session, Run: e.Run, Problem: why, Ended: x.IntN(3) == 0, LinesReceived: uint64(x.IntN(1000))}
 			if e.Run == "" && x.IntN(4) > 0 {
 				p.Screen = terminalWith(demoScreens()["builder"] + x.text())
 			} else {

@@ -177,11 +177,11 @@ func feedOf(edit func(*city.Snapshot)) feed.News {
 
 // terminalWith returns a real screen with the given output.
 func terminalWith(text string) terminal.Screen {
-	s := terminal.NewScreen(terminal.UsualCols, terminal.UsualRows, terminal.Scrollback)
+	s := terminal.NewScreen(terminal.DefaultCols, terminal.DefaultRows, terminal.Scrollback)
 	_, _ = s.Write([]byte(text)) // never fails
 	return s
 }
 
 func paneOf(agent, session string) *terminal.News {
-	return &terminal.News{Agent: agent, Session: session, Screen: terminalWith(demoScreens()[agent]), Fed: 63}
+	return &terminal.News{Agent: agent, Session: session, Screen: terminalWith(demoScreens()[agent]), LinesReceived: 63}
 }

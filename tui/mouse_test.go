@@ -120,7 +120,7 @@ func TestWheel(t *testing.T) {
 	s := demo(t, 200, 60)
 	s.choose("builder")
 	screen := terminalWith(strings.Repeat("a line\r\n", 300))
-	s.hear(feed.News{Pane: &terminal.News{Agent: "builder", Session: "builder-1", Screen: screen, Fed: 300}})
+	s.hear(feed.News{Pane: &terminal.News{Agent: "builder", Session: "builder-1", Screen: screen, LinesReceived: 300}})
 	x, y := s.where("0 builder")
 	s.send(wheel{x, y + 3, -2})
 	if !s.m.Peek.Frozen() || s.m.Focus != panel.IDAgents {

@@ -194,7 +194,7 @@ func TestPaneFollowsAndFreezes(t *testing.T) {
 	s.shows("frozen, G follows")
 	s.hides("compiling")
 	_, _ = p.Screen.Write([]byte("later\r\n"))
-	p.Fed += 312
+	p.LinesReceived += 312
 	s.hear(feed.News{Pane: p})
 	s.shows("+312 new, G follows")
 	s.hides("later")

@@ -28,7 +28,7 @@ func (s *stage) prints(screen terminal.Screen, text string) {
 	_, _ = screen.Write([]byte(text)) // never fails
 	n := s.m.Peek.News
 	n.Screen = screen
-	n.Fed += uint64(strings.Count(text, "\n"))
+	n.LinesReceived += uint64(strings.Count(text, "\n"))
 	s.hear(feed.News{Pane: &n})
 }
 
@@ -193,7 +193,7 @@ func TestNewLife(t *testing.T) {
 			a.Session = &city.Session{ID: "builder-2", Started: s.m.Now}
 			a.Exit = &city.Exit{Code: 1, Uptime: 3 * time.Second}
 		})
-		s.hear(feed.News{Pane: &terminal.News{Agent: "builder", Session: "builder-2", Screen: terminalWith("I am new\r\n"), Fed: 1}})
+		s.hear(feed.News{Pane: &terminal.News{Agent: "builder", Session: "builder-2", Screen: terminalWith("I am new\r\n"), LinesReceived: 1}})
 	}
 	second()
 	s.shows("new session "+s.m.Now.Format("15:04:05")+"; previous one: exit 1 after 3.0s", "line 099", "I am new", "following")
@@ -340,7 +340,7 @@ func TestLogs(t *testing.T) {
 	}
 	s.shows("0 builder logs  following")
 	s.hides("1 Agents")
-	s.hear(feed.News{Pane: &terminal.News{Agent: "builder", Session: "builder-1", Screen: terminalWith(numbered(0, 300)), Keeps: terminal.LogLines}})
+	s.hear(feed.News{Pane: &terminal.News{Agent: "builder", Session: "builder-1", Screen: terminalWith(numbered(0, 300)), HistoryLimit: terminal.LogLines}})
 	s.press("/", "0", "0", "7", "enter")
 	s.shows("line 007", "1 of 1")
 	s.press("esc", "esc", "esc")

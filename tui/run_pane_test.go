@@ -32,7 +32,7 @@ func (s *stage) live(name string, lines int) {
 
 // printed reports that a run has printed this many lines.
 func (s *stage) printed(run string, lines int) {
-	n := terminal.News{Run: run, Fed: uint64(lines)}
+	n := terminal.News{Run: run, LinesReceived: uint64(lines)}
 	for i := range lines {
 		n.Text = append(n.Text, widget.Plain(fmt.Sprintf("step %d of 90\x1b[2J", i+1)))
 	}
@@ -252,7 +252,7 @@ func TestRunOutputIsTakenAsItIs(t *testing.T) {
 	next := uint64(0)
 	if n := testing.AllocsPerRun(5, func() {
 		next++
-		s.m.Peek.Take(terminal.News{Run: "gc-215", Text: text, Fed: next}, "")
+		s.m.Peek.Take(terminal.News{Run: "gc-215", Text: text, LinesReceived: next}, "")
 	}); n > 10 {
 		t.Errorf("%v allocations for a piece of output", n)
 	}

@@ -101,8 +101,8 @@ func TestViewerFollowsResetsAndSizes(t *testing.T) {
 		v.Show(feed.Watch{Agent: "a", Session: "1", Running: true})
 		time.Sleep(feed.SettleDelay + time.Millisecond)
 		p := seen(t, b)
-		if cols, rows := p.Screen.Size(); cols != 70 || rows != 21 || screenText(p) != "anew" || p.Fed != 3 {
-			t.Errorf("%dx%d %q, fed %d", cols, rows, screenText(p), p.Fed)
+		if cols, rows := p.Screen.Size(); cols != 70 || rows != 21 || screenText(p) != "anew" || p.LinesReceived != 3 {
+			t.Errorf("%dx%d %q, fed %d", cols, rows, screenText(p), p.LinesReceived)
 		}
 	})
 }
@@ -173,14 +173,14 @@ func TestMailboxNeverWaits(t *testing.T) {
 	for i := range 10 * feed.MaxPending {
 		b.PutEvent(events.Event{Seq: uint64(i + 1)})
 		b.PutSnapshot(&city.Snapshot{Rev: uint64(i + 1)})
-		b.PutPane(terminal.News{Fed: uint64(i + 1)})
+		b.PutPane(terminal.News{LinesReceived: uint64(i + 1)})
 	}
 	n, _ := b.Take(epoch)
 	if last := n.Events[len(n.Events)-1].Seq; len(n.Events) < feed.MaxPending || len(n.Events) > 2*feed.MaxPending || last != 10*feed.MaxPending {
 		t.Errorf("%d events up to %d", len(n.Events), last)
 	}
-	if n.Snap.Rev != 10*feed.MaxPending || n.Pane.Fed != 10*feed.MaxPending {
-		t.Errorf("snapshot %d, pane %d", n.Snap.Rev, n.Pane.Fed)
+	if n.Snap.Rev != 10*feed.MaxPending || n.Pane.LinesReceived != 10*feed.MaxPending {
+		t.Errorf("snapshot %d, pane %d", n.Snap.Rev, n.Pane.LinesReceived)
 	}
 	if n, _ := b.Take(epoch); !n.Empty() {
 		t.Error("taken twice")
@@ -191,7 +191,7 @@ func TestMailboxPacesThePane(t *testing.T) {
 	b := feed.NewMailbox()
 	b.SetPaneGap(500 * time.Millisecond)
 	look := func(at time.Duration, urgent bool) (bool, time.Time) {
-		b.PutPane(terminal.News{Urgent: urgent})
+		b.PutPane(terminal.News{Immediate: urgent})
 		n, next := b.Take(epoch.Add(at))
 		return n.Pane != nil, next
 	}

@@ -170,18 +170,18 @@ func askSearch(m *state.Room) []feed.Effect {
 	w, h := state.PaneRoom(m)
 	p.Seek = terminal.Lookup{}
 	apply := func(text string) {
-		p.Past, p.Top, p.X, p.Y, p.Pinned, p.FedAt = began.Past, began.Top, began.X, began.Y,
+		p.FrozenPicture, p.Top, p.X, p.Y, p.Pinned, p.FedAt = began.FrozenPicture, began.Top, began.X, began.Y,
 			began.Pinned, began.FedAt
 		p.Seek = terminal.NewLookup(text)
 		if p.Seek.Find(all.Lines); len(p.Seek.Hits) == 0 {
 			return
 		}
 		line := len(all.Lines)
-		if p.Past != nil {
+		if p.FrozenPicture != nil {
 			line = p.Bottom(w, h)
 		} else {
 			fed := p.Fed()
-			p.Past, p.FedAt = &all, fed
+			p.FrozenPicture, p.FedAt = &all, fed
 			p.Top = p.LastTop(all.Lines, w, h)
 		}
 		p.Seek.Nearest(line)
@@ -205,7 +205,7 @@ func askSearch(m *state.Room) []feed.Effect {
 func nextHit(m *state.Room, n int) {
 	p := &m.Peek
 	w, h := state.PaneRoom(m)
-	if p.Past == nil {
+	if p.FrozenPicture == nil {
 		s := p.All()
 		p.Hold(s)
 		p.Top = p.LastTop(s.Lines, w, h)

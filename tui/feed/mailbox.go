@@ -119,7 +119,7 @@ func (b *Mailbox) Take(now time.Time) (n News, next time.Time) {
 	if n.Pane == nil {
 		return n, time.Time{}
 	}
-	if due := b.paneAt.Add(b.paneGap); now.Before(due) && !n.Pane.Urgent {
+	if due := b.paneAt.Add(b.paneGap); now.Before(due) && !n.Pane.Immediate {
 		b.pending.Pane, n.Pane = n.Pane, nil
 		return n, due
 	}

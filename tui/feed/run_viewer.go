@@ -35,8 +35,8 @@ func (v *Viewer) readRun(ctx context.Context, n *terminal.News, tries *int) erro
 		}
 		*tries = 0
 		text.Add(piece)
-		n.Urgent = n.Fed == 0
-		n.Text, n.Fed, n.Ended, n.Problem = text.Plain(), text.Fed, false, ""
+		n.Immediate = n.LinesReceived == 0
+		n.Text, n.LinesReceived, n.Ended, n.Problem = text.Plain(), text.Fed, false, ""
 		v.mailbox.PutPane(*n)
 	}
 	return nil

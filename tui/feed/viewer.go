@@ -101,9 +101,9 @@ func (v *Viewer) waitUntilSettled(ctx context.Context) bool {
 
 // view shows one session until ctx ends. A stream that breaks while the agent is running is opened again.
 func (v *Viewer) view(ctx context.Context, t Watch) {
-	p := terminal.News{Agent: t.Agent, Session: t.Session, Keeps: terminal.Scrollback}
+	p := terminal.News{Agent: t.Agent, Session: t.Session, HistoryLimit: terminal.Scrollback}
 	if t.AllOutput {
-		p.Keeps = terminal.LogLines
+		p.HistoryLimit = terminal.LogLines
 	}
 	for tries := 0; ; tries++ {
 		err := v.stream(ctx, &p, &tries)
@@ -156,7 +156,7 @@ func (v *Viewer) stream(ctx context.Context, p *terminal.News, tries *int) error
 			return err
 		}
 		*tries = 0
-		p.Urgent = p.Screen == nil
+		p.Immediate = p.Screen == nil
 		began := time.Now()
 		v.writeFrame(p, f)
 		spent := time.Since(began)
@@ -190,18 +190,18 @@ func pause(ctx context.Context, d time.Duration) bool {
 
 func (v *Viewer) writeFrame(p *terminal.News, f city.Frame) {
 	if p.Screen == nil || f.Reset {
-		cols, rows := terminal.UsualCols, terminal.UsualRows
+		cols, rows := terminal.DefaultCols, terminal.DefaultRows
 		if p.Screen != nil {
 			cols, rows = p.Screen.Size()
 		}
 		if f.Cols > 0 && f.Rows > 0 {
 			cols, rows = f.Cols, f.Rows
 		}
-		p.Screen = v.newScreen(cols, rows, p.Keeps)
+		p.Screen = v.newScreen(cols, rows, p.HistoryLimit)
 	} else if f.Cols > 0 && f.Rows > 0 {
 		p.Screen.Resize(f.Cols, f.Rows)
 	}
-	p.Fed += uint64(bytes.Count(f.Data, []byte{'\n'}))
+	p.LinesReceived += uint64(bytes.Count(f.Data, []byte{'\n'}))
 	for data := f.Data; len(data) > 0; {
 		n := min(len(data), maxWrite)
 		_, _ = p.Screen.Write(data[:n]) // a screen's Write never fails
@@ -213,7 +213,7 @@ func (v *Viewer) writeFrame(p *terminal.News, f city.Frame) {
 func (v *Viewer) readLastOutput(ctx context.Context, p *terminal.News) {
 	request, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	text, err := v.city.Output(request, p.Agent, p.Keeps)
+	text, err := v.city.Output(request, p.Agent, p.HistoryLimit)
 	if err != nil || strings.TrimSpace(text) == "" {
 		return
 	}

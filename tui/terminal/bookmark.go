@@ -15,15 +15,15 @@ type bookmark struct {
 	rule           string
 	// screen that contains the bookmark; on another screen of the same session, its place is found by the lines above
 	// it
-	screen Screen
-	line   uint64   // number of the line below the bookmark, as numbered in a shot
-	above  []string // unstyled lines above the bookmark
+	screen  Screen
+	line    uint64   // number of the line below the bookmark, as numbered in a shot
+	context []string // unstyled lines above the bookmark
 }
 
 const (
 	maxBookmarks = 50
-	// remembered is the number of lines above a bookmark that identify its place.
-	remembered = 6
+	// contextLines is the number of lines above a bookmark that identify its place.
+	contextLines = 6
 )
 
 // Bookmark puts a rule after the newest line, or removes the rule that is there. It returns why it cannot, or "".
@@ -35,7 +35,7 @@ func (p *Pane) Bookmark(rule string) string {
 	case p.Full():
 		return "a full-screen program has no lines to mark"
 	}
-	shot := n.Screen.Shot(remembered)
+	shot := n.Screen.Shot(contextLines)
 	shown := shot.Lines[:used(shot.Lines, shot.Y)]
 	if k := len(shown); k > 0 && k-1 == shot.Y && blankText(shown[k-1]) {
 		shown = shown[:k-1] // leave out the empty line in which the next output begins
@@ -48,7 +48,7 @@ func (p *Pane) Bookmark(rule string) string {
 			return ""
 		}
 	}
-	above := slices.Clone(Tail(slices.Concat(shot.Past, shown), remembered))
+	above := slices.Clone(Tail(slices.Concat(shot.Past, shown), contextLines))
 	for i := range above {
 		above[i] = ansi.Strip(above[i])
 	}
@@ -57,8 +57,8 @@ func (p *Pane) Bookmark(rule string) string {
 	return ""
 }
 
-// place finds the bookmarks of the session on a new screen by the lines above them.
-func (p *Pane) place() {
+// locateBookmarks finds the bookmarks of the session on a new screen by the lines above them.
+func (p *Pane) locateBookmarks() {
 	n := &p.News
 	if n.Screen == nil {
 		return
@@ -68,7 +68,7 @@ func (p *Pane) place() {
 	for i := range p.bookmarks {
 		m := &p.bookmarks[i]
 		if m.agent != n.Agent || m.session != n.Session || m.screen == n.Screen ||
-			len(m.above) == 0 {
+			len(m.context) == 0 {
 			continue
 		}
 		if lines == nil {
@@ -78,8 +78,8 @@ func (p *Pane) place() {
 				lines[k] = ansi.Strip(lines[k])
 			}
 		}
-		for end := len(lines); end >= len(m.above); end-- {
-			if slices.Equal(lines[end-len(m.above):end], m.above) {
+		for end := len(lines); end >= len(m.context); end-- {
+			if slices.Equal(lines[end-len(m.context):end], m.context) {
 				m.screen, m.line = n.Screen, first+uint64(end)
 				break
 			}

@@ -9,13 +9,13 @@ import (
 	"gcity/tui/widget"
 )
 
-// fitted compacts the screen of a full-screen program if Fit is set. It removes blank rows, and columns that repeat the
+// compacted compacts the screen of a full-screen program if Fit is set. It removes blank rows, and columns that repeat the
 // column on their left, until the screen fits w and h.
-func (p *Pane) fitted(s Picture, w, h int) Picture {
+func (p *Pane) compacted(s Picture, w, h int) Picture {
 	if !p.Fit {
 		return s
 	}
-	s = squeezeRows(s, h)
+	s = removeBlankRows(s, h)
 	widest := 0
 	for _, l := range s.Lines {
 		widest = max(widest, widget.Width(l.Text))
@@ -23,18 +23,18 @@ func (p *Pane) fitted(s Picture, w, h int) Picture {
 	if widest <= w {
 		return s
 	}
-	drop := idleColumns(s.Lines, widest, widest-w)
+	drop := repeatedColumns(s.Lines, widest, widest-w)
 	out := make([]PaneLine, len(s.Lines))
 	for i, l := range s.Lines {
-		out[i].Text = without(l.Text, drop)
+		out[i].Text = removeColumns(l.Text, drop)
 	}
 	s.Lines = out
 	return s
 }
 
-// squeezeRows removes blank rows from the bottom until h rows are left: first blank rows next to other blank rows, then
+// removeBlankRows removes blank rows from the bottom until h rows are left: first blank rows next to other blank rows, then
 // any blank rows. The row of the cursor stays.
-func squeezeRows(s Picture, h int) Picture {
+func removeBlankRows(s Picture, h int) Picture {
 	for _, any := range []bool{false, true} {
 		excess := len(s.Lines) - h
 		out := make([]PaneLine, 0, len(s.Lines))
@@ -56,19 +56,19 @@ func squeezeRows(s Picture, h int) Picture {
 	return s
 }
 
-// idle contains the characters of empty areas, rules and bars. Removing a repetition of such a character loses no
+// emptyAreaRunes contains the characters of empty areas, rules and bars. Removing a repetition of such a character loses no
 // information.
-const idle = " ─━═╌▔▁▀▄█-_="
+const emptyAreaRunes = " ─━═╌▔▁▀▄█-_="
 
-// idleColumns selects up to n columns, from the right, that repeat the column on their left in every line.
-func idleColumns(lines []PaneLine, widest, n int) []bool {
+// repeatedColumns selects up to n columns, from the right, that repeat the column on their left in every line.
+func repeatedColumns(lines []PaneLine, widest, n int) []bool {
 	busy := make([]bool, widest)
 	busy[0] = true
 	for _, l := range lines {
 		before := " "
 		widget.Walk(l.Text, func(part string, col, w int) bool {
 			if w > 0 {
-				if part != before || w > 1 || !strings.Contains(idle, part) {
+				if part != before || w > 1 || !strings.Contains(emptyAreaRunes, part) {
 					for c := col; c < min(col+w, widest); c++ {
 						busy[c] = true
 					}
@@ -88,8 +88,8 @@ func idleColumns(lines []PaneLine, widest, n int) []bool {
 	return drop
 }
 
-// without returns a line without some of its columns. The removed columns must have only single-column characters.
-func without(s string, drop []bool) string {
+// removeColumns returns a line without some of its columns. The removed columns must have only single-column characters.
+func removeColumns(s string, drop []bool) string {
 	if ansi.StringWidth(s) == 0 {
 		return s
 	}

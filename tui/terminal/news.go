@@ -19,14 +19,14 @@ type Screen interface {
 type News struct {
 	Agent, Session string
 	// ID of a run that is shown instead of Agent and Session; its output is in Text
-	Run     string
-	Screen  Screen   // nil = not available; Text then has the last output
-	Text    []string // cleaned lines, which never change
-	Fed     uint64   // lines that the session has written since watching began
-	Ended   bool     // the stream has ended
-	Problem string   // why no output is available
-	Keeps   int      // number of history lines that the screen stores
-	Urgent  bool     // the first news of a session, which is shown without delay
+	Run           string
+	Screen        Screen   // nil = not available; Text then has the last output
+	Text          []string // cleaned lines, which never change
+	LinesReceived uint64   // lines that the session has written since watching began
+	Ended         bool     // the stream has ended
+	Problem       string   // why no output is available
+	HistoryLimit  int      // number of history lines that the screen stores
+	Immediate     bool     // the first news of a session, which is shown without delay
 }
 
 // ScreenMaker creates a terminal's screen.
@@ -35,9 +35,9 @@ type ScreenMaker func(cols, rows, scrollback int) Screen
 func NewScreen(cols, rows, scrollback int) Screen { return screen.New(cols, rows, scrollback) }
 
 const (
-	UsualCols  = 120 // columns and rows until the first frame arrives
-	UsualRows  = 40
-	Scrollback = 500
+	DefaultCols = 120 // columns and rows until the first frame arrives
+	DefaultRows = 40
+	Scrollback  = 500
 	// LogLines is the maximum number of lines in the logs. The ring buffer of a session usually has fewer.
 	LogLines = 10000
 )

@@ -19,13 +19,13 @@ type Pane struct {
 	Wrap    bool // wrap lines wider than the pane
 	Fit     bool // fit as much of the terminal as possible
 
-	older     []PaneLine // output of earlier sessions of the agent, received while watching
-	fedOlder  uint64     // number of lines in earlier sessions
-	bookmarks []bookmark
+	older      []PaneLine // output of earlier sessions of the agent, received while watching
+	olderLines uint64     // number of lines in earlier sessions
+	bookmarks  []bookmark
 
-	Past  *Picture // the frozen content; nil = the pane follows the output
-	Top   spot     // first visible row of Past, unless it is a full-screen program
-	FedAt uint64   // number of received lines when the content was frozen
+	FrozenPicture *Picture    // the frozen content; nil = the pane follows the output
+	Top           rowPosition // first visible row of Past, unless it is a full-screen program
+	FedAt         uint64      // number of received lines when the content was frozen
 
 	X      int  // number of columns hidden on the left
 	Y      int  // number of rows of a full-screen program hidden at the top
@@ -59,8 +59,8 @@ type Picture struct {
 	cursor int        // row of the cursor; -1 = hidden
 }
 
-// spot is a row within a line that may be wrapped.
-type spot struct{ line, row int }
+// rowPosition is a row within a line that may be wrapped.
+type rowPosition struct{ line, row int }
 
 // Hear notes that news of the terminal have arrived. The first news of a session have its earlier output.
 func (p *Pane) Hear(n *News, now time.Time) {
@@ -85,41 +85,41 @@ func (p *Pane) Take(n News, born string) {
 	switch old := &p.News; {
 	case n.Agent != old.Agent || n.Run != old.Run:
 		p.Follow()
-		p.older, p.fedOlder, p.X = nil, 0, 0
+		p.older, p.olderLines, p.X = nil, 0, 0
 	case n.Session == old.Session || n.Session == "" || old.Session == "":
-		if n.Fed < old.Fed { // the watch was restarted
-			p.fedOlder += old.Fed
+		if n.LinesReceived < old.LinesReceived { // the watch was restarted
+			p.olderLines += old.LinesReceived
 		}
 	case n.Screen == nil:
 		p.Follow()
 	default:
 		p.older = append(Tail(p.recent(Scrollback, false).Lines, Scrollback), PaneLine{Rule: born})
-		p.fedOlder += old.Fed
+		p.olderLines += old.LinesReceived
 		p.Pinned = false
 	}
 	p.News = n
-	p.place()
+	p.locateBookmarks()
 	p.Version++
 }
 
 // Fed returns the number of lines received since watching began.
-func (p *Pane) Fed() uint64 { return p.fedOlder + p.News.Fed }
+func (p *Pane) Fed() uint64 { return p.olderLines + p.News.LinesReceived }
 
-func (p *Pane) Frozen() bool { return p.Past != nil }
+func (p *Pane) Frozen() bool { return p.FrozenPicture != nil }
 
-func (p *Pane) Follow() { p.Past, p.Pinned, p.Seek.Hits = nil, false, nil }
+func (p *Pane) Follow() { p.FrozenPicture, p.Pinned, p.Seek.Hits = nil, false, nil }
 
 // Hold freezes the current content.
 func (p *Pane) Hold(s Picture) {
-	p.Past, p.FedAt = &s, p.Fed()
+	p.FrozenPicture, p.FedAt = &s, p.Fed()
 	p.Seek.Find(s.Lines)
 	p.Seek.Nearest(len(s.Lines))
 }
 
 // All returns everything that can be scrolled through.
 func (p *Pane) All() Picture {
-	if p.Past != nil {
-		return *p.Past
+	if p.FrozenPicture != nil {
+		return *p.FrozenPicture
 	}
 	return p.recent(widget.Unlimited, false)
 }
@@ -186,8 +186,8 @@ func Tail[E any](lines []E, h int) []E { return lines[max(0, len(lines)-h):] }
 // Full reports whether a full-screen program is shown.
 func (p *Pane) Full() bool {
 	switch {
-	case p.Past != nil:
-		return p.Past.Full
+	case p.FrozenPicture != nil:
+		return p.FrozenPicture.Full
 	case p.News.Screen == nil:
 		return false
 	}
@@ -212,24 +212,24 @@ func (p *Pane) shot(n int) screen.Shot {
 func (p *Pane) Scroll(n, w, h int) {
 	if p.Full() {
 		s := p.All()
-		rows := len(p.fitted(s, w, h).Lines)
-		p.Y = max(0, min(p.firstRow(p.fitted(s, w, h), h)+n, rows-h))
+		rows := len(p.compacted(s, w, h).Lines)
+		p.Y = max(0, min(p.firstRow(p.compacted(s, w, h), h)+n, rows-h))
 		p.Pinned = true
 		return
 	}
-	if p.Past == nil {
+	if p.FrozenPicture == nil {
 		if n >= 0 {
 			return
 		}
 		s := p.All()
 		end := p.LastTop(s.Lines, w, h)
-		if end == (spot{}) {
+		if end == (rowPosition{}) {
 			return // the whole screen is visible
 		}
 		p.Hold(s)
 		p.Top = end
 	}
-	lines := p.Past.Lines
+	lines := p.FrozenPicture.Lines
 	p.Top = p.moved(lines, p.Top, n, w)
 	if end := p.LastTop(lines, w, h); !p.Top.before(end) {
 		p.Top = end
@@ -239,11 +239,13 @@ func (p *Pane) Scroll(n, w, h int) {
 	}
 }
 
-func (a spot) before(b spot) bool { return a.line < b.line || a.line == b.line && a.row < b.row }
+func (a rowPosition) before(b rowPosition) bool {
+	return a.line < b.line || a.line == b.line && a.row < b.row
+}
 
 // moved returns the spot n rows after another spot. It stays within the lines.
-func (p *Pane) moved(lines []PaneLine, at spot, n, w int) spot {
-	for ; n < 0 && at != (spot{}); n++ {
+func (p *Pane) moved(lines []PaneLine, at rowPosition, n, w int) rowPosition {
+	for ; n < 0 && at != (rowPosition{}); n++ {
 		if at.row--; at.row < 0 {
 			at.line--
 			at.row = p.height(lines[at.line], w) - 1
@@ -251,15 +253,15 @@ func (p *Pane) moved(lines []PaneLine, at spot, n, w int) spot {
 	}
 	for ; n > 0 && at.line < len(lines); n-- {
 		if at.row++; at.row >= p.height(lines[at.line], w) {
-			at = spot{line: at.line + 1}
+			at = rowPosition{line: at.line + 1}
 		}
 	}
 	return at
 }
 
 // LastTop returns the first of the last h rows.
-func (p *Pane) LastTop(lines []PaneLine, w, h int) spot {
-	return p.moved(lines, spot{line: len(lines)}, -h, w)
+func (p *Pane) LastTop(lines []PaneLine, w, h int) rowPosition {
+	return p.moved(lines, rowPosition{line: len(lines)}, -h, w)
 }
 
 // wraps reports whether lines are broken into rows.
@@ -276,19 +278,19 @@ func (p *Pane) height(l PaneLine, w int) int {
 // Window returns at most h rows to show in w columns. Their texts may be wider.
 func (p *Pane) Window(w, h int) []PaneLine {
 	var s Picture
-	if p.Past != nil {
-		s = *p.Past
+	if p.FrozenPicture != nil {
+		s = *p.FrozenPicture
 	} else {
 		s = p.recent(h, true)
 	}
 	if s.Full {
 		s.Lines = p.painted(s.Lines, 0)
-		s = p.fitted(s, w, h)
+		s = p.compacted(s, w, h)
 		rows := s.Lines[p.firstRow(s, h):]
 		return p.panned(rows[:min(h, len(rows))])
 	}
-	at := spot{}
-	if p.Past != nil {
+	at := rowPosition{}
+	if p.FrozenPicture != nil {
 		at = p.Top
 		// the pane has grown, or lines are now wrapped differently
 		if end := p.LastTop(s.Lines, w, h); end.before(at) {
@@ -309,7 +311,7 @@ func (p *Pane) Window(w, h int) []PaneLine {
 			rows = append(rows, PaneLine{Text: text})
 		}
 	}
-	if p.Past == nil {
+	if p.FrozenPicture == nil {
 		rows = Tail(rows, h)
 	}
 	return p.panned(rows[:min(h, len(rows))])
@@ -341,8 +343,8 @@ func (p *Pane) firstRow(s Picture, h int) int {
 func (p *Pane) Sideways(n, w int) {
 	widest := 0
 	s := p.All()
-	if p.Past == nil && !s.Full {
-		s.Lines = Tail(s.Lines, UsualRows)
+	if p.FrozenPicture == nil && !s.Full {
+		s.Lines = Tail(s.Lines, DefaultRows)
 	}
 	for _, l := range s.Lines {
 		widest = max(widest, widget.Width(l.Text))

@@ -119,7 +119,7 @@ func (p *Pane) painted(lines []PaneLine, first int) []PaneLine {
 		var all []widget.Span
 		for _, h := range s.In(l.Text) {
 			on := Inverse
-			if p.Past != nil && s.At < len(s.Hits) && s.Hits[s.At] ==
+			if p.FrozenPicture != nil && s.At < len(s.Hits) && s.Hits[s.At] ==
 				(Hit{first + i, h.From, h.To}) {
 				on = here
 			}
@@ -154,7 +154,7 @@ func (s *Lookup) Next(n int) {
 
 // Reveal scrolls to the current match in a pane of w columns and h rows.
 func (p *Pane) Reveal(w, h int) {
-	if p.Past == nil || p.Seek.At >= len(p.Seek.Hits) {
+	if p.FrozenPicture == nil || p.Seek.At >= len(p.Seek.Hits) {
 		return
 	}
 	at := p.Seek.Hits[p.Seek.At]
@@ -164,17 +164,17 @@ func (p *Pane) Reveal(w, h int) {
 			p.X = max(0, at.From-w/3)
 		}
 	}
-	if p.Past.Full {
-		if first := p.firstRow(*p.Past, h); at.Line < first || at.Line >= first+h {
+	if p.FrozenPicture.Full {
+		if first := p.firstRow(*p.FrozenPicture, h); at.Line < first || at.Line >= first+h {
 			p.Y, p.Pinned = max(0, at.Line-h/3), true
 		}
 		return
 	}
-	lines := p.Past.Lines
+	lines := p.FrozenPicture.Lines
 	bottom := p.moved(lines, p.Top, h-1, w)
 	if at.Line < p.Top.line || at.Line > bottom.line || at.Line == bottom.line &&
 		p.height(lines[at.Line], w) > bottom.row+1 {
-		p.Top = p.moved(lines, spot{line: at.Line}, -h/3, w)
+		p.Top = p.moved(lines, rowPosition{line: at.Line}, -h/3, w)
 	}
 	if end := p.LastTop(lines, w, h); end.before(p.Top) {
 		p.Top = end
@@ -183,8 +183,8 @@ func (p *Pane) Reveal(w, h int) {
 
 // Bottom returns the last visible line of the frozen content.
 func (p *Pane) Bottom(w, h int) int {
-	if p.Past.Full {
-		return len(p.Past.Lines)
+	if p.FrozenPicture.Full {
+		return len(p.FrozenPicture.Lines)
 	}
-	return p.moved(p.Past.Lines, p.Top, h-1, w).line
+	return p.moved(p.FrozenPicture.Lines, p.Top, h-1, w).line
 }

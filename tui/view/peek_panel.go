@@ -154,7 +154,7 @@ func viewOfPane(m *state.Room, extra []string) []string {
 
 // behindPane returns how much output has arrived since the pane was frozen.
 func behindPane(m *state.Room) string {
-	if m.Peek.Past.Full {
+	if m.Peek.FrozenPicture.Full {
 		return m.Env().Behind(0)
 	}
 	return m.Env().Behind(m.Peek.Fed() - m.Peek.FedAt)
