@@ -170,7 +170,7 @@ func receive(m *state.Room, n feed.News) {
 			state.EndSearch(m)
 		}
 		m.Peek.Hear(n.Pane, m.Now)
-		m.Peek.Take(*n.Pane, state.BornRule(m))
+		m.Peek.Apply(*n.Pane, state.BornRule(m))
 	}
 	if n.Edited != nil {
 		m.Judged = n.Edited

@@ -196,7 +196,7 @@ func TestPaper(t *testing.T) {
 		{"a gap", []city.Piece{{Text: "a"}, {Dropped: 7, Text: "\nb\n"}}, []string{"a", "[7 bytes are left out]", "b"}, 3},
 		{"late", []city.Piece{{Dropped: 7, Text: "b"}, {Text: "c"}}, []string{"[7 bytes are left out]", "bc"}, 2},
 	} {
-		var p terminal.Paper
+		var p terminal.RunOutput
 		for _, piece := range c.pieces {
 			p.Add(piece)
 		}
@@ -204,7 +204,7 @@ func TestPaper(t *testing.T) {
 			t.Errorf("%s: %q, %d fed", c.name, p.Lines, p.Fed)
 		}
 	}
-	var p terminal.Paper
+	var p terminal.RunOutput
 	for range 50 {
 		p.Add(city.Piece{Text: long})
 	}
@@ -216,17 +216,17 @@ func TestPaper(t *testing.T) {
 			t.Errorf("a line of %d bytes", len(line))
 		}
 	}
-	for i := range 5 * terminal.PaperLines {
+	for i := range 5 * terminal.MaxRunLines {
 		p.Add(city.Piece{Text: fmt.Sprintln(i)})
 	}
-	if n := len(p.Lines); n < terminal.PaperLines || n > 2*terminal.PaperLines || p.Lines[n-1] != fmt.Sprint(5*terminal.PaperLines-1) {
+	if n := len(p.Lines); n < terminal.MaxRunLines || n > 2*terminal.MaxRunLines || p.Lines[n-1] != fmt.Sprint(5*terminal.MaxRunLines-1) {
 		t.Errorf("%d lines, the last %q", n, p.Lines[n-1])
 	}
 }
 
 // Invalid UTF-8 is split into lines like other output, and a line that grows is shown in its current form.
 func TestPaperIsSafe(t *testing.T) {
-	var p terminal.Paper
+	var p terminal.RunOutput
 	p.Add(city.Piece{Text: "one\x1b[2J\ntw"})
 	first := p.Plain()
 	p.Add(city.Piece{Text: "o\nthree"})
@@ -234,7 +234,7 @@ func TestPaperIsSafe(t *testing.T) {
 		t.Errorf("%q, and before %q", got, first)
 	}
 	p.Add(city.Piece{Text: strings.Repeat("\x80", 3*terminal.PaperLine)})
-	for range 2 * terminal.PaperLines {
+	for range 2 * terminal.MaxRunLines {
 		p.Add(city.Piece{Text: "last\n"})
 	}
 	if got := p.Plain(); len(got) != len(p.Lines) || got[len(got)-1] != "last" {
@@ -246,13 +246,13 @@ func TestPaperIsSafe(t *testing.T) {
 func TestRunOutputIsTakenAsItIs(t *testing.T) {
 	s := demo(t, 200, 60)
 	text := []string{strings.Repeat("é", terminal.PaperLine/2)}
-	for range terminal.PaperLines {
+	for range terminal.MaxRunLines {
 		text = append(text, text[0])
 	}
 	next := uint64(0)
 	if n := testing.AllocsPerRun(5, func() {
 		next++
-		s.m.Peek.Take(terminal.News{Run: "gc-215", Text: text, LinesReceived: next}, "")
+		s.m.Peek.Apply(terminal.News{Run: "gc-215", Text: text, LinesReceived: next}, "")
 	}); n > 10 {
 		t.Errorf("%v allocations for a piece of output", n)
 	}

@@ -20,7 +20,7 @@ func peekActions() []state.Action {
 	sideways := func(n int) func(*state.Room) []feed.Effect {
 		return func(m *state.Room) []feed.Effect {
 			w, _ := state.PaneRoom(m)
-			m.Peek.Sideways(n*max(1, w/4), w)
+			m.Peek.ScrollColumns(n*max(1, w/4), w)
 			return nil
 		}
 	}
@@ -132,7 +132,7 @@ func needLines(m *state.Room) string {
 }
 
 func needSearch(m *state.Room) string {
-	if m.Peek.Seek.Re == nil {
+	if m.Peek.Search.Re == nil {
 		return "no search is active; " + m.Keys.KeyText("peek.search") + " searches"
 	}
 	return needOutput(m)
@@ -168,23 +168,23 @@ func askSearch(m *state.Room) []feed.Effect {
 	began := *p
 	all := p.All()
 	w, h := state.PaneRoom(m)
-	p.Seek = terminal.Lookup{}
+	p.Search = terminal.Lookup{}
 	apply := func(text string) {
-		p.FrozenPicture, p.Top, p.X, p.Y, p.Pinned, p.FedAt = began.FrozenPicture, began.Top, began.X, began.Y,
-			began.Pinned, began.FedAt
-		p.Seek = terminal.NewLookup(text)
-		if p.Seek.Find(all.Lines); len(p.Seek.Hits) == 0 {
+		p.FrozenPicture, p.Top, p.X, p.Y, p.YChosen, p.LinesWhenFrozen = began.FrozenPicture, began.Top, began.X, began.Y,
+			began.YChosen, began.LinesWhenFrozen
+		p.Search = terminal.NewLookup(text)
+		if p.Search.Find(all.Lines); len(p.Search.Hits) == 0 {
 			return
 		}
 		line := len(all.Lines)
 		if p.FrozenPicture != nil {
 			line = p.Bottom(w, h)
 		} else {
-			fed := p.Fed()
-			p.FrozenPicture, p.FedAt = &all, fed
+			fed := p.LinesReceived()
+			p.FrozenPicture, p.LinesWhenFrozen = &all, fed
 			p.Top = p.LastTop(all.Lines, w, h)
 		}
-		p.Seek.Nearest(line)
+		p.Search.Nearest(line)
 		p.Reveal(w, h)
 	}
 	m.Dialogs.Open(&state.Prompt{
@@ -196,7 +196,7 @@ func askSearch(m *state.Room) []feed.Effect {
 
 		Cancel: func() {
 			apply("")
-			p.Seek = terminal.Lookup{}
+			p.Search = terminal.Lookup{}
 		},
 	})
 	return nil
@@ -207,14 +207,14 @@ func nextHit(m *state.Room, n int) {
 	w, h := state.PaneRoom(m)
 	if p.FrozenPicture == nil {
 		s := p.All()
-		p.Hold(s)
+		p.Freeze(s)
 		p.Top = p.LastTop(s.Lines, w, h)
 	} else {
-		p.Seek.Next(n)
+		p.Search.Next(n)
 	}
-	if len(p.Seek.Hits) == 0 {
+	if len(p.Search.Hits) == 0 {
 		p.Follow()
-		state.Complain(m, "not found: "+p.Seek.Text)
+		state.Complain(m, "not found: "+p.Search.Text)
 		return
 	}
 	p.Reveal(w, h)
@@ -222,13 +222,13 @@ func nextHit(m *state.Room, n int) {
 
 func holdOrFollow(m *state.Room) []feed.Effect {
 	p := &m.Peek
-	if p.Frozen() || p.Pinned {
+	if p.Frozen() || p.YChosen {
 		p.Follow()
 		return nil
 	}
 	w, h := state.PaneRoom(m)
 	s := p.All()
-	p.Hold(s)
+	p.Freeze(s)
 	p.Top = p.LastTop(s.Lines, w, h)
 	return nil
 }

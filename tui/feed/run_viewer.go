@@ -28,7 +28,7 @@ func (v *Viewer) viewRun(ctx context.Context, t Watch) {
 
 // readRun reads a run's output once, including the stored part. It never changes lines that are in the mailbox.
 func (v *Viewer) readRun(ctx context.Context, n *terminal.News, tries *int) error {
-	var text terminal.Paper
+	var text terminal.RunOutput
 	for piece, err := range v.city.RunOutput(ctx, n.Run) {
 		if err != nil {
 			return err

@@ -23,24 +23,24 @@ type Pane struct {
 	olderLines uint64     // number of lines in earlier sessions
 	bookmarks  []bookmark
 
-	FrozenPicture *Picture    // the frozen content; nil = the pane follows the output
-	Top           rowPosition // first visible row of Past, unless it is a full-screen program
-	FedAt         uint64      // number of received lines when the content was frozen
+	FrozenPicture   *Picture    // the frozen content; nil = the pane follows the output
+	Top             rowPosition // first visible row of Past, unless it is a full-screen program
+	LinesWhenFrozen uint64      // number of received lines when the content was frozen
 
-	X      int  // number of columns hidden on the left
-	Y      int  // number of rows of a full-screen program hidden at the top
-	Pinned bool // the user has chosen Y; otherwise it follows the cursor
+	X       int  // number of columns hidden on the left
+	Y       int  // number of rows of a full-screen program hidden at the top
+	YChosen bool // the user has chosen Y; otherwise it follows the cursor
 
-	Seek Lookup
+	Search Lookup
 
 	heard time.Time // when the watched session last wrote; zero = not since watching began
 
-	judged judged
-	Crops  widget.RowCache
+	fullScreen fullScreenCache
+	Crops      widget.RowCache
 }
 
-// judged caches whether a screen belongs to a full-screen program.
-type judged struct {
+// fullScreenCache caches whether a screen belongs to a full-screen program.
+type fullScreenCache struct {
 	screen  Screen
 	version uint64
 	full    bool
@@ -80,8 +80,8 @@ func (p *Pane) HeardFrom(agent string) time.Time {
 	return p.heard
 }
 
-// Take applies news of the terminal. born is the label of the rule above a new session of the same agent.
-func (p *Pane) Take(n News, born string) {
+// Apply applies news of the terminal. born is the label of the rule above a new session of the same agent.
+func (p *Pane) Apply(n News, born string) {
 	switch old := &p.News; {
 	case n.Agent != old.Agent || n.Run != old.Run:
 		p.Follow()
@@ -95,25 +95,25 @@ func (p *Pane) Take(n News, born string) {
 	default:
 		p.older = append(Tail(p.recent(Scrollback, false).Lines, Scrollback), PaneLine{Rule: born})
 		p.olderLines += old.LinesReceived
-		p.Pinned = false
+		p.YChosen = false
 	}
 	p.News = n
 	p.locateBookmarks()
 	p.Version++
 }
 
-// Fed returns the number of lines received since watching began.
-func (p *Pane) Fed() uint64 { return p.olderLines + p.News.LinesReceived }
+// LinesReceived returns the number of lines received since watching began.
+func (p *Pane) LinesReceived() uint64 { return p.olderLines + p.News.LinesReceived }
 
 func (p *Pane) Frozen() bool { return p.FrozenPicture != nil }
 
-func (p *Pane) Follow() { p.FrozenPicture, p.Pinned, p.Seek.Hits = nil, false, nil }
+func (p *Pane) Follow() { p.FrozenPicture, p.YChosen, p.Search.Hits = nil, false, nil }
 
-// Hold freezes the current content.
-func (p *Pane) Hold(s Picture) {
-	p.FrozenPicture, p.FedAt = &s, p.Fed()
-	p.Seek.Find(s.Lines)
-	p.Seek.Nearest(len(s.Lines))
+// Freeze freezes the current content.
+func (p *Pane) Freeze(s Picture) {
+	p.FrozenPicture, p.LinesWhenFrozen = &s, p.LinesReceived()
+	p.Search.Find(s.Lines)
+	p.Search.Nearest(len(s.Lines))
 }
 
 // All returns everything that can be scrolled through.
@@ -143,7 +143,7 @@ func (p *Pane) recent(n int, cursor bool) Picture {
 				widget.Span{From: shot.X, To: shot.X + 1, Style: Inverse})
 		}
 	}
-	if p.judged.full {
+	if p.fullScreen.full {
 		lines := make([]PaneLine, len(shot.Lines))
 		for i, s := range shot.Lines {
 			lines[i].Text = s
@@ -191,10 +191,10 @@ func (p *Pane) Full() bool {
 	case p.News.Screen == nil:
 		return false
 	}
-	if s := p.News.Screen; p.judged.screen != s || p.judged.version != s.Version() {
+	if s := p.News.Screen; p.fullScreen.screen != s || p.fullScreen.version != s.Version() {
 		p.shot(0)
 	}
-	return p.judged.full
+	return p.fullScreen.full
 }
 
 // shot returns the screen with n lines of its history, and updates the cached result of isFullScreen.
@@ -203,7 +203,7 @@ func (p *Pane) shot(n int) screen.Shot {
 	// read the version first, so that output that arrives later is checked again
 	version := s.Version()
 	shot := s.Shot(n)
-	p.judged = judged{s, version, isFullScreen(&shot)}
+	p.fullScreen = fullScreenCache{s, version, isFullScreen(&shot)}
 	return shot
 }
 
@@ -214,7 +214,7 @@ func (p *Pane) Scroll(n, w, h int) {
 		s := p.All()
 		rows := len(p.compacted(s, w, h).Lines)
 		p.Y = max(0, min(p.firstRow(p.compacted(s, w, h), h)+n, rows-h))
-		p.Pinned = true
+		p.YChosen = true
 		return
 	}
 	if p.FrozenPicture == nil {
@@ -226,7 +226,7 @@ func (p *Pane) Scroll(n, w, h int) {
 		if end == (rowPosition{}) {
 			return // the whole screen is visible
 		}
-		p.Hold(s)
+		p.Freeze(s)
 		p.Top = end
 	}
 	lines := p.FrozenPicture.Lines
@@ -284,7 +284,7 @@ func (p *Pane) Window(w, h int) []PaneLine {
 		s = p.recent(h, true)
 	}
 	if s.Full {
-		s.Lines = p.painted(s.Lines, 0)
+		s.Lines = p.highlighted(s.Lines, 0)
 		s = p.compacted(s, w, h)
 		rows := s.Lines[p.firstRow(s, h):]
 		return p.panned(rows[:min(h, len(rows))])
@@ -298,7 +298,7 @@ func (p *Pane) Window(w, h int) []PaneLine {
 		}
 	}
 	var rows []PaneLine
-	for i, l := range p.painted(s.Lines[at.line:min(len(s.Lines), at.line+h+1)], at.line) {
+	for i, l := range p.highlighted(s.Lines[at.line:min(len(s.Lines), at.line+h+1)], at.line) {
 		if l.Rule != "" || !p.wraps() {
 			rows = append(rows, l)
 			continue
@@ -333,14 +333,14 @@ func (p *Pane) panned(rows []PaneLine) []PaneLine {
 // which the cursor is visible.
 func (p *Pane) firstRow(s Picture, h int) int {
 	most := max(0, len(s.Lines)-h)
-	if p.Pinned {
+	if p.YChosen {
 		return min(p.Y, most)
 	}
 	return max(0, min(s.cursor-h+1, most))
 }
 
-// Sideways moves the view n columns to the right, or to the left if n is negative.
-func (p *Pane) Sideways(n, w int) {
+// ScrollColumns moves the view n columns to the right, or to the left if n is negative.
+func (p *Pane) ScrollColumns(n, w int) {
 	widest := 0
 	s := p.All()
 	if p.FrozenPicture == nil && !s.Full {
@@ -356,9 +356,9 @@ func (p *Pane) Sideways(n, w int) {
 // it did one of these.
 func (p *Pane) Back() bool {
 	switch {
-	case p.Seek.Re != nil:
-		p.Seek = Lookup{}
-	case p.Frozen() || p.Pinned:
+	case p.Search.Re != nil:
+		p.Search = Lookup{}
+	case p.Frozen() || p.YChosen:
 		p.Follow()
 	case p.X > 0:
 		p.X = 0

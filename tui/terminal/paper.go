@@ -10,15 +10,15 @@ import (
 	"gcity/tui/widget"
 )
 
-// Paper collects the last lines of a run's output.
-type Paper struct {
+// RunOutput collects the last lines of a run's output.
+type RunOutput struct {
 	Lines []string
 	clean []string // cleaned lines
 	open  bool     // the last line is not complete
 	Fed   uint64   // number of lines so far
 }
 
-func (p *Paper) Add(piece city.Piece) {
+func (p *RunOutput) Add(piece city.Piece) {
 	if piece.Dropped > 0 {
 		p.open = false
 		p.line(fmt.Sprintf("[%d bytes are left out]", piece.Dropped))
@@ -36,14 +36,14 @@ func (p *Paper) Add(piece city.Piece) {
 		p.line(line)
 		p.open, text = !ended, rest
 	}
-	if over := len(p.Lines) - PaperLines; over > PaperLines/4 {
+	if over := len(p.Lines) - MaxRunLines; over > MaxRunLines/4 {
 		p.Lines = append(p.Lines[:0], p.Lines[over:]...)
 		p.clean = append(p.clean[:0], p.clean[min(over, len(p.clean)):]...)
 	}
 }
 
 // line appends a text to the incomplete line, or starts a line.
-func (p *Paper) line(text string) {
+func (p *RunOutput) line(text string) {
 	if last := len(p.Lines) - 1; p.open && len(p.Lines[last])+len(text) <= 2*PaperLine {
 		p.Lines[last] += text
 		p.clean = p.clean[:min(last, len(p.clean))]
@@ -54,7 +54,7 @@ func (p *Paper) line(text string) {
 }
 
 // Plain returns cleaned lines, which never change. A line is cleaned again only after more text was added to it.
-func (p *Paper) Plain() []string {
+func (p *RunOutput) Plain() []string {
 	for _, text := range p.Lines[len(p.clean):] {
 		p.clean = append(p.clean, widget.Plain(text))
 	}
@@ -62,6 +62,6 @@ func (p *Paper) Plain() []string {
 }
 
 const (
-	PaperLines = 1000    // maximum number of stored lines
-	PaperLine  = 2 << 10 // number of bytes after which a line is split
+	MaxRunLines = 1000    // maximum number of stored lines
+	PaperLine   = 2 << 10 // number of bytes after which a line is split
 )

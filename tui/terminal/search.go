@@ -67,13 +67,13 @@ func (s *Lookup) In(text string) []Hit {
 	if !widget.IsASCII(text) {
 		bare = ansi.Strip(text)
 	}
-	var cols columnsOf
+	var cols offsetColumns
 	var hits []Hit
 	for _, at := range s.Re.FindAllStringIndex(bare, -1) {
 		if cols == nil {
-			cols = divided(bare)
+			cols = columnOffsets(bare)
 		}
-		h := Hit{From: cols.before(at[0]), To: cols.behind(at[1])}
+		h := Hit{From: cols.before(at[0]), To: cols.after(at[1])}
 		if at[1] > at[0] && h.To > h.From && (len(hits) == 0 || hits[len(hits)-1] != h) {
 			hits = append(hits, h)
 		}
@@ -81,11 +81,11 @@ func (s *Lookup) In(text string) []Hit {
 	return hits
 }
 
-// columnsOf maps byte offsets of character boundaries in a line, including its end, to columns.
-type columnsOf []struct{ at, col int }
+// offsetColumns maps byte offsets of character boundaries in a line, including its end, to columns.
+type offsetColumns []struct{ at, col int }
 
-func divided(s string) columnsOf {
-	edges := make(columnsOf, 1, len(s)+1)
+func columnOffsets(s string) offsetColumns {
+	edges := make(offsetColumns, 1, len(s)+1)
 	at := 0
 	widget.Walk(s, func(part string, col, w int) bool {
 		at += len(part)
@@ -96,20 +96,20 @@ func divided(s string) columnsOf {
 }
 
 // before returns the column of the last boundary at or before a byte offset.
-func (e columnsOf) before(at int) int {
+func (e offsetColumns) before(at int) int {
 	i := sort.Search(len(e), func(i int) bool { return e[i].at > at })
 	return e[i-1].col
 }
 
-// behind returns the column of the first boundary at or after a byte offset.
-func (e columnsOf) behind(at int) int {
+// after returns the column of the first boundary at or after a byte offset.
+func (e offsetColumns) after(at int) int {
 	i := sort.Search(len(e), func(i int) bool { return e[i].at >= at })
 	return e[min(i, len(e)-1)].col
 }
 
-// painted returns lines with highlighted matches. first is the number of the first line in the frozen content.
-func (p *Pane) painted(lines []PaneLine, first int) []PaneLine {
-	s := &p.Seek
+// highlighted returns lines with highlighted matches. first is the number of the first line in the frozen content.
+func (p *Pane) highlighted(lines []PaneLine, first int) []PaneLine {
+	s := &p.Search
 	if s.Re == nil {
 		return lines
 	}
@@ -121,7 +121,7 @@ func (p *Pane) painted(lines []PaneLine, first int) []PaneLine {
 			on := Inverse
 			if p.FrozenPicture != nil && s.At < len(s.Hits) && s.Hits[s.At] ==
 				(Hit{first + i, h.From, h.To}) {
-				on = here
+				on = currentMatch
 			}
 			all = append(all, widget.Span{From: h.From, To: h.To, Style: on})
 		}
@@ -132,8 +132,8 @@ func (p *Pane) painted(lines []PaneLine, first int) []PaneLine {
 	return out
 }
 
-// here is the style of the current match.
-const here = "\x1b[1;4;7m"
+// currentMatch is the style of the current match.
+const currentMatch = "\x1b[1;4;7m"
 
 // Nearest selects the last match at or above a line. If there is none, it selects the first match.
 func (s *Lookup) Nearest(line int) {
@@ -154,10 +154,10 @@ func (s *Lookup) Next(n int) {
 
 // Reveal scrolls to the current match in a pane of w columns and h rows.
 func (p *Pane) Reveal(w, h int) {
-	if p.FrozenPicture == nil || p.Seek.At >= len(p.Seek.Hits) {
+	if p.FrozenPicture == nil || p.Search.At >= len(p.Search.Hits) {
 		return
 	}
-	at := p.Seek.Hits[p.Seek.At]
+	at := p.Search.Hits[p.Search.At]
 	if at.From < p.X || at.To > p.X+w {
 		p.X = 0
 		if at.To > w {
@@ -166,7 +166,7 @@ func (p *Pane) Reveal(w, h int) {
 	}
 	if p.FrozenPicture.Full {
 		if first := p.firstRow(*p.FrozenPicture, h); at.Line < first || at.Line >= first+h {
-			p.Y, p.Pinned = max(0, at.Line-h/3), true
+			p.Y, p.YChosen = max(0, at.Line-h/3), true
 		}
 		return
 	}

@@ -119,7 +119,7 @@ func peekTab(m *state.Room) widget.Tab {
 
 // soughtInPane adds the search and the current match to the pane's title.
 func soughtInPane(m *state.Room, t *widget.Tab, extra []string) []string {
-	if s := &m.Peek.Seek; s.Re != nil {
+	if s := &m.Peek.Search; s.Re != nil {
 		t.Search = "/" + widget.Cut(s.Text, 24, m.Look.Glyphs.More)
 		switch {
 		case len(s.Hits) > 0:
@@ -143,7 +143,7 @@ func viewOfPane(m *state.Room, extra []string) []string {
 	case m.Peek.Wrap:
 		extra = append(extra, "wrapped")
 	}
-	if m.Peek.Pinned && m.Peek.Full() {
+	if m.Peek.YChosen && m.Peek.Full() {
 		extra = append(extra, fmt.Sprintf("from row %d", m.Peek.Y+1))
 	}
 	if m.Peek.X > 0 {
@@ -157,7 +157,7 @@ func behindPane(m *state.Room) string {
 	if m.Peek.FrozenPicture.Full {
 		return m.Env().Behind(0)
 	}
-	return m.Env().Behind(m.Peek.Fed() - m.Peek.FedAt)
+	return m.Env().Behind(m.Peek.LinesReceived() - m.Peek.LinesWhenFrozen)
 }
 
 // peekNote is the right end of the pane's rule: size, viewers, and the last exit of an agent that is not running.
