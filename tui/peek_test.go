@@ -90,17 +90,17 @@ func TestSearchIsSmartAboutCaseAndExpressions(t *testing.T) {
 		{"needle", "Needle needle NEEDLE", 3}, {"Needle", "Needle needle", 1}, {"n..dle$", "needle xneedle", 1}, {"a[", "xa[x", 1},
 		{"x*", "aaa", 0}, {"", "aaa", 0}, {"世", "\x1b[31m世\x1b[m界世", 2}, {"(", "f(x)", 1},
 	} {
-		l := terminal.NewLookup(c.text)
+		l := terminal.NewSearch(c.text)
 		l.Find([]terminal.PaneLine{{Text: c.in}})
 		if len(l.Hits) != c.want {
 			t.Errorf("%q is in %q %d times: %v", c.text, c.in, c.want, l.Hits)
 		}
 	}
-	l := terminal.NewLookup("界")
+	l := terminal.NewSearch("界")
 	if l.Find([]terminal.PaneLine{{}, {Text: "\x1b[31m世界\x1b[m"}}); len(l.Hits) != 1 || l.Hits[0] != (terminal.Hit{Line: 1, From: 2, To: 4}) {
 		t.Errorf("columns, not bytes: %v", l.Hits)
 	}
-	l = terminal.NewLookup(".")
+	l = terminal.NewSearch(".")
 	if l.Find([]terminal.PaneLine{{Text: "é世e\u0301\U0001F44D\U0001F3FD"}}); len(l.Hits) != 4 || l.Hits[1] != (terminal.Hit{Line: 0, From: 1, To: 3}) || l.Hits[2] != (terminal.Hit{Line: 0, From: 3, To: 4}) {
 		t.Errorf("characters, with all that belongs to them: %v", l.Hits)
 	}
@@ -108,7 +108,7 @@ func TestSearchIsSmartAboutCaseAndExpressions(t *testing.T) {
 
 // BenchmarkSearchInALongLine measures a search that matches everywhere: a line is scanned once for all of its matches.
 func BenchmarkSearchInALongLine(b *testing.B) {
-	line, l := strings.Repeat("é", terminal.PaperLine/2), terminal.NewLookup(".")
+	line, l := strings.Repeat("é", terminal.MaxRunLine/2), terminal.NewSearch(".")
 	for b.Loop() {
 		l.In(line)
 	}
@@ -120,7 +120,7 @@ func TestSearchThatFindsTooMuch(t *testing.T) {
 	for i := range lines {
 		lines[i].Text = "y y"
 	}
-	l := terminal.NewLookup("y")
+	l := terminal.NewSearch("y")
 	l.Find(lines)
 	if n := len(l.Hits); n != terminal.MaxHits || l.Hits[n-1] != (terminal.Hit{Line: len(lines) - 1, From: 2, To: 3}) {
 		t.Errorf("%d places, the last %v", n, l.Hits[n-1])

@@ -184,7 +184,7 @@ func TestDetailsFollowARun(t *testing.T) {
 }
 
 func TestPaper(t *testing.T) {
-	long := strings.Repeat("世", terminal.PaperLine)
+	long := strings.Repeat("世", terminal.MaxRunLine)
 	for _, c := range []struct {
 		name   string
 		pieces []city.Piece
@@ -200,8 +200,8 @@ func TestPaper(t *testing.T) {
 		for _, piece := range c.pieces {
 			p.Add(piece)
 		}
-		if fmt.Sprintf("%q", p.Lines) != fmt.Sprintf("%q", c.want) || p.Fed != c.fed {
-			t.Errorf("%s: %q, %d fed", c.name, p.Lines, p.Fed)
+		if fmt.Sprintf("%q", p.Lines) != fmt.Sprintf("%q", c.want) || p.LinesReceived != c.fed {
+			t.Errorf("%s: %q, %d fed", c.name, p.Lines, p.LinesReceived)
 		}
 	}
 	var p terminal.RunOutput
@@ -212,7 +212,7 @@ func TestPaper(t *testing.T) {
 		t.Error("something of a long line is lost")
 	}
 	for _, line := range p.Lines {
-		if len(line) > 2*terminal.PaperLine {
+		if len(line) > 2*terminal.MaxRunLine {
 			t.Errorf("a line of %d bytes", len(line))
 		}
 	}
@@ -233,7 +233,7 @@ func TestPaperIsSafe(t *testing.T) {
 	if got := p.Plain(); !slices.Equal(got, []string{"one", "two", "three"}) || first[1] != "tw" {
 		t.Errorf("%q, and before %q", got, first)
 	}
-	p.Add(city.Piece{Text: strings.Repeat("\x80", 3*terminal.PaperLine)})
+	p.Add(city.Piece{Text: strings.Repeat("\x80", 3*terminal.MaxRunLine)})
 	for range 2 * terminal.MaxRunLines {
 		p.Add(city.Piece{Text: "last\n"})
 	}
@@ -245,7 +245,7 @@ func TestPaperIsSafe(t *testing.T) {
 // The room stores cleaned output as it is, without cleaning it again.
 func TestRunOutputIsTakenAsItIs(t *testing.T) {
 	s := demo(t, 200, 60)
-	text := []string{strings.Repeat("é", terminal.PaperLine/2)}
+	text := []string{strings.Repeat("é", terminal.MaxRunLine/2)}
 	for range terminal.MaxRunLines {
 		text = append(text, text[0])
 	}

@@ -168,11 +168,11 @@ func askSearch(m *state.Room) []feed.Effect {
 	began := *p
 	all := p.All()
 	w, h := state.PaneRoom(m)
-	p.Search = terminal.Lookup{}
+	p.Search = terminal.Search{}
 	apply := func(text string) {
 		p.FrozenPicture, p.Top, p.X, p.Y, p.YChosen, p.LinesWhenFrozen = began.FrozenPicture, began.Top, began.X, began.Y,
 			began.YChosen, began.LinesWhenFrozen
-		p.Search = terminal.NewLookup(text)
+		p.Search = terminal.NewSearch(text)
 		if p.Search.Find(all.Lines); len(p.Search.Hits) == 0 {
 			return
 		}
@@ -196,7 +196,7 @@ func askSearch(m *state.Room) []feed.Effect {
 
 		Cancel: func() {
 			apply("")
-			p.Search = terminal.Lookup{}
+			p.Search = terminal.Search{}
 		},
 	})
 	return nil

@@ -36,7 +36,7 @@ func (v *Viewer) readRun(ctx context.Context, n *terminal.News, tries *int) erro
 		*tries = 0
 		text.Add(piece)
 		n.Immediate = n.LinesReceived == 0
-		n.Text, n.LinesReceived, n.Ended, n.Problem = text.Plain(), text.Fed, false, ""
+		n.Text, n.LinesReceived, n.Ended, n.Problem = text.Plain(), text.LinesReceived, false, ""
 		v.mailbox.PutPane(*n)
 	}
 	return nil

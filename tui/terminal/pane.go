@@ -31,7 +31,7 @@ type Pane struct {
 	Y       int  // number of rows of a full-screen program hidden at the top
 	YChosen bool // the user has chosen Y; otherwise it follows the cursor
 
-	Search Lookup
+	Search Search
 
 	heard time.Time // when the watched session last wrote; zero = not since watching began
 
@@ -357,7 +357,7 @@ func (p *Pane) ScrollColumns(n, w int) {
 func (p *Pane) Back() bool {
 	switch {
 	case p.Search.Re != nil:
-		p.Search = Lookup{}
+		p.Search = Search{}
 	case p.Frozen() || p.YChosen:
 		p.Follow()
 	case p.X > 0:

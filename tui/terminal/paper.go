@@ -12,10 +12,10 @@ import (
 
 // RunOutput collects the last lines of a run's output.
 type RunOutput struct {
-	Lines []string
-	clean []string // cleaned lines
-	open  bool     // the last line is not complete
-	Fed   uint64   // number of lines so far
+	Lines         []string
+	clean         []string // cleaned lines
+	open          bool     // the last line is not complete
+	LinesReceived uint64   // number of lines so far
 }
 
 func (p *RunOutput) Add(piece city.Piece) {
@@ -27,8 +27,8 @@ func (p *RunOutput) Add(piece city.Piece) {
 	}
 	for text := piece.Text; text != ""; {
 		line, rest, ended := strings.Cut(text, "\n")
-		if n := PaperLine; len(line) > n {
-			for n > PaperLine-utf8.UTFMax && !utf8.RuneStart(line[n]) {
+		if n := MaxRunLine; len(line) > n {
+			for n > MaxRunLine-utf8.UTFMax && !utf8.RuneStart(line[n]) {
 				n--
 			}
 			line, rest, ended = text[:n], text[n:], true
@@ -44,13 +44,13 @@ func (p *RunOutput) Add(piece city.Piece) {
 
 // line appends a text to the incomplete line, or starts a line.
 func (p *RunOutput) line(text string) {
-	if last := len(p.Lines) - 1; p.open && len(p.Lines[last])+len(text) <= 2*PaperLine {
+	if last := len(p.Lines) - 1; p.open && len(p.Lines[last])+len(text) <= 2*MaxRunLine {
 		p.Lines[last] += text
 		p.clean = p.clean[:min(last, len(p.clean))]
 		return
 	}
 	p.Lines = append(p.Lines, text)
-	p.Fed++
+	p.LinesReceived++
 }
 
 // Plain returns cleaned lines, which never change. A line is cleaned again only after more text was added to it.
@@ -63,5 +63,5 @@ func (p *RunOutput) Plain() []string {
 
 const (
 	MaxRunLines = 1000    // maximum number of stored lines
-	PaperLine   = 2 << 10 // number of bytes after which a line is split
+	MaxRunLine  = 2 << 10 // number of bytes after which a line is split
 )

@@ -11,8 +11,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// Lookup is a search in the pane. The zero value finds nothing.
-type Lookup struct {
+// Search is a search in the pane. The zero value finds nothing.
+type Search struct {
 	Text string
 	Re   *regexp.Regexp // nil = no search
 	Hits []Hit          // matches in the frozen content
@@ -25,11 +25,11 @@ type Hit struct{ Line, From, To int }
 // MaxHits is the maximum number of matches. The newest matches are kept.
 const MaxHits = 9999
 
-// NewLookup compiles the typed text as a regular expression if it is valid, and as literal text otherwise. Text in
+// NewSearch compiles the typed text as a regular expression if it is valid, and as literal text otherwise. Text in
 // lower case matches upper and lower case.
-func NewLookup(text string) Lookup {
+func NewSearch(text string) Search {
 	if text == "" {
-		return Lookup{}
+		return Search{}
 	}
 	flags := ""
 	if text == strings.ToLower(text) {
@@ -39,11 +39,11 @@ func NewLookup(text string) Lookup {
 	if err != nil {
 		re = regexp.MustCompile(flags + regexp.QuoteMeta(text))
 	}
-	return Lookup{Text: text, Re: re}
+	return Search{Text: text, Re: re}
 }
 
 // Find searches lines and stores the last MaxHits matches.
-func (s *Lookup) Find(lines []PaneLine) {
+func (s *Search) Find(lines []PaneLine) {
 	s.Hits, s.At = nil, 0
 	if s.Re == nil {
 		return
@@ -62,7 +62,7 @@ func (s *Lookup) Find(lines []PaneLine) {
 }
 
 // In returns the matches in one line.
-func (s *Lookup) In(text string) []Hit {
+func (s *Search) In(text string) []Hit {
 	bare := text
 	if !widget.IsASCII(text) {
 		bare = ansi.Strip(text)
@@ -136,7 +136,7 @@ func (p *Pane) highlighted(lines []PaneLine, first int) []PaneLine {
 const currentMatch = "\x1b[1;4;7m"
 
 // Nearest selects the last match at or above a line. If there is none, it selects the first match.
-func (s *Lookup) Nearest(line int) {
+func (s *Search) Nearest(line int) {
 	s.At = 0
 	for i, h := range s.Hits {
 		if h.Line <= line {
@@ -146,7 +146,7 @@ func (s *Lookup) Nearest(line int) {
 }
 
 // Next selects the match that is n matches further, and wraps around.
-func (s *Lookup) Next(n int) {
+func (s *Search) Next(n int) {
 	if k := len(s.Hits); k > 0 {
 		s.At = ((s.At+n)%k + k) % k
 	}
