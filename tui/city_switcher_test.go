@@ -188,7 +188,7 @@ func TestLookout(t *testing.T) {
 			return l.Published
 		}
 		time.Sleep(2 * feed.FleetRefreshGap)
-		if f := list(); !f.Find("alpha").Known || f.Find("alpha").Brief.Running != 1 || !f.Find("beta").Known {
+		if f := list(); !f.Find("alpha").Answered || f.Find("alpha").Summary.Running != 1 || !f.Find("beta").Answered {
 			t.Fatalf("%+v", f)
 		}
 		d.Hang("alpha", true)
@@ -196,10 +196,10 @@ func TestLookout(t *testing.T) {
 		fakes["beta"].Set(func(s *city.Snapshot) { s.Agents[0].State = city.Quarantined })
 		time.Sleep(2 * feed.FleetRefreshGap)
 		f := list()
-		if c := f.Find("alpha"); c.Mute == "" || c.Brief.Running != 1 || c.Heard.IsZero() {
+		if c := f.Find("alpha"); c.Unresponsive == "" || c.Summary.Running != 1 || c.LastAnswer.IsZero() {
 			t.Errorf("a city that hangs: %+v", c)
 		}
-		if c := f.Find("beta"); c.Brief.Held != 1 || len(c.Brief.Needs) != 1 || c.Mute != "" {
+		if c := f.Find("beta"); c.Summary.Held != 1 || len(c.Summary.Needs) != 1 || c.Unresponsive != "" {
 			t.Errorf("the other one: %+v", c)
 		}
 		time.Sleep(time.Minute)
@@ -208,7 +208,7 @@ func TestLookout(t *testing.T) {
 		}
 		d.Hang("alpha", false)
 		time.Sleep(feed.FleetPollInterval + 3*feed.FleetRefreshGap)
-		if c := list().Find("alpha"); c.Mute != "" {
+		if c := list().Find("alpha"); c.Unresponsive != "" {
 			t.Errorf("it answers again: %+v", c)
 		}
 		cancel()
@@ -307,7 +307,7 @@ func BenchmarkFrameFleet(b *testing.B) {
 	f := &fleet.List{}
 	for i := range 50 {
 		name := fmt.Sprintf("city-%02d", i)
-		f.Rows = append(f.Rows, fleet.City{Shown: name, Known: true, Brief: fleet.BriefOf(crowd(100), epoch),
+		f.Rows = append(f.Rows, fleet.City{DisplayName: name, Answered: true, Summary: fleet.Summarize(crowd(100), epoch),
 			Info: city.Info{Name: name, Path: "/" + name, Running: true, Status: city.CityRunning}})
 	}
 	for b.Loop() {

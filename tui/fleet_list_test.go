@@ -37,7 +37,7 @@ func TestTabWithoutAnAgentThatNeedsAttention(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	quiet := demoFleet(epoch)
 	for i := range quiet.Rows {
-		quiet.Rows[i].Brief.Needs = nil
+		quiet.Rows[i].Summary.Needs = nil
 	}
 	s.hear(feed.News{Fleet: quiet})
 	s.press("tab")
@@ -48,7 +48,7 @@ func TestTabWithoutAnAgentThatNeedsAttention(t *testing.T) {
 // The room of a city shows when the list of all cities becomes unavailable and when it is back.
 func TestListThatComesAndGoes(t *testing.T) {
 	s := among(t, 120, 40)
-	none := &fleet.List{Gone: "no supervisor runs", None: true}
+	none := &fleet.List{Problem: "no supervisor runs", Unmaintained: true}
 	s.hear(feed.News{Fleet: none})
 	s.press("@")
 	if s.m.Dialogs.Finder() != nil || s.m.Dialogs.Reader() == nil || s.m.Directory {
@@ -60,7 +60,7 @@ func TestListThatComesAndGoes(t *testing.T) {
 		t.Errorf("%q", s.m.Status.Text)
 	}
 	old := demoFleet(epoch)
-	old.Gone = "the supervisor has stopped"
+	old.Problem = "the supervisor has stopped"
 	s.hear(feed.News{Fleet: old})
 	if !strings.Contains(s.m.Status.Text, "the supervisor has stopped") || !s.m.Status.Failed {
 		t.Errorf("%q", s.m.Status.Text)
@@ -83,7 +83,7 @@ func TestClickOnATitleOfTheFleet(t *testing.T) {
 	f := demoFleet(epoch)
 	for i := range 60 {
 		name := fmt.Sprintf("town-%02d", i)
-		f.Rows = append(f.Rows, fleet.City{Shown: name, Known: true, Brief: fleet.Brief{Agents: 1, Held: 1, Needs: []fleet.Need{{Agent: "a", Shown: "a", State: city.Quarantined, Why: "crashed"}}},
+		f.Rows = append(f.Rows, fleet.City{DisplayName: name, Answered: true, Summary: fleet.Summary{Agents: 1, Held: 1, Needs: []fleet.Need{{Agent: "a", DisplayName: "a", State: city.Quarantined, Why: "crashed"}}},
 			Info: city.Info{Name: name, Path: "/srv/" + name, Running: true, Status: city.CityRunning}})
 	}
 	s.hear(feed.News{Fleet: f})

@@ -102,7 +102,7 @@ func TestFleetKeepsStillUnderTheCursor(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	s.sail("harbour")
 	f := demoFleet(epoch)
-	f.Find("harbour").Mute = "no answer within 2s"
+	f.Find("harbour").Unresponsive = "no answer within 2s"
 	s.hear(feed.News{Fleet: f})
 	if s.m.Cities.SelectedKey != "harbour" || s.m.Cities.Rows[0].Info.Name != "delta" || s.m.Cities.Rows[5].Info.Name != "harbour" {
 		t.Errorf("the cursor is on %s, the rows %v", s.m.Cities.SelectedKey, s.text())
@@ -400,25 +400,25 @@ func TestCallOfAnotherCity(t *testing.T) {
 	s := &city.Snapshot{Agents: []city.Agent{{Name: "deacon", State: city.Running, Running: true, Since: epoch}},
 		Watchdogs: []city.Watchdog{{Name: "daemon", Watches: "deacon", Freshness: city.VeryStale,
 			Escalated: &city.Escalation{At: epoch, To: "overseer", Message: "3 wakes did not help"}}}}
-	c := fleet.City{Info: city.Info{Name: "chain", Running: true, Status: city.CityRunning}, Known: true, Brief: fleet.BriefOf(s, epoch)}
-	if c.Wants() != 1 || len(c.Brief.Needs) != 1 || !strings.Contains(c.Brief.Needs[0].Why, "watchdog daemon calls: 3 wakes did not help") {
-		t.Errorf("%d wait for a person: %+v", c.Wants(), c.Brief.Needs)
+	c := fleet.City{Info: city.Info{Name: "chain", Running: true, Status: city.CityRunning}, Answered: true, Summary: fleet.Summarize(s, epoch)}
+	if c.AttentionCount() != 1 || len(c.Summary.Needs) != 1 || !strings.Contains(c.Summary.Needs[0].Why, "watchdog daemon calls: 3 wakes did not help") {
+		t.Errorf("%d wait for a person: %+v", c.AttentionCount(), c.Summary.Needs)
 	}
 	if why := c.Why(epoch); !strings.Contains(why, "watchdog daemon calls overseer: 3 wakes did not help") {
 		t.Errorf("why: %q", why)
 	}
 	s.Watchdogs[0].Escalated.Seen = true
-	if c.Brief = fleet.BriefOf(s, epoch); c.Wants() != 0 || c.Why(epoch) != "" {
-		t.Errorf("it is answered, and yet: %+v", c.Brief)
+	if c.Summary = fleet.Summarize(s, epoch); c.AttentionCount() != 0 || c.Why(epoch) != "" {
+		t.Errorf("it is answered, and yet: %+v", c.Summary)
 	}
 }
 
 // A stuck agent is shown as stuck in the list of agents that need attention, as in its own city.
 func TestStuckElsewhere(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
-	b := fleet.BriefOf(&city.Snapshot{Agents: []city.Agent{{Name: "monitor", State: city.Running, Running: true, Since: epoch.Add(-time.Hour),
+	b := fleet.Summarize(&city.Snapshot{Agents: []city.Agent{{Name: "monitor", State: city.Running, Running: true, Since: epoch.Add(-time.Hour),
 		Stuck: &city.Stuck{Since: epoch.Add(-10 * time.Minute), Task: "gc-4"}}}}, epoch)
-	s.hear(feed.News{Fleet: &fleet.List{Rows: []fleet.City{{Shown: "harbour", Known: true, Brief: b, Info: city.Info{Name: "harbour", Path: "/srv/harbour", Running: true, Status: city.CityRunning}}}}})
+	s.hear(feed.News{Fleet: &fleet.List{Rows: []fleet.City{{DisplayName: "harbour", Answered: true, Summary: b, Info: city.Info{Name: "harbour", Path: "/srv/harbour", Running: true, Status: city.CityRunning}}}}})
 	s.shows("! stuck", "monitor")
 	s.hides("● running")
 	s.sail("harbour")

@@ -16,8 +16,8 @@ import (
 func receiveFleet(m *state.Room, f *fleet.List) {
 	m.UI++
 	tellOfList(m, f)
-	m.Fleet, m.Directory = f, !f.None || m.FleetRoom
-	if name := f.Within(m.Folder); name != "" && !m.FleetRoom {
+	m.Fleet, m.Directory = f, !f.Unmaintained || m.FleetRoom
+	if name := f.NameOf(m.Folder); name != "" && !m.FleetRoom {
 		m.At = name
 	}
 	state.ListCities(m)
@@ -43,12 +43,12 @@ func tellOfList(m *state.Room, f *fleet.List) {
 	}
 	key := m.Keys.KeyText("city.switch")
 	switch {
-	case old.None && !f.None && f.Gone == "":
+	case old.Unmaintained && !f.Unmaintained && f.Problem == "":
 		state.Say(m, "a supervisor is running now: "+key+" switches between its cities")
-	case old.Gone == "" && f.Gone != "":
-		state.Complain(m, "the list of cities cannot be read: "+widget.Plain(f.Gone))
-		m.Status.While = func(m *state.Room) bool { return m.Fleet.Gone != "" }
-	case old.Gone != "" && f.Gone == "":
+	case old.Problem == "" && f.Problem != "":
+		state.Complain(m, "the list of cities cannot be read: "+widget.Plain(f.Problem))
+		m.Status.While = func(m *state.Room) bool { return m.Fleet.Problem != "" }
+	case old.Problem != "" && f.Problem == "":
 		state.Say(m, "the list of cities is available again")
 	}
 }

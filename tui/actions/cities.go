@@ -60,7 +60,7 @@ func cityItems(m *state.Room) []state.Item {
 		func(a, b *fleet.City) int { return state.Ranked(m, a, b) }, false)
 	name := 4
 	for i := range rows {
-		name = max(name, min(28, widget.Width(rows[i].Shown)))
+		name = max(name, min(28, widget.Width(rows[i].DisplayName)))
 	}
 	for i := range rows {
 		c := rows[i]
@@ -70,9 +70,9 @@ func cityItems(m *state.Room) []state.Item {
 			mark = m.Look.Glyphs.Done + " "
 		}
 		items = append(items, state.Item{
-			Title: mark + widget.FitName(c.Shown, name, m.Look.Glyphs.More) + "  " + h.Sign + " " +
+			Title: mark + widget.FitName(c.DisplayName, name, m.Look.Glyphs.More) + "  " + h.Sign + " " +
 				widget.Fit(h.Word, 9, "") + "  " + c.Counts(),
-			Words: c.Shown + " " + widget.Plain(c.Info.Path), Line: c.Info.Name, Tail: c.Why(m.Now),
+			Words: c.DisplayName + " " + widget.Plain(c.Info.Path), Line: c.Info.Name, Tail: c.Why(m.Now),
 			Run: func(m *state.Room) []feed.Effect { return visitRow(m, &c, "") },
 		})
 	}
@@ -83,10 +83,10 @@ func cityItems(m *state.Room) []state.Item {
 
 // citiesTitle returns the title of the list of cities, with a note if the list is outdated.
 func citiesTitle(m *state.Room) string {
-	if m.Fleet == nil || m.Fleet.Gone == "" {
+	if m.Fleet == nil || m.Fleet.Problem == "" {
 		return "Cities"
 	}
-	return "Cities (outdated): " + widget.Plain(m.Fleet.Gone)
+	return "Cities (outdated): " + widget.Plain(m.Fleet.Problem)
 }
 
 // CitiesList identifies the finder that lists the cities.
@@ -111,10 +111,10 @@ func visitCity(m *state.Room, name, path, agent string) []feed.Effect {
 
 // visitRow switches to the city of a row.
 func visitRow(m *state.Room, c *fleet.City, agent string) []feed.Effect {
-	if c.Opened && !state.IsHere(m, c) {
+	if c.Unregistered && !state.IsHere(m, c) {
 		return leaveFor(m, feed.SwitchCity{Home: true, Name: c.Info.Name, Agent: agent})
-	} else if c.Opened {
-		state.Say(m, "this is "+c.Shown)
+	} else if c.Unregistered {
+		state.Say(m, "this is "+c.DisplayName)
 		return nil
 	}
 	return visitCity(m, c.Info.Name, c.Info.Path, agent)

@@ -114,8 +114,8 @@ func needCityItself(m *state.Room) string {
 			"on an agent; " + m.Keys.KeyText("fleet.next") + " goes to the cities, " +
 			m.Keys.KeyText("fleet.open") + " to the agent"
 	}
-	if c := state.ChosenCity(m); c != nil && c.Opened {
-		return c.Shown + " is not registered; " + m.Keys.KeyText("fleet.open") + " opens it"
+	if c := state.ChosenCity(m); c != nil && c.Unregistered {
+		return c.DisplayName + " is not registered; " + m.Keys.KeyText("fleet.open") + " opens it"
 	}
 	return needCityRow(m)
 }
@@ -129,7 +129,7 @@ func needLoop(m *state.Room) string {
 		return why
 	}
 	if c := state.ChosenCity(m); !c.Info.Running {
-		return c.Shown + " is not running: it is " + string(c.Info.Status)
+		return c.DisplayName + " is not running: it is " + string(c.Info.Status)
 	}
 	return ""
 }
@@ -162,22 +162,22 @@ func enterCity(m *state.Room) []feed.Effect {
 // toCity sends a command to a city of the list.
 func toCity(m *state.Room, doing string, c *fleet.City, command city.Command) []feed.Effect {
 	return []feed.Effect{feed.SendCityCommand{ID: state.Begin(m,
-		doing+" "+c.Shown+" "+m.Look.Glyphs.More),
+		doing+" "+c.DisplayName+" "+m.Look.Glyphs.More),
 		Title:  doing,
 		Target: feed.CityCommand{Name: c.Info.Name, Path: c.Info.Path, Command: command}}}
 }
 
 func suspendCity(m *state.Room) []feed.Effect {
 	c := *state.ChosenCity(m)
-	if c.Brief.Suspended {
-		return perhaps(m, question{title: "Resume " + c.Shown + "?", verb: "resume",
+	if c.Summary.Suspended {
+		return perhaps(m, question{title: "Resume " + c.DisplayName + "?", verb: "resume",
 			do: func(m *state.Room) []feed.Effect {
 				return toCity(m, "resuming", &c, city.Resume{})
 			}})
 	}
-	ask(m, question{title: "Suspend " + c.Shown + "?", verb: "suspend", count: c.Brief.Running,
+	ask(m, question{title: "Suspend " + c.DisplayName + "?", verb: "suspend", count: c.Summary.Running,
 		body: []string{fmt.Sprintf("%d of %s running. All sessions stop, and none starts until "+
-			"the city is resumed.", c.Brief.Running, widget.Count(c.Brief.Agents, "agent"))},
+			"the city is resumed.", c.Summary.Running, widget.Count(c.Summary.Agents, "agent"))},
 		do: func(m *state.Room) []feed.Effect {
 			return toCity(m, "suspending", &c, city.Suspend{})
 		}})
@@ -214,18 +214,18 @@ func askRegister(m *state.Room) []feed.Effect {
 
 func askUnregister(m *state.Room) []feed.Effect {
 	c := *state.ChosenCity(m)
-	body := []string{fmt.Sprintf("%s running in %s.", areRunning(c.Brief.Running),
+	body := []string{fmt.Sprintf("%s running in %s.", areRunning(c.Summary.Running),
 		widget.Plain(c.Info.Path)),
 		"They stop, and the city is unregistered; its files stay."}
 	if m.HomeAt != "" && c.Info.Path == m.HomeAt && m.Hosts {
 		body = append(body, "This program runs that city.")
 	}
-	m.Dialogs.Open(&state.Choice{Title: "Stop and unregister " + c.Shown, Body: body, Must: c.Shown,
+	m.Dialogs.Open(&state.Choice{Title: "Stop and unregister " + c.DisplayName, Body: body, Must: c.DisplayName,
 		Edit: widget.NewEntry(""), Since: m.Now, At: 1,
 		Answers: []state.Answer{
 			{Title: "stop and unregister it", Do: func(m *state.Room) []feed.Effect {
 				return []feed.Effect{feed.UnregisterCity{ID: state.Begin(m,
-					"stopping "+c.Shown+" "+m.Look.Glyphs.More),
+					"stopping "+c.DisplayName+" "+m.Look.Glyphs.More),
 					Name: c.Info.Name, Path: c.Info.Path}}
 			}},
 			{Title: "cancel", Safe: true},
@@ -289,7 +289,7 @@ func backInFleet(m *state.Room) []feed.Effect {
 // showOtherCity shows details of a city without switching to it.
 func showOtherCity(m *state.Room) []feed.Effect {
 	c := *state.ChosenCity(m)
-	openReader(m, &state.Reader{Title: c.Shown,
+	openReader(m, &state.Reader{Title: c.DisplayName,
 		Lines: func(w int) []string {
 			return widget.WrapAll(m.Fleet.Details(&c, &m.Look, m.Now), w)
 		}})

@@ -45,7 +45,7 @@ type CityWatch struct {
 	path         string
 	cancel       context.CancelFunc // nil = the city is not watched
 	answered     bool
-	summary      fleet.Brief
+	summary      fleet.Summary
 	unresponsive string
 	lastAnswer   time.Time
 }
@@ -227,11 +227,11 @@ func (l *FleetWatcher) poll(ctx context.Context, name string, b *CityWatch) {
 // current time of the last patrol.
 func (l *FleetWatcher) Take(ctx context.Context, b *CityWatch, s *city.Snapshot, answer bool) {
 	now := l.r.Now()
-	fresh := fleet.BriefOf(s, now)
+	fresh := fleet.Summarize(s, now)
 	l.change(func() {
 		if ctx.Err() == nil {
 			if !answer {
-				fresh.Late = b.summary.Late
+				fresh.Overdue = b.summary.Overdue
 			}
 			b.summary, b.answered, b.unresponsive, b.lastAnswer = fresh, true, "", now
 		}
@@ -274,7 +274,7 @@ func (l *FleetWatcher) PublishChanges() (early bool) {
 	}
 	f := l.list()
 	for i := range f.Rows {
-		early = early || f.Rows[i].Info.Running && !f.Rows[i].Known && f.Rows[i].Mute == ""
+		early = early || f.Rows[i].Info.Running && !f.Rows[i].Answered && f.Rows[i].Unresponsive == ""
 	}
 	if l.Published != nil && reflect.DeepEqual(f, l.Published) {
 		return early
@@ -287,18 +287,18 @@ func (l *FleetWatcher) PublishChanges() (early bool) {
 
 // list returns the current list. The caller must hold l.Mu.
 func (l *FleetWatcher) list() *fleet.List {
-	f := &fleet.List{Gone: l.problem, None: l.unmaintained && !l.listed,
+	f := &fleet.List{Problem: l.problem, Unmaintained: l.unmaintained && !l.listed,
 		Rows: make([]fleet.City, len(l.Infos))}
 	for i, in := range l.Infos {
 		c := &f.Rows[i]
-		c.Info, c.Shown = in, widget.Plain(in.Name)
+		c.Info, c.DisplayName = in, widget.Plain(in.Name)
 		if b := l.Watched[in.Name]; b != nil {
-			c.Brief, c.Known, c.Mute = b.summary, b.answered, b.unresponsive
+			c.Summary, c.Answered, c.Unresponsive = b.summary, b.answered, b.unresponsive
 			if !in.Running {
-				c.Mute = ""
+				c.Unresponsive = ""
 			}
-			if c.Mute != "" || !in.Running {
-				c.Heard = b.lastAnswer
+			if c.Unresponsive != "" || !in.Running {
+				c.LastAnswer = b.lastAnswer
 			}
 		}
 	}

@@ -15,65 +15,65 @@ import (
 
 // List has the known cities of a machine. It is immutable once it is published.
 type List struct {
-	Rows []City // sorted by name
-	Gone string // why the list cannot be read; "" = no error
-	None bool   // no supervisor has maintained a list since the room was opened
+	Rows         []City // sorted by name
+	Problem      string // why the list cannot be read; "" = no error
+	Unmaintained bool   // no supervisor has maintained a list since the room was opened
 }
 
 // City is a registered city with its last known state.
 type City struct {
-	Info  city.Info
-	Shown string
-	Brief Brief
+	Info        city.Info
+	DisplayName string
+	Summary     Summary
 	// time of the last answer if the city does not answer; zero = it answers, or never answered
-	Heard time.Time
-	Known bool   // it has answered at least once
-	Mute  string // why it does not answer although it is running; "" = it answers
+	LastAnswer   time.Time
+	Answered     bool   // it has answered at least once
+	Unresponsive string // why it does not answer although it is running; "" = it answers
 	// it is not registered; the program was started for it
-	Opened bool
+	Unregistered bool
 }
 
-// Opened returns the row of a city that is not registered, from a snapshot that was received at the time seen. If s is
+// UnregisteredCity returns the row of a city that is not registered, from a snapshot that was received at the time seen. If s is
 // nil, the city's state is unknown. heard is the value of Heard.
-func Opened(name, path string, s *city.Snapshot, seen, heard time.Time) *City {
+func UnregisteredCity(name, path string, s *city.Snapshot, seen, heard time.Time) *City {
 	c := &City{Info: city.Info{Name: name, Path: path, Running: true, Status: city.CityRunning},
-		Shown: widget.Plain(name), Heard: heard, Opened: true}
+		DisplayName: widget.Plain(name), LastAnswer: heard, Unregistered: true}
 	if s != nil {
-		c.Known, c.Brief = true, BriefOf(s, seen)
+		c.Answered, c.Summary = true, Summarize(s, seen)
 	}
 	return c
 }
 
-// Brief is a summary of a city, for rooms of other cities.
-type Brief struct {
-	Agents, Running int
-	failed, Held    int // numbers of agents that failed, and of agents in quarantine
-	Open, Begun     int // numbers of beads that are open, and in progress
-	Unread          int // unread mail for people
-	Suspended       bool
-	Colour          string        // the city's own colour; "" = none
-	Late            time.Duration // age of the last patrol if it is overdue; 0 = not overdue
-	Problems        []string
-	Needs           []Need
+// Summary is a summary of a city, for rooms of other cities.
+type Summary struct {
+	Agents, Running  int
+	failed, Held     int // numbers of agents that failed, and of agents in quarantine
+	Open, InProgress int // numbers of beads that are open, and in progress
+	Unread           int // unread mail for people
+	Suspended        bool
+	Colour           string        // the city's own colour; "" = none
+	Overdue          time.Duration // age of the last patrol if it is overdue; 0 = not overdue
+	Problems         []string
+	Needs            []Need
 }
 
 // Need is an agent that needs attention.
 type Need struct {
-	Agent string // its unmodified name in the city
-	Shown string
-	State city.State
-	Why   string
-	Stuck bool
-	Since time.Time
-	Until time.Time // when its state ends; zero = not known
+	Agent       string // its unmodified name in the city
+	DisplayName string
+	State       city.State
+	Why         string
+	Stuck       bool
+	Since       time.Time
+	Until       time.Time // when its state ends; zero = not known
 }
 
 // maxNeeds is the maximum number of agents and of problems listed for one city.
 const maxNeeds = 50
 
-// BriefOf summarizes a snapshot that was received at the time now.
-func BriefOf(s *city.Snapshot, now time.Time) Brief {
-	b := Brief{Agents: len(s.Agents), Open: s.Work.Open, Begun: s.Work.InProgress,
+// Summarize summarizes a snapshot that was received at the time now.
+func Summarize(s *city.Snapshot, now time.Time) Summary {
+	b := Summary{Agents: len(s.Agents), Open: s.Work.Open, InProgress: s.Work.InProgress,
 		Unread: max(0, s.Mail.Unread), Suspended: s.Suspended}
 	if own, err := colour.Parse(s.Console.Colour); err == nil {
 		b.Colour = own
@@ -100,7 +100,7 @@ func BriefOf(s *city.Snapshot, now time.Time) Brief {
 	})
 	if turn := s.Patrol.Age(now); !s.Patrol.Last.IsZero() &&
 		turn > 3*s.Patrol.Interval+5*time.Second {
-		b.Late = turn.Truncate(time.Second)
+		b.Overdue = turn.Truncate(time.Second)
 	}
 	b.Problems = Troubles(s)
 	return b
@@ -114,7 +114,7 @@ func needOf(a *city.Agent, watched []city.Watchdog, now time.Time) (Need, bool) 
 			r.AddCall(w)
 		}
 	}
-	n := Need{Agent: r.Name, Shown: r.Shown, State: r.State, Why: r.Why, Stuck: r.Stuck != nil,
+	n := Need{Agent: r.Name, DisplayName: r.Shown, State: r.State, Why: r.Why, Stuck: r.Stuck != nil,
 		Since: r.Since, Until: r.Until}
 	switch {
 	case r.Called:
@@ -167,7 +167,7 @@ func Troubles(s *city.Snapshot) []string {
 }
 
 func (c *City) Key() string {
-	if c.Opened {
+	if c.Unregistered {
 		return c.Info.Path // a registered city may have the same name
 	}
 	return c.Info.Name
@@ -194,16 +194,16 @@ func HealthOf(l *widget.Styles, c *City) health {
 	case city.CityStopped:
 		return health{"stopped", g.Exited, themes.Off, 9}
 	}
-	switch b := &c.Brief; {
-	case c.Mute != "":
+	switch b := &c.Summary; {
+	case c.Unresponsive != "":
 		return health{"silent", g.Alert, themes.Bad, 2}
-	case b.Late > 0:
+	case b.Overdue > 0:
 		return health{"stalled", g.Alert, themes.Bad, 3}
 	case len(b.Problems) > 0 || len(b.Needs) > 0:
 		return health{"trouble", g.Alert, themes.Warn, 4}
 	case b.Suspended || c.Info.Status == city.CityPaused:
 		return health{"suspended", g.Suspended, themes.Off, 8}
-	case !c.Known:
+	case !c.Answered:
 		return health{"joining", g.Waiting, themes.Busy, 5}
 	}
 	return health{"running", g.Running, themes.Good, 7}
@@ -211,7 +211,7 @@ func HealthOf(l *widget.Styles, c *City) health {
 
 // Why returns what is wrong with a city or why it is not running, or "".
 func (c *City) Why(now time.Time) string {
-	b := &c.Brief
+	b := &c.Summary
 	switch {
 	case c.Info.Error != "" && !c.Info.Running:
 		text := strings.Join(widget.PlainLines(c.Info.Error), " ")
@@ -221,12 +221,12 @@ func (c *City) Why(now time.Time) string {
 		return text
 	case !c.Info.Running && c.Info.Status == city.CityStopped:
 		return "not running"
-	case c.Mute != "" && c.Known:
-		return "last answer " + widget.Age(now.Sub(c.Heard)) + " ago: " + widget.Plain(c.Mute)
-	case c.Mute != "":
-		return widget.Plain(c.Mute)
-	case b.Late > 0:
-		return "no patrol by its controller for " + widget.Age(b.Late)
+	case c.Unresponsive != "" && c.Answered:
+		return "last answer " + widget.Age(now.Sub(c.LastAnswer)) + " ago: " + widget.Plain(c.Unresponsive)
+	case c.Unresponsive != "":
+		return widget.Plain(c.Unresponsive)
+	case b.Overdue > 0:
+		return "no patrol by its controller for " + widget.Age(b.Overdue)
 	}
 	var parts []string
 	for _, n := range []struct {
@@ -242,24 +242,24 @@ func (c *City) Why(now time.Time) string {
 		parts = append(parts, widget.Plain(c.Info.Error))
 	}
 	parts = append(parts, b.Problems...)
-	if c.Opened {
+	if c.Unregistered {
 		parts = append(parts, "not registered")
 	}
 	return strings.Join(parts, "; ")
 }
 
-// Wants returns the number of problems and agents of a city that need attention.
-func (c *City) Wants() int {
+// AttentionCount returns the number of problems and agents of a city that need attention.
+func (c *City) AttentionCount() int {
 	n := 0
 	switch {
 	case c.Info.Status == city.CityCrashed || c.Info.Status == city.CityRefused:
 		return 1
 	case !c.Info.Running:
 		return 0
-	case c.Mute != "" || c.Brief.Late > 0:
+	case c.Unresponsive != "" || c.Summary.Overdue > 0:
 		n = 1
 	}
-	return n + len(c.Brief.Needs)
+	return n + len(c.Summary.Needs)
 }
 
 // Find returns the row of a city by its name, or nil.
@@ -275,8 +275,8 @@ func (f *List) Find(name string) *City {
 	return nil
 }
 
-// Within returns the name of the registered city in a folder, or "".
-func (f *List) Within(path string) string {
+// NameOf returns the name of the registered city in a folder, or "".
+func (f *List) NameOf(path string) string {
 	if f == nil || path == "" {
 		return ""
 	}
@@ -296,7 +296,7 @@ func (f *List) Elsewhere(name string) int {
 	n := 0
 	for i := range f.Rows {
 		if f.Rows[i].Info.Name != name {
-			n += f.Rows[i].Wants()
+			n += f.Rows[i].AttentionCount()
 		}
 	}
 	return n
@@ -311,7 +311,7 @@ func (c *City) Passes(f *widget.Filter, h health, why string) bool {
 		case "name":
 			hit = strings.HasPrefix(strings.ToLower(c.Info.Name), t.Word)
 		case "":
-			hit = t.In(c.Shown) || !t.Fuzzy &&
+			hit = t.In(c.DisplayName) || !t.Fuzzy &&
 				(t.In(h.Word) || t.In(why) || t.In(widget.Plain(c.Info.Path)))
 		}
 		return hit
@@ -325,15 +325,15 @@ func Removes(h *city.Held) string {
 
 // Counts summarizes a city's numbers, without its problems.
 func (c *City) Counts() string {
-	if !c.Known || !c.Info.Running {
+	if !c.Answered || !c.Info.Running {
 		return ""
 	}
 	loop := "controller ok"
 	switch {
-	case c.Mute != "":
+	case c.Unresponsive != "":
 		loop = "controller ?"
-	case c.Brief.Late > 0:
-		loop = "last pass " + widget.Age(c.Brief.Late) + " ago"
+	case c.Summary.Overdue > 0:
+		loop = "last pass " + widget.Age(c.Summary.Overdue) + " ago"
 	}
-	return widget.Fit(fmt.Sprintf("%d/%d run", c.Brief.Running, c.Brief.Agents), 9, "") + " " + loop
+	return widget.Fit(fmt.Sprintf("%d/%d run", c.Summary.Running, c.Summary.Agents), 9, "") + " " + loop
 }

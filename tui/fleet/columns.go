@@ -14,7 +14,7 @@ type Columns struct{ Health, Name, Agents, Needs, Open, Begun, Mail, Loop, Why i
 func ColumnsFor(rows []City, w int) Columns {
 	longest := 4
 	for i := range rows {
-		longest = max(longest, widget.Width(rows[i].Shown))
+		longest = max(longest, widget.Width(rows[i].DisplayName))
 	}
 	c := Columns{Health: 11, Name: min(longest, max(8, w/4), 28), Agents: 7}
 	if w < 60 {
@@ -58,21 +58,21 @@ func (c Columns) Heads(look *widget.Styles, w int) string {
 
 // Figures adds the numbers of a city to its row.
 func (c *City) Figures(l *widget.Line, cols Columns, more string) {
-	numbers, old := themes.Text, !c.Info.Running || c.Mute != ""
+	numbers, old := themes.Text, !c.Info.Running || c.Unresponsive != ""
 	if old {
 		numbers = themes.Off
 	}
-	b := &c.Brief
+	b := &c.Summary
 	agents, open, begun, mail, needs, loop := "-", "-", "-", "-", "-", "-"
-	if c.Known && c.Info.Running {
+	if c.Answered && c.Info.Running {
 		agents = fmt.Sprintf("%d/%d", b.Running, b.Agents)
 		needs, mail = widget.Number(len(b.Needs)), widget.Number(b.Unread)
-		open, begun = widget.Number(b.Open), widget.Number(b.Begun)
+		open, begun = widget.Number(b.Open), widget.Number(b.InProgress)
 		switch {
-		case c.Mute != "":
+		case c.Unresponsive != "":
 			loop = "?"
-		case b.Late > 0:
-			loop = widget.Age(b.Late)
+		case b.Overdue > 0:
+			loop = widget.Age(b.Overdue)
 		default:
 			loop = "ok"
 		}
@@ -91,7 +91,7 @@ func (c *City) Figures(l *widget.Line, cols Columns, more string) {
 	if len(b.Needs) > 0 {
 		needing = themes.Bad
 	}
-	if b.Late > 0 {
+	if b.Overdue > 0 {
 		turning = themes.Bad
 	}
 	cell(cols.Needs, needs, needing)

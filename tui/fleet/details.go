@@ -13,13 +13,13 @@ import (
 // Details returns the details of a city as of the newest list: its health, its numbers and its problems.
 func (l *List) Details(of *City, look *widget.Styles, now time.Time) []string {
 	c := l.Find(of.Info.Name)
-	if of.Opened {
+	if of.Unregistered {
 		c = of
 	}
 	if c == nil {
-		return []string{of.Shown + " is no longer registered."}
+		return []string{of.DisplayName + " is no longer registered."}
 	}
-	h, b := HealthOf(look, c), &c.Brief
+	h, b := HealthOf(look, c), &c.Summary
 	lines := []string{look.Paint(h.Token, h.Sign+" "+h.Word) + " " + c.Why(now), "",
 		look.Field("folder", widget.Plain(c.Info.Path))}
 	if !c.Info.Since.IsZero() {
@@ -34,14 +34,14 @@ func (l *List) Details(of *City, look *widget.Styles, now time.Time) []string {
 			widget.Count(c.Info.Left, "session")+
 				" from an earlier run; `gcity stop` in the city's folder stops them"))
 	}
-	if c.Known {
+	if c.Answered {
 		last := ""
-		if !c.Heard.IsZero() {
-			last = ", as of " + widget.Age(now.Sub(c.Heard)) + " ago"
+		if !c.LastAnswer.IsZero() {
+			last = ", as of " + widget.Age(now.Sub(c.LastAnswer)) + " ago"
 		}
 		lines = append(lines, look.Field("agents",
 			fmt.Sprintf("%d of %d running%s", b.Running, b.Agents, last)),
-			look.Field("work", describe.Work(b.Open, b.Begun)),
+			look.Field("work", describe.Work(b.Open, b.InProgress)),
 			look.Field("mail", fmt.Sprintf("%d unread", b.Unread)))
 	}
 	if len(b.Problems)+len(b.Needs) > 0 {
@@ -55,7 +55,7 @@ func (l *List) Details(of *City, look *widget.Styles, now time.Time) []string {
 		if word == string(n.State) {
 			word = n.State.Is()
 		}
-		lines = append(lines, look.Paint(token, sign)+" "+n.Shown+" is "+word+" for "+
+		lines = append(lines, look.Paint(token, sign)+" "+n.DisplayName+" is "+word+" for "+
 			widget.Age(now.Sub(n.Since))+": "+n.Why)
 	}
 	return lines

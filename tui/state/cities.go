@@ -46,12 +46,12 @@ func MoveNeeds(m *Room, n int) {
 // Unlisted returns the city that the program was started for if it is not registered, or nil.
 func Unlisted(m *Room) *fleet.City {
 	switch {
-	case m.HomeAt == "" || m.Fleet.Within(m.HomeAt) != "":
+	case m.HomeAt == "" || m.Fleet.NameOf(m.HomeAt) != "":
 		return nil
 	case m.Home == "":
-		return fleet.Opened(CityName(m), m.HomeAt, m.Snap, m.Now, time.Time{})
+		return fleet.UnregisteredCity(CityName(m), m.HomeAt, m.Snap, m.Now, time.Time{})
 	}
-	return fleet.Opened(m.Home, m.HomeAt, m.HomeSnap, m.HomeSeen, m.HomeSeen)
+	return fleet.UnregisteredCity(m.Home, m.HomeAt, m.HomeSnap, m.HomeSeen, m.HomeSeen)
 }
 
 // Listed returns the rows of all cities, including the city that is not registered.
@@ -65,7 +65,7 @@ func Listed(m *Room) []fleet.City {
 
 // IsHere reports whether a row shows the city of this room.
 func IsHere(m *Room, c *fleet.City) bool {
-	if c.Opened {
+	if c.Unregistered {
 		return m.Home == "" && !m.FleetRoom
 	}
 	return c.Info.Name == m.At && m.At != ""
@@ -111,8 +111,8 @@ func AllNeeds(m *Room) []fleetNeed {
 		if !c.Info.Running {
 			continue
 		}
-		for k := range c.Brief.Needs {
-			all = append(all, fleetNeed{c, &c.Brief.Needs[k]})
+		for k := range c.Summary.Needs {
+			all = append(all, fleetNeed{c, &c.Summary.Needs[k]})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b fleetNeed) int {

@@ -63,12 +63,12 @@ func cityRow(m *state.Room, c *fleet.City, cols fleet.Columns, w int, focus bool
 	if here {
 		name = themes.Title
 	}
-	if own := c.Brief.Colour; own != "" && !m.Around.NoColor && !here {
+	if own := c.Summary.Colour; own != "" && !m.Around.NoColor && !here {
 		l.Width += cols.Name
 		l.Text = append(l.Text, lipgloss.NewStyle().Foreground(lipgloss.Color(own)).
-			Render(widget.FitName(c.Shown, cols.Name, more))...)
+			Render(widget.FitName(c.DisplayName, cols.Name, more))...)
 	} else {
-		l.Add(name, widget.FitName(c.Shown, cols.Name, more))
+		l.Add(name, widget.FitName(c.DisplayName, cols.Name, more))
 	}
 	l.Space(2)
 	c.Figures(&l, cols, more)

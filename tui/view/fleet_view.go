@@ -77,10 +77,10 @@ func fleetScreen(m *state.Room, s Screen) Screen {
 
 // fleetProblem returns why the list is outdated, or "".
 func fleetProblem(m *state.Room) string {
-	if m.Fleet == nil || m.Fleet.Gone == "" {
+	if m.Fleet == nil || m.Fleet.Problem == "" {
 		return ""
 	}
-	return "the list of cities cannot be read: " + widget.Plain(m.Fleet.Gone) +
+	return "the list of cities cannot be read: " + widget.Plain(m.Fleet.Problem) +
 		"; the list is outdated"
 }
 
@@ -177,7 +177,7 @@ func needsPanel(m *state.Room, w, h int, focus, shared bool) []string {
 	}
 	state, town, who := panel.StateWidth+2, 4, 5
 	for _, n := range all {
-		town, who = max(town, widget.Width(n.City.Shown)), max(who, widget.Width(n.Need.Shown))
+		town, who = max(town, widget.Width(n.City.DisplayName)), max(who, widget.Width(n.Need.DisplayName))
 	}
 	town, who = min(town, max(8, w/6)), min(who, max(8, w/5))
 	worded := w >= 60
@@ -193,9 +193,9 @@ func needsPanel(m *state.Room, w, h int, focus, shared bool) []string {
 		}
 		l.Add(token, widget.Fit(sign, state, m.Look.Glyphs.More))
 		l.Space(2)
-		l.Add(themes.Dim, widget.FitName(n.City.Shown, town, m.Look.Glyphs.More))
+		l.Add(themes.Dim, widget.FitName(n.City.DisplayName, town, m.Look.Glyphs.More))
 		l.Space(2)
-		l.Add(themes.Text, widget.FitName(n.Need.Shown, who, m.Look.Glyphs.More))
+		l.Add(themes.Text, widget.FitName(n.Need.DisplayName, who, m.Look.Glyphs.More))
 		l.Space(2)
 		why := n.Need.Why
 		if !n.Need.Until.IsZero() && n.Need.Until.After(m.Now) {
@@ -217,7 +217,7 @@ func cityStrip(m *state.Room, w, h int) []string {
 	if c == nil {
 		return widget.FillRows([]string{m.Look.Title(w, false, []widget.Tab{{}}, "")}, w, h)
 	}
-	lines := []string{m.Look.Title(w, false, []widget.Tab{{Name: c.Shown, Active: true}},
+	lines := []string{m.Look.Title(w, false, []widget.Tab{{Name: c.DisplayName, Active: true}},
 		widget.Plain(c.Info.Path))}
 	all := widget.WrapAll(m.Fleet.Details(c, &m.Look, m.Now), w-4)
 	if len(all) > h-1 {

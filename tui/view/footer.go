@@ -198,7 +198,7 @@ func footText(m *state.Room, a *state.Action) string {
 	case a.ID == "agent.zoom" && m.Focus == panel.IDQuarantine:
 		return "crashes"
 	case a.ID == "fleet.suspend" && state.ChosenCity(m) != nil &&
-		state.ChosenCity(m).Brief.Suspended:
+		state.ChosenCity(m).Summary.Suspended:
 		return "resume"
 	case a.ID == "mail.others" && m.Mail.Others:
 		return "for people"
