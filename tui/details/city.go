@@ -63,7 +63,7 @@ func Held(s *Source, h *city.Held, most int) []string {
 		who = append(who[:most:most], fmt.Sprintf("and %d more (%s lists them all)", n,
 			s.KeyOf("city.details")))
 	}
-	lines := []string{"It " + fleet.Removes(h) + ", which stop: " + strings.Join(who, ", ") + ".",
+	lines := []string{"It " + fleet.HeldText(h) + ", which stop: " + strings.Join(who, ", ") + ".",
 		"",
 		"Its plan:"}
 	for _, p := range h.Plan {

@@ -139,7 +139,7 @@ func Troubles(s *city.Snapshot) []string {
 		p = append(p, "configuration rejected: "+s.Config.Rejected)
 	}
 	if h := s.Config.Held; h != nil {
-		p = append(p, "configuration held: "+Removes(h))
+		p = append(p, "configuration held: "+HeldText(h))
 	}
 	for i := range s.Watchdogs {
 		switch w := &s.Watchdogs[i]; {
@@ -288,8 +288,8 @@ func (f *List) NameOf(path string) string {
 	return ""
 }
 
-// Elsewhere returns the number of problems and agents of other cities that need attention.
-func (f *List) Elsewhere(name string) int {
+// AttentionElsewhere returns the number of problems and agents of other cities that need attention.
+func (f *List) AttentionElsewhere(name string) int {
 	if f == nil {
 		return 0
 	}
@@ -302,8 +302,8 @@ func (f *List) Elsewhere(name string) int {
 	return n
 }
 
-// Passes reports whether a city's row matches a filter. The filter terms "state:" and "name:" refer to the city.
-func (c *City) Passes(f *widget.Filter, h health, why string) bool {
+// Matches reports whether a city's row matches a filter. The filter terms "state:" and "name:" refer to the city.
+func (c *City) Matches(f *widget.Filter, h health, why string) bool {
 	return f.Matches(func(t *widget.Term) (hit bool) {
 		switch t.Field {
 		case "state":
@@ -318,8 +318,8 @@ func (c *City) Passes(f *widget.Filter, h health, why string) bool {
 	})
 }
 
-// Removes describes why a configuration is held.
-func Removes(h *city.Held) string {
+// HeldText describes why a configuration is held.
+func HeldText(h *city.Held) string {
 	return fmt.Sprintf("removes %d of %s", len(h.Removes), widget.Count(h.Running, "running agent"))
 }
 

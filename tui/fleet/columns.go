@@ -8,7 +8,7 @@ import (
 )
 
 // Columns has the column widths of the list of cities; 0 = not shown.
-type Columns struct{ Health, Name, Agents, Needs, Open, Begun, Mail, Loop, Why int }
+type Columns struct{ Health, Name, Agents, Needs, Open, InProgress, Mail, Loop, Why int }
 
 // ColumnsFor returns the columns of a list of cities with a width of w cells.
 func ColumnsFor(rows []City, w int) Columns {
@@ -28,7 +28,7 @@ func ColumnsFor(rows []City, w int) Columns {
 		w  int
 		at int // screen width from which the column is shown
 	}{{&c.Needs, 9, 66}, {&c.Loop, 10, 100}, {&c.Open, 9, 100}, {&c.Mail, 5, 110},
-		{&c.Begun, 11, 130}} {
+		{&c.InProgress, 11, 130}} {
 		if w >= more.at && c.Why-more.w-2 >= least {
 			*more.to = more.w
 			c.Why -= more.w + 2
@@ -38,15 +38,15 @@ func ColumnsFor(rows []City, w int) Columns {
 	return c
 }
 
-// Heads returns the row with the titles of the columns.
-func (c Columns) Heads(look *widget.Styles, w int) string {
+// Header returns the row with the titles of the columns.
+func (c Columns) Header(look *widget.Styles, w int) string {
 	l := widget.Line{Styles: look}
 	l.Add(themes.Dim, "   "+widget.Fit("health", c.Health+2, "")+widget.Fit("city", c.Name+2, "")+
 		widget.FitRight("running", c.Agents, ""))
 	for _, col := range []struct {
 		w    int
 		head string
-	}{{c.Needs, "attention"}, {c.Open, "open work"}, {c.Begun, "in progress"}, {c.Mail, "mail"},
+	}{{c.Needs, "attention"}, {c.Open, "open work"}, {c.InProgress, "in progress"}, {c.Mail, "mail"},
 		{c.Loop, "controller"}} {
 		if col.w > 0 {
 			l.Add(themes.Dim, "  "+widget.FitRight(col.head, col.w, ""))
@@ -56,8 +56,8 @@ func (c Columns) Heads(look *widget.Styles, w int) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// Figures adds the numbers of a city to its row.
-func (c *City) Figures(l *widget.Line, cols Columns, more string) {
+// AppendCells adds the numbers of a city to its row.
+func (c *City) AppendCells(l *widget.Line, cols Columns, more string) {
 	numbers, old := themes.Text, !c.Info.Running || c.Unresponsive != ""
 	if old {
 		numbers = themes.Off
@@ -96,7 +96,7 @@ func (c *City) Figures(l *widget.Line, cols Columns, more string) {
 	}
 	cell(cols.Needs, needs, needing)
 	cell(cols.Open, open, themes.Dim)
-	cell(cols.Begun, begun, themes.Dim)
+	cell(cols.InProgress, begun, themes.Dim)
 	cell(cols.Mail, mail, themes.Dim)
 	cell(cols.Loop, loop, turning)
 }

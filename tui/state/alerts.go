@@ -58,7 +58,7 @@ func Alerts(m *Room) []panel.Alert {
 	}
 	held := ""
 	if s.Config.Held != nil {
-		held = fleet.Removes(s.Config.Held)
+		held = fleet.HeldText(s.Config.Held)
 	}
 	return append(p, m.Alerts(m.Env(), held, mistakesOf(m))...)
 }

@@ -19,7 +19,7 @@ func ListCities(m *Room) {
 	t.Rows = widget.SortRows(Listed(m), t.Rows, (*fleet.City).Key,
 		func(a, b *fleet.City) int { return Ranked(m, a, b) }, m.handsOn())
 	t.Fill(func(c *fleet.City) bool {
-		return c.Passes(&m.CityFilter, fleet.HealthOf(&m.Look, c), c.Why(m.Now))
+		return c.Matches(&m.CityFilter, fleet.HealthOf(&m.Look, c), c.Why(m.Now))
 	}, nil)
 	all := AllNeeds(m)
 	for i, n := range all {

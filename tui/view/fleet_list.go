@@ -39,7 +39,7 @@ func citiesPanel(m *state.Room, w, h int, focus, shared bool) []string {
 	}
 	c := fleet.ColumnsFor(m.Cities.Rows, w)
 	if FleetHeaded(m, w, h) {
-		lines = append(lines, c.Heads(&m.Look, w))
+		lines = append(lines, c.Header(&m.Look, w))
 	}
 	from, to := t.List.Window(room)
 	for i := from; i < to; i++ {
@@ -71,7 +71,7 @@ func cityRow(m *state.Room, c *fleet.City, cols fleet.Columns, w int, focus bool
 		l.Add(name, widget.FitName(c.DisplayName, cols.Name, more))
 	}
 	l.Space(2)
-	c.Figures(&l, cols, more)
+	c.AppendCells(&l, cols, more)
 	if cols.Why > 0 {
 		l.Space(2)
 		l.Add(themes.Text, widget.Fit(c.Why(m.Now), cols.Why, more))

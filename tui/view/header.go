@@ -210,7 +210,7 @@ func cityMark(m *state.Room, w int) (position, wanting string) {
 	if others == 0 {
 		return "", ""
 	}
-	key, n := m.Keys.KeyText("city.switch"), m.Fleet.Elsewhere(m.At)
+	key, n := m.Keys.KeyText("city.switch"), m.Fleet.AttentionElsewhere(m.At)
 	switch {
 	case w < 60 && n > 0:
 		return "", key + m.Look.Glyphs.Alert + fmt.Sprint(min(n, 99))
