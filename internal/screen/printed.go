@@ -15,35 +15,35 @@ func printedText(raw []byte, cols, rows, lines int) (text string, ok bool) {
 	if len(raw) > maxPrinted {
 		return "", false
 	}
-	p := printed{cols: clamp(cols, 1, maxCols), starts: make([]int, 1, 64)}
+	p := lineCollector{cols: clamp(cols, 1, maxCols), starts: make([]int, 1, 64)}
 	p.text = make([]byte, 0, len(raw))
 	var split parser
-	for rest := raw; len(rest) > 0 && !p.other; {
+	for rest := raw; len(rest) > 0 && !p.unsupported; {
 		n := split.step(rest, &p)
 		if n == 0 {
 			break // an incomplete character
 		}
 		rest = rest[n:]
 	}
-	if p.other {
+	if p.unsupported {
 		return "", false
 	}
 	return p.end(clamp(rows, 1, maxRows), lines), true
 }
 
-// printed is the sink that collects lines. It handles the cursor as Screen does.
-type printed struct {
-	cols   int
-	text   []byte // the text of all rows
-	starts []int  // where each row begins in text
-	width  int    // cells of the last row
-	x      int    // column of the cursor, which is always in the last row
-	wrap   bool   // the next character goes to the next row
-	other  bool   // the output does more than print lines
+// lineCollector is the sink that collects lines. It handles the cursor as Screen does.
+type lineCollector struct {
+	cols        int
+	text        []byte // the text of all rows
+	starts      []int  // where each row begins in text
+	width       int    // cells of the last row
+	x           int    // column of the cursor, which is always in the last row
+	wrap        bool   // the next character goes to the next row
+	unsupported bool   // the output does more than print lines
 }
 
 // end returns the text of the screen, or the last lines of history and screen together.
-func (p *printed) end(rows, lines int) string {
+func (p *lineCollector) end(rows, lines int) string {
 	top := max(0, len(p.starts)-rows)
 	end := len(p.starts)
 	for end > top && p.row(end-1) == "" {
@@ -60,7 +60,7 @@ func (p *printed) end(rows, lines int) string {
 	return strings.Join(all, "\n")
 }
 
-func (p *printed) row(i int) string {
+func (p *lineCollector) row(i int) string {
 	end := len(p.text)
 	if i+1 < len(p.starts) {
 		end = p.starts[i+1]
@@ -68,7 +68,7 @@ func (p *printed) row(i int) string {
 	return string(bytes.TrimRight(p.text[p.starts[i]:end], " "))
 }
 
-func (p *printed) ascii(run []byte) {
+func (p *lineCollector) ascii(run []byte) {
 	for len(run) > 0 && p.space() {
 		n := min(len(run), p.cols-p.x)
 		p.text = append(p.text, run[:n]...)
@@ -77,9 +77,9 @@ func (p *printed) ascii(run []byte) {
 	}
 }
 
-func (p *printed) wide(r rune) {
+func (p *lineCollector) wide(r rune) {
 	if !oneCell(r) {
-		p.other = true
+		p.unsupported = true
 		return
 	}
 	if p.space() {
@@ -105,13 +105,13 @@ func oneCell(r rune) bool {
 }
 
 // space makes room for a character at the cursor. It returns false if the character would overwrite another character.
-func (p *printed) space() bool {
+func (p *lineCollector) space() bool {
 	if p.wrap {
 		p.x = 0
 		p.lineFeed()
 	}
 	if p.x < p.width {
-		p.other = true
+		p.unsupported = true
 		return false
 	}
 	for ; p.width < p.x; p.width++ {
@@ -120,7 +120,7 @@ func (p *printed) space() bool {
 	return true
 }
 
-func (p *printed) advance(n int) {
+func (p *lineCollector) advance(n int) {
 	p.x += n
 	p.width = p.x
 	if p.x >= p.cols {
@@ -128,12 +128,12 @@ func (p *printed) advance(n int) {
 	}
 }
 
-func (p *printed) lineFeed() {
+func (p *lineCollector) lineFeed() {
 	p.starts = append(p.starts, len(p.text))
 	p.width, p.wrap = 0, false
 }
 
-func (p *printed) control(c byte) {
+func (p *lineCollector) control(c byte) {
 	switch c {
 	case '\r':
 		p.x, p.wrap = 0, false
@@ -142,15 +142,15 @@ func (p *printed) control(c byte) {
 	case '\t':
 		p.x = min(p.cols-1, (p.x/8+1)*8)
 	case '\b', '\v', '\f', 0x0e, 0x0f:
-		p.other = true
+		p.unsupported = true
 	}
 }
 
-func (p *printed) escape(inter, final byte) {
+func (p *lineCollector) escape(inter, final byte) {
 	// ESC ( B selects the character set that is already active; no other sequence is handled here
-	p.other = p.other || inter != '(' || final != 'B'
+	p.unsupported = p.unsupported || inter != '(' || final != 'B'
 }
 
-func (p *printed) csiInter([]byte, byte) { p.other = true }
+func (p *lineCollector) csiInter([]byte, byte) { p.unsupported = true }
 
-func (p *printed) csi(_ []byte, final byte) { p.other = p.other || final != 'm' }
+func (p *lineCollector) csi(_ []byte, final byte) { p.unsupported = p.unsupported || final != 'm' }

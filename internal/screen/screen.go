@@ -158,7 +158,7 @@ func (s *Screen) Resize(cols, rows int) {
 	if s.cur == nil || cols == s.cols && rows == s.rows {
 		return
 	}
-	s.guard(s.settle)
+	s.guard(s.sync)
 	for _, p := range []*page{&s.main, &s.alt} {
 		if p.em != nil {
 			s.guard(func() { s.resizePage(p, cols, rows) })
@@ -172,7 +172,7 @@ func (s *Screen) resizePage(p *page, cols, rows int) {
 	p.write("\x1b[r")
 	if over := p.y - rows + 1; over > 0 {
 		p.write(seq(over, 'S'))
-		s.harvest(p)
+		s.collectHistory(p)
 		p.y -= over
 	}
 	p.em.Resize(cols, rows)
@@ -194,7 +194,7 @@ func (s *Screen) Cursor() (x, y int, visible bool) {
 	if s.cur == nil {
 		return 0, 0, false
 	}
-	s.guard(s.settle)
+	s.guard(s.sync)
 	return s.cur.x, s.cur.y, !s.hidden
 }
 

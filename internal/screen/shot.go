@@ -22,7 +22,7 @@ func (s *Screen) Shot(past int) Shot {
 	if s.cur == nil {
 		return Shot{Cols: s.cols, Rows: s.rows}
 	}
-	s.guard(s.settle)
+	s.guard(s.sync)
 	lines := make([]string, 0, s.rows)
 	s.guard(func() {
 		for y := range s.rows {

@@ -20,7 +20,7 @@ func tail(raw []byte, rows, lines int) []byte {
 // cutTail is like tail. ok is false if there is no such position.
 func cutTail(raw []byte, rows, lines int) (end []byte, ok bool) {
 	need := max(0, lines) + 2*clamp(rows, 1, maxRows)
-	s := scout{rows: clamp(rows, 1, maxRows)}
+	s := replayScanner{rows: clamp(rows, 1, maxRows)}
 	var p parser
 	for pos := 0; pos < len(raw); {
 		n := p.step(raw[pos:], &s)
@@ -28,125 +28,125 @@ func cutTail(raw []byte, rows, lines int) (end []byte, ok bool) {
 			break
 		}
 		pos += n
-		if s.ended {
-			s.ended = false
-			s.places = append(s.places, place{pos, s.feeds})
+		if s.atReset {
+			s.atReset = false
+			s.starts = append(s.starts, replayStart{pos, s.lineFeeds})
 		}
 	}
-	for i := len(s.places) - 1; i >= 0; i-- {
-		if s.feeds-s.places[i].feeds >= need {
-			return raw[s.places[i].pos:], true
+	for i := len(s.starts) - 1; i >= 0; i-- {
+		if s.lineFeeds-s.starts[i].lineFeeds >= need {
+			return raw[s.starts[i].pos:], true
 		}
 	}
 	return nil, false
 }
 
-// place is a position at which a replay may start, with the number of line feeds before it.
-type place struct{ pos, feeds int }
+// replayStart is a position at which a replay may start, with the number of line feeds before it.
+type replayStart struct{ pos, lineFeeds int }
 
-// scout is the sink that searches for places.
-type scout struct {
-	rows    int
-	state   lasting
-	unclear bool // the modes are unknown
-	places  []place
-	feeds   int
-	back    bool // the previous element of the stream was a carriage return
+// replayScanner is the sink that searches for places.
+type replayScanner struct {
+	rows         int
+	state        modeState
+	unknownModes bool // the modes are unknown
+	starts       []replayStart
+	lineFeeds    int
+	afterCR      bool // the previous element of the stream was a carriage return
 	// the previous element was a line feed after a carriage return, and all modes are those of a new terminal
-	ended bool
+	atReset bool
 }
 
-// lasting is the state of a terminal that persists beyond a line, except cursor, pen and cells. The zero value is the
+// modeState is the state of a terminal that persists beyond a line, except cursor, pen and cells. The zero value is the
 // state of a new terminal.
-type lasting struct {
+type modeState struct {
 	alt, region, origin, insert, newline, noWrap, tabs, shifted bool
 	special                                                     [2]bool
 }
 
-// forget drops the places, because they no longer fulfil the conditions.
-func (s *scout) forget() { s.places = s.places[:0] }
+// dropStarts drops the places, because they no longer fulfil the conditions.
+func (s *replayScanner) dropStarts() { s.starts = s.starts[:0] }
 
 // set changes a mode.
-func (s *scout) set(mode *bool, on bool) {
+func (s *replayScanner) set(mode *bool, on bool) {
 	if *mode != on {
 		*mode = on
-		s.forget()
+		s.dropStarts()
 	}
 }
 
-func (s *scout) ascii([]byte) { s.back = false }
-func (s *scout) wide(rune)    { s.back = false }
+func (s *replayScanner) ascii([]byte) { s.afterCR = false }
+func (s *replayScanner) wide(rune)    { s.afterCR = false }
 
-func (s *scout) control(c byte) {
+func (s *replayScanner) control(c byte) {
 	switch c {
 	case '\n':
-		s.feeds++
-		s.ended = s.back && !s.unclear && s.state == lasting{}
+		s.lineFeeds++
+		s.atReset = s.afterCR && !s.unknownModes && s.state == modeState{}
 	case '\v', '\f':
-		s.forget()
+		s.dropStarts()
 	case 0x0e, 0x0f:
 		s.set(&s.state.shifted, c == 0x0e)
 	}
-	s.back = c == '\r'
+	s.afterCR = c == '\r'
 }
 
-func (s *scout) escape(inter, final byte) {
-	s.back = false
+func (s *replayScanner) escape(inter, final byte) {
+	s.afterCR = false
 	switch {
 	case inter == '(' || inter == ')':
 		s.set(&s.state.special[inter-'('], final == '0')
 	case inter != 0:
 	case final == 'D' || final == 'E' || final == 'M':
-		s.forget()
+		s.dropStarts()
 	case final == '8':
-		s.unclear = true
-		s.forget()
+		s.unknownModes = true
+		s.dropStarts()
 	case final == 'H':
 		s.set(&s.state.tabs, true)
 	case final == 'c':
-		s.state = lasting{}
-		s.forget()
+		s.state = modeState{}
+		s.dropStarts()
 	}
 }
 
-func (s *scout) csiInter([]byte, byte) {
-	s.back, s.unclear = false, true
-	s.forget()
+func (s *replayScanner) csiInter([]byte, byte) {
+	s.afterCR, s.unknownModes = false, true
+	s.dropStarts()
 }
 
-func (s *scout) csi(params []byte, final byte) {
-	s.back = false
+func (s *replayScanner) csi(params []byte, final byte) {
+	s.afterCR = false
 	if len(params) > 0 && params[0] >= '<' {
 		if params[0] == '?' && (final == 'h' || final == 'l') {
-			eachNumber(params[1:], func(n int) { s.private(n, final == 'h') })
+			eachNumber(params[1:], func(n int) { s.decMode(n, final == 'h') })
 		}
 		return
 	}
 	switch final {
 	case 'A', 'B', 'E', 'F', 'e', 'S', 'T', 'd', 'H', 'f', 'L', 'M', 'J', 'b':
-		s.forget()
+		s.dropStarts()
 	case 'u':
-		s.unclear = true
-		s.forget()
+		s.unknownModes = true
+		s.dropStarts()
 	case 'g':
 		s.set(&s.state.tabs, true)
 	case 'r':
 		s.margins(numbers(params))
 	case 'h', 'l':
-		eachNumber(params, func(n int) { s.public(n, final == 'h') })
+		eachNumber(params, func(n int) { s.ansiMode(n, final == 'h') })
 	}
 }
 
 // margins sets the scrolling region, which also moves the cursor. A region that is set on the alternate screen is lost
 // with that screen.
-func (s *scout) margins(top, bottom int) {
-	s.forget()
+func (s *replayScanner) margins(top, bottom int) {
+	s.dropStarts()
 	if !s.state.alt {
 		s.state.region = top > 1 || bottom > 0 && bottom < s.rows
 	}
 }
 
-func (s *scout) public(mode int, on bool) {
+func (s *replayScanner) ansiMode(mode int, on bool) {
 	switch mode {
 	case 4:
 		s.set(&s.state.insert, on)
@@ -155,17 +155,17 @@ func (s *scout) public(mode int, on bool) {
 	}
 }
 
-func (s *scout) private(mode int, on bool) {
+func (s *replayScanner) decMode(mode int, on bool) {
 	switch mode {
 	case 6:
 		s.state.origin = on
-		s.forget() // the cursor moves whether or not the region changes
+		s.dropStarts() // the cursor moves whether or not the region changes
 	case 7:
 		s.set(&s.state.noWrap, !on)
 	case 47, 1047, 1049:
 		s.set(&s.state.alt, on)
 	case 1048:
-		s.unclear = true
-		s.forget()
+		s.unknownModes = true
+		s.dropStarts()
 	}
 }

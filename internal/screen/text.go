@@ -209,21 +209,21 @@ func (s *Screen) flush() {
 			p.write(seq(n, 'S') + seq(n, 'A'))
 		}
 		_, _ = p.em.Write(out)
-		s.harvest(p)
+		s.collectHistory(p)
 	}
 	pos := p.em.CursorPosition()
 	p.x, p.y = clamp(pos.X, 0, s.cols-1), clamp(pos.Y, 0, s.rows-1)
 	p.from = p.y
 }
 
-// settle makes the emulator show everything that was written.
-func (s *Screen) settle() {
+// sync makes the emulator show everything that was written.
+func (s *Screen) sync() {
 	s.commit(true)
 	s.flush()
 }
 
-// harvest moves the lines that have scrolled off the main screen into the history.
-func (s *Screen) harvest(p *page) {
+// collectHistory moves the lines that have scrolled off the main screen into the history.
+func (s *Screen) collectHistory(p *page) {
 	if p.em.ScrollbackLen() == 0 {
 		return
 	}
