@@ -72,7 +72,7 @@ type cleaner struct {
 	out     []byte
 	pending []byte // characters that are not yet divided into clusters
 	col     int
-	on      bool // whether a style is on
+	styleOn bool // whether a style is on
 	cut     int  // length of out that leaves space for an ellipsis and a reset
 	cutOn   bool
 }
@@ -86,7 +86,7 @@ func (c *cleaner) add(s string, width int, on bool) {
 	}
 	c.out = append(c.out, s...)
 	c.col += width
-	c.on = on
+	c.styleOn = on
 	if len(c.out) <= maxLine-len(ellipsis)-len(sgrReset) {
 		c.cut, c.cutOn = len(c.out), on
 	}
@@ -95,7 +95,7 @@ func (c *cleaner) add(s string, width int, on bool) {
 func (c *cleaner) flush() {
 	for b := c.pending; len(b) > 0 && !c.full(); {
 		_, rest, show, width := cluster(b)
-		c.add(show, width, c.on)
+		c.add(show, width, c.styleOn)
 		b = rest
 	}
 	c.pending = c.pending[:0]
@@ -115,11 +115,11 @@ func (c *cleaner) control(b byte) {
 	switch b {
 	case '\t':
 		n := 8 - c.col%8
-		c.add("        "[:n], n, c.on)
+		c.add("        "[:n], n, c.styleOn)
 	case 0x7f:
-		c.add("␡", 1, c.on)
+		c.add("␡", 1, c.styleOn)
 	default:
-		c.add(string(rune(0x2400+int(b))), 1, c.on)
+		c.add(string(rune(0x2400+int(b))), 1, c.styleOn)
 	}
 }
 
@@ -142,7 +142,7 @@ func (c *cleaner) csi(params []byte, final byte) {
 
 func (c *cleaner) finish() string {
 	c.flush()
-	out, on := c.out, c.on
+	out, on := c.out, c.styleOn
 	n := len(out)
 	if on {
 		n += len(sgrReset)

@@ -112,7 +112,7 @@ func (s *Screen) csi(params []byte, final byte) {
 	s.flush()
 	if len(params) > 0 && params[0] >= '<' {
 		if params[0] == '?' && (final == 'h' || final == 'l') {
-			eachNumber(params[1:], func(n int) { s.private(n, final == 'h') })
+			eachNumber(params[1:], func(n int) { s.decMode(n, final == 'h') })
 		}
 		return
 	}
@@ -128,9 +128,9 @@ func (s *Screen) csi(params []byte, final byte) {
 	case 'G', '`':
 		s.goTo(clamp(n, 1, s.cols)-1, p.y)
 	case 'd':
-		s.goTo(p.x, s.row(n))
+		s.goTo(p.x, s.rowOf(n))
 	case 'H', 'f':
-		s.goTo(clamp(m, 1, s.cols)-1, s.row(n))
+		s.goTo(clamp(m, 1, s.cols)-1, s.rowOf(n))
 	case 'L', 'M':
 		if p.y >= p.top && p.y <= p.bottom {
 			y := p.y
@@ -147,7 +147,7 @@ func (s *Screen) csi(params []byte, final byte) {
 			s.sequence(seq(n, 'g'))
 		}
 	case 'h', 'l':
-		eachNumber(params, func(n int) { s.public(n, final == 'h') })
+		eachNumber(params, func(n int) { s.ansiMode(n, final == 'h') })
 	case 'r':
 		s.margins(n, m)
 	case 's':
@@ -162,8 +162,8 @@ func (s *Screen) goTo(x, y int) {
 	s.changed = true
 }
 
-// row converts a line number of a program to a row of the screen, from 0.
-func (s *Screen) row(n int) int {
+// rowOf converts a line number of a program to a row of the screen, from 0.
+func (s *Screen) rowOf(n int) int {
 	if s.origin {
 		return clamp(s.cur.top+max(n, 1)-1, s.cur.top, s.cur.bottom)
 	}
@@ -180,7 +180,7 @@ func (s *Screen) margins(top, bottom int) {
 	}
 	s.cur.top, s.cur.bottom = top-1, bottom-1
 	s.sequence("\x1b[" + strconv.Itoa(top) + ";" + strconv.Itoa(bottom) + "r")
-	s.goTo(0, s.row(1))
+	s.goTo(0, s.rowOf(1))
 }
 
 func (s *Screen) erase(n int, final byte) {
@@ -218,7 +218,7 @@ func (s *Screen) repeat(n int) {
 	s.changed = true
 }
 
-func (s *Screen) public(mode int, on bool) {
+func (s *Screen) ansiMode(mode int, on bool) {
 	switch mode {
 	case 4:
 		s.insert = on
@@ -227,11 +227,11 @@ func (s *Screen) public(mode int, on bool) {
 	}
 }
 
-func (s *Screen) private(mode int, on bool) {
+func (s *Screen) decMode(mode int, on bool) {
 	switch mode {
 	case 6:
 		s.origin = on
-		s.goTo(0, s.row(1))
+		s.goTo(0, s.rowOf(1))
 	case 7:
 		s.noWrap = !on
 		s.cur.wrap = false

@@ -15,7 +15,7 @@ func EscapeJSON(b []byte) []byte {
 	for i := 0; i < len(b); {
 		r, n := utf8.DecodeRune(b[i:])
 		switch {
-		case !hides(r):
+		case !mustEscape(r):
 			out = append(out, b[i:i+n]...)
 		case r > 0xffff:
 			high, low := utf16.EncodeRune(r)
@@ -28,8 +28,8 @@ func EscapeJSON(b []byte) []byte {
 	return out
 }
 
-// hides reports whether a character must be escaped. Joiners are part of some scripts and of emoji and are not escaped.
-func hides(r rune) bool {
+// mustEscape reports whether a character must be escaped. Joiners are part of some scripts and of emoji and are not escaped.
+func mustEscape(r rune) bool {
 	if r < 0x7f || r == 0x200c || r == 0x200d {
 		return false
 	}

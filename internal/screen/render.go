@@ -19,7 +19,7 @@ func (s *Screen) Lines(w, h int) []string {
 	if s.cur == nil {
 		return nil
 	}
-	s.guard(s.sync)
+	s.recoverEmulator(s.sync)
 	from := s.offset(h)
 	lines := make([]string, 0, max(0, min(h, s.rows)))
 	for y := from; y < s.rows && len(lines) < h; y++ {
@@ -35,7 +35,7 @@ func (s *Screen) Offset(h int) int {
 	if s.cur == nil {
 		return 0
 	}
-	s.guard(s.sync)
+	s.recoverEmulator(s.sync)
 	return s.offset(h)
 }
 
@@ -119,7 +119,7 @@ func (s *Screen) plain() []string {
 	if s.cur == nil {
 		return nil
 	}
-	s.guard(s.sync)
+	s.recoverEmulator(s.sync)
 	lines := make([]string, s.rows)
 	end := 0
 	for y := range lines {

@@ -36,16 +36,16 @@ const (
 
 // Screen is a terminal's screen. Its methods may be called concurrently; it has no goroutine.
 type Screen struct {
-	mu         sync.Mutex
-	cols, rows int
-	keep       int      // maximum number of lines in history
-	history    []string // rendered lines, oldest first
-	held       int      // size of history in bytes
-	gone       uint64   // number of lines that have been added to history
-	drawn      []string // buffer that is reused to avoid allocations
-	parse      parser
-	version    uint64
-	changed    bool // something has changed since version was last incremented
+	mu              sync.Mutex
+	cols, rows      int
+	maxHistoryLines int      // maximum number of lines in history
+	history         []string // rendered lines, oldest first
+	historyBytes    int      // size of history in bytes
+	scrolledOff     uint64   // number of lines that have been added to history
+	drawn           []string // buffer that is reused to avoid allocations
+	parse           parser
+	version         uint64
+	changed         bool // something has changed since version was last incremented
 
 	cur  *page
 	main page
@@ -83,7 +83,7 @@ type modes struct {
 // 1×1 or above 1000×500 is changed to that limit.
 func New(cols, rows, scrollback int) *Screen {
 	s := &Screen{cols: clamp(cols, 1, maxCols), rows: clamp(rows, 1, maxRows),
-		keep: max(0, scrollback)}
+		maxHistoryLines: max(0, scrollback)}
 	s.main.init(s.cols, s.rows)
 	s.cur = &s.main
 	return s
@@ -113,10 +113,10 @@ func (s *Screen) Write(p []byte) (int, error) {
 	const piece = 4096 // limits the output that a panic of the emulator can lose
 	for rest := p; len(rest) > 0; {
 		n := min(len(rest), piece)
-		s.guard(func() { s.parse.feed(rest[:n], s) })
+		s.recoverEmulator(func() { s.parse.feed(rest[:n], s) })
 		rest = rest[n:]
 	}
-	s.guard(s.flush)
+	s.recoverEmulator(s.flush)
 	if s.changed {
 		s.changed = false
 		s.version++
@@ -124,9 +124,9 @@ func (s *Screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// guard recovers from a panic of the emulator: it copies the cells to a new emulator and resets the cursor, the pen
+// recoverEmulator recovers from a panic of the emulator: it copies the cells to a new emulator and resets the cursor, the pen
 // and the modes.
-func (s *Screen) guard(do func()) {
+func (s *Screen) recoverEmulator(do func()) {
 	defer func() {
 		if recover() != nil {
 			s.rebuild()
@@ -158,10 +158,10 @@ func (s *Screen) Resize(cols, rows int) {
 	if s.cur == nil || cols == s.cols && rows == s.rows {
 		return
 	}
-	s.guard(s.sync)
+	s.recoverEmulator(s.sync)
 	for _, p := range []*page{&s.main, &s.alt} {
 		if p.em != nil {
-			s.guard(func() { s.resizePage(p, cols, rows) })
+			s.recoverEmulator(func() { s.resizePage(p, cols, rows) })
 		}
 	}
 	s.cols, s.rows = cols, rows
@@ -194,7 +194,7 @@ func (s *Screen) Cursor() (x, y int, visible bool) {
 	if s.cur == nil {
 		return 0, 0, false
 	}
-	s.guard(s.sync)
+	s.recoverEmulator(s.sync)
 	return s.cur.x, s.cur.y, !s.hidden
 }
 
@@ -220,7 +220,7 @@ func (s *Screen) HistoryLen() int {
 }
 
 // past returns the history. Slightly more lines are stored, so that trimming is rare.
-func (s *Screen) past() []string { return s.history[max(0, len(s.history)-s.keep):] }
+func (s *Screen) past() []string { return s.history[max(0, len(s.history)-s.maxHistoryLines):] }
 
 // History returns up to n lines that have scrolled off the screen, starting with line from; line 0 is the oldest.
 // They have the form of Lines but are not cropped.
@@ -236,6 +236,6 @@ func (s *Screen) History(from, n int) []string {
 func (s *Screen) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.cur, s.main, s.alt, s.history, s.held, s.drawn, s.scratch = nil, page{}, page{}, nil, 0, nil,
+	s.cur, s.main, s.alt, s.history, s.historyBytes, s.drawn, s.scratch = nil, page{}, page{}, nil, 0, nil,
 		nil
 }

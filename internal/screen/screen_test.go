@@ -218,7 +218,7 @@ func TestClosed(t *testing.T) {
 // A panic in the emulator neither ends the process nor loses text.
 func TestGuard(t *testing.T) {
 	s := show("before\r\n", 10, 4)
-	s.guard(func() { panic("as x/vt might") })
+	s.recoverEmulator(func() { panic("as x/vt might") })
 	s.Write([]byte("\x1b[2;1Hafter"))
 	if got := s.Text(); got != "before\nafter" {
 		t.Errorf("%q", got)

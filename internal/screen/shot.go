@@ -22,9 +22,9 @@ func (s *Screen) Shot(past int) Shot {
 	if s.cur == nil {
 		return Shot{Cols: s.cols, Rows: s.rows}
 	}
-	s.guard(s.sync)
+	s.recoverEmulator(s.sync)
 	lines := make([]string, 0, s.rows)
-	s.guard(func() {
+	s.recoverEmulator(func() {
 		for y := range s.rows {
 			lines = append(lines, s.line(y, s.cols))
 		}
@@ -32,7 +32,7 @@ func (s *Screen) Shot(past int) Shot {
 	all := s.past()
 	return Shot{
 		Cols: s.cols, Rows: s.rows, Lines: lines,
-		Past: slices.Clone(all[len(all)-clamp(past, 0, len(all)):]), Gone: s.gone,
+		Past: slices.Clone(all[len(all)-clamp(past, 0, len(all)):]), Gone: s.scrolledOff,
 		X: s.cur.x, Y: s.cur.y, Cursor: !s.hidden, Alt: s.cur == &s.alt,
 	}
 }
@@ -43,16 +43,16 @@ const maxHistory = 16 << 20
 
 // remember adds lines to the history and drops the oldest.
 func (s *Screen) remember(lines []string) {
-	s.gone += uint64(len(lines))
+	s.scrolledOff += uint64(len(lines))
 	for _, l := range lines {
-		s.held += len(l)
+		s.historyBytes += len(l)
 	}
 	s.history = append(s.history, lines...)
-	over := len(s.history) - s.keep
-	if over <= max(64, s.keep/4) {
+	over := len(s.history) - s.maxHistoryLines
+	if over <= max(64, s.maxHistoryLines/4) {
 		over = 0
 	}
-	size := s.held
+	size := s.historyBytes
 	for _, l := range s.history[:over] {
 		size -= len(l)
 	}
@@ -60,5 +60,5 @@ func (s *Screen) remember(lines []string) {
 		size -= len(s.history[over])
 		over++
 	}
-	s.history, s.held = slices.Delete(s.history, 0, over), size
+	s.history, s.historyBytes = slices.Delete(s.history, 0, over), size
 }

@@ -45,15 +45,15 @@ func TestHistoryIsBoundedInBytes(t *testing.T) {
 	}
 	for i := range 1200 {
 		s.remember(s.history[:1:1])
-		if s.held > maxHistory+1<<20 {
-			t.Fatalf("after %d lines %d bytes are held", i, s.held)
+		if s.historyBytes > maxHistory+1<<20 {
+			t.Fatalf("after %d lines %d bytes are held", i, s.historyBytes)
 		}
 	}
 	held := 0
 	for _, l := range s.history {
 		held += len(l)
 	}
-	if n := len(s.history); held != s.held || n == 0 || n > 1190 {
-		t.Errorf("%d lines, %d bytes held, %d counted", n, held, s.held)
+	if n := len(s.history); held != s.historyBytes || n == 0 || n > 1190 {
+		t.Errorf("%d lines, %d bytes held, %d counted", n, held, s.historyBytes)
 	}
 }

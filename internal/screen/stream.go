@@ -10,99 +10,99 @@ import (
 // line, so that overwritten text remains readable. The joined result does not depend on how the text was divided. The
 // zero value is at the start of a line. A Stream must not be used concurrently.
 type Stream struct {
-	p    parser
-	flow flow
+	p       parser
+	cleaner streamCleaner
 }
 
 // Clean returns the text that a piece adds. An incomplete character or escape sequence at its end is added with the
 // next piece.
 func (s *Stream) Clean(piece []byte) string {
-	s.p.feed(piece, &s.flow)
-	return s.flow.take()
+	s.p.feed(piece, &s.cleaner)
+	return s.cleaner.take()
 }
 
 // End returns the remaining text at the end of the input, and resets the stream.
 func (s *Stream) End() string {
-	if s.p.end(&s.flow) {
-		s.flow.wide(utf8.RuneError)
+	if s.p.end(&s.cleaner) {
+		s.cleaner.wide(utf8.RuneError)
 	}
-	text := s.flow.take()
-	s.flow = flow{}
+	text := s.cleaner.take()
+	s.cleaner = streamCleaner{}
 	return text
 }
 
-// flow is the sink that writes cleaned text as it arrives.
-type flow struct {
+// streamCleaner is the sink that writes cleaned text as it arrives.
+type streamCleaner struct {
 	out     []byte
 	pending []byte // characters that are not yet divided into clusters
 	last    []byte // the last cluster of out, which a following mark may extend; empty = none
 	col     int
-	back    bool // the last character was a carriage return
+	afterCR bool // the last character was a carriage return
 }
 
-func (f *flow) take() string {
+func (f *streamCleaner) take() string {
 	f.flush()
 	text := string(f.out)
 	f.out = f.out[:0]
 	return text
 }
 
-// begin starts a new line after a carriage return in a line that is not empty.
-func (f *flow) begin() {
-	if f.back && f.col > 0 {
+// beginLine starts a new line after a carriage return in a line that is not empty.
+func (f *streamCleaner) beginLine() {
+	if f.afterCR && f.col > 0 {
 		f.out, f.col = append(f.out, '\n'), 0
 	}
-	f.back = false
+	f.afterCR = false
 }
 
-func (f *flow) ascii(run []byte) {
+func (f *streamCleaner) ascii(run []byte) {
 	f.flush()
-	f.begin()
+	f.beginLine()
 	f.out = append(f.out, run...)
 	f.col += len(run)
 	f.last = append(f.last[:0], run[len(run)-1])
 }
 
-func (f *flow) wide(r rune) {
-	f.begin()
+func (f *streamCleaner) wide(r rune) {
+	f.beginLine()
 	if unsafeRune(r) {
 		r = utf8.RuneError
 	}
 	f.pending = utf8.AppendRune(f.pending, r)
 }
 
-func (f *flow) control(c byte) {
+func (f *streamCleaner) control(c byte) {
 	f.flush()
 	f.last = f.last[:0]
 	switch c {
 	case '\n':
-		f.out, f.col, f.back = append(f.out, '\n'), 0, false
+		f.out, f.col, f.afterCR = append(f.out, '\n'), 0, false
 	case '\r':
-		f.back = true
+		f.afterCR = true
 	case '\t':
-		f.begin()
+		f.beginLine()
 		n := 8 - f.col%8
 		f.out = append(f.out, "        "[:n]...)
 		f.col += n
 	case 0x7f:
-		f.picture('␡')
+		f.putRune('␡')
 	default:
-		f.picture(rune(0x2400 + int(c)))
+		f.putRune(rune(0x2400 + int(c)))
 	}
 }
 
-func (f *flow) picture(r rune) {
-	f.begin()
+func (f *streamCleaner) putRune(r rune) {
+	f.beginLine()
 	f.out = utf8.AppendRune(f.out, r)
 	f.col++
 }
 
-func (f *flow) escape(byte, byte)     { f.flush(); f.last = f.last[:0] }
-func (f *flow) csi([]byte, byte)      { f.flush(); f.last = f.last[:0] }
-func (f *flow) csiInter([]byte, byte) { f.flush(); f.last = f.last[:0] }
+func (f *streamCleaner) escape(byte, byte)     { f.flush(); f.last = f.last[:0] }
+func (f *streamCleaner) csi([]byte, byte)      { f.flush(); f.last = f.last[:0] }
+func (f *streamCleaner) csiInter([]byte, byte) { f.flush(); f.last = f.last[:0] }
 
 // flush writes the pending characters. The first of them may belong to the last written cluster.
-func (f *flow) flush() {
+func (f *streamCleaner) flush() {
 	b := f.pending
 	if len(b) > 0 && len(f.last) > 0 {
 		head, _, show, _ := cluster(append(f.last, b...))
@@ -128,7 +128,7 @@ func (f *flow) flush() {
 }
 
 // keep stores a cluster, truncated if it is too long.
-func (f *flow) keep(head []byte) {
+func (f *streamCleaner) keep(head []byte) {
 	head = head[:min(len(head), 2*maxCluster)]
 	for !utf8.Valid(head) {
 		head = head[:len(head)-1]

@@ -69,23 +69,23 @@ func cluster[T []byte | string](b T) (head, rest T, show string, width int) {
 		return head, rest, placeholder, 1
 	}
 	if n >= utf8.UTFMax {
-		show, width = definite(string(head), width)
+		show, width = stableWidth(string(head), width)
 		return head, rest, show, width
 	}
 	return head, rest, string(head), width
 }
 
-const joiner, pictured = 0x200d, 0xfe0f
+const joiner, emojiSelector = 0x200d, 0xfe0f
 
-// definite returns the part of a cluster that has the same width in all terminals. Emoji with joiners, skin tones or
+// stableWidth returns the part of a cluster that has the same width in all terminals. Emoji with joiners, skin tones or
 // variation selectors are one picture in some terminals and several in others, which would shift everything after them.
 // Therefore only the first emoji is kept.
-func definite(head string, width int) (string, int) {
+func stableWidth(head string, width int) (string, int) {
 	for i, r := range head {
 		if i == 0 {
 			continue
 		}
-		if r == pictured || width == 2 && (r == joiner || r >= 0x1f3fb && r <= 0x1f3ff) {
+		if r == emojiSelector || width == 2 && (r == joiner || r >= 0x1f3fb && r <= 0x1f3ff) {
 			return head[:i], ansi.StringWidth(head[:i])
 		}
 	}
@@ -228,7 +228,7 @@ func (s *Screen) collectHistory(p *page) {
 		return
 	}
 	back := p.em.Scrollback()
-	if p == &s.main && s.keep > 0 {
+	if p == &s.main && s.maxHistoryLines > 0 {
 		s.drawn = s.drawn[:0]
 		for _, line := range back.Lines() {
 			s.scratch = s.scratch[:0]
