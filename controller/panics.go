@@ -35,7 +35,7 @@ func (c *Controller) crash(fault error) error {
 	}
 	c.o.Logger.Error("the city's controller crashed; its agents continue", "err", fault, "stack",
 		string(stack))
-	why, _ := screen.Lead(fault.Error())
+	why, _ := screen.FirstItem(fault.Error())
 	end := recovery.Group{OnPanic: func(again error) {
 		c.o.Logger.Error("some effects in flight did not end cleanly", "err", again)
 	}}

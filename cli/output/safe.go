@@ -11,7 +11,7 @@ func SafeLine(s string) string { return screen.Plain(s) }
 
 // SafeLead is SafeLine for a list with one item per line. It returns the first item and the number of the others.
 func SafeLead(s string) string {
-	one, others := screen.Lead(s)
+	one, others := screen.FirstItem(s)
 	return one + others
 }
 

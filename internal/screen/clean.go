@@ -20,9 +20,9 @@ func Clean(s string) string { return clean(s, true) }
 // Plain is like Clean but also drops SGR.
 func Plain(s string) string { return clean(s, false) }
 
-// Lead shortens a list with one item per line to one line. It returns the first item, cleaned like Plain, and " and 3
+// FirstItem shortens a list with one item per line to one line. It returns the first item, cleaned like Plain, and " and 3
 // more" if there are three more items.
-func Lead(s string) (one, others string) {
+func FirstItem(s string) (one, others string) {
 	first, rest, _ := strings.Cut(strings.Trim(s, "\r\n"), "\n")
 	more := 0
 	for line := range strings.SplitSeq(rest, "\n") {
@@ -38,7 +38,7 @@ func Lead(s string) (one, others string) {
 
 func clean(s string, style bool) string {
 	s = strings.TrimRight(s, "\r\n")
-	if simple(s) {
+	if isPlainASCII(s) {
 		return s
 	}
 	c := cleaner{style: style}
@@ -54,7 +54,7 @@ func clean(s string, style bool) string {
 	return c.finish()
 }
 
-func simple(s string) bool {
+func isPlainASCII(s string) bool {
 	if len(s) > maxLine {
 		return false
 	}
@@ -68,13 +68,13 @@ func simple(s string) bool {
 
 // cleaner is the sink that writes a cleaned line.
 type cleaner struct {
-	style   bool
-	out     []byte
-	pending []byte // characters that are not yet divided into clusters
-	col     int
-	styleOn bool // whether a style is on
-	cut     int  // length of out that leaves space for an ellipsis and a reset
-	cutOn   bool
+	style      bool
+	out        []byte
+	pending    []byte // characters that are not yet divided into clusters
+	col        int
+	styleOn    bool // whether a style is on
+	cutAt      int  // length of out that leaves space for an ellipsis and a reset
+	cutStyleOn bool
 }
 
 func (c *cleaner) full() bool { return len(c.out) > maxLine }
@@ -88,7 +88,7 @@ func (c *cleaner) add(s string, width int, on bool) {
 	c.col += width
 	c.styleOn = on
 	if len(c.out) <= maxLine-len(ellipsis)-len(sgrReset) {
-		c.cut, c.cutOn = len(c.out), on
+		c.cutAt, c.cutStyleOn = len(c.out), on
 	}
 }
 
@@ -148,7 +148,7 @@ func (c *cleaner) finish() string {
 		n += len(sgrReset)
 	}
 	if n > maxLine {
-		out, on = append(out[:c.cut], ellipsis...), c.cutOn
+		out, on = append(out[:c.cutAt], ellipsis...), c.cutStyleOn
 	}
 	if on {
 		out = append(out, sgrReset...)

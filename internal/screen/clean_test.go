@@ -71,8 +71,8 @@ func TestCleanCuts(t *testing.T) {
 	}
 }
 
-// legal fails the test unless a line contains only printable text and SGR sequences.
-func legal(t *testing.T, line string) {
+// checkSafe fails the test unless a line contains only printable text and SGR sequences.
+func checkSafe(t *testing.T, line string) {
 	t.Helper()
 	if !utf8.ValidString(line) {
 		t.Fatalf("not UTF-8: %q", line)
@@ -105,7 +105,7 @@ func FuzzClean(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, in string) {
 		once := Clean(in)
-		legal(t, once)
+		checkSafe(t, once)
 		if len(once) > maxLine {
 			t.Fatalf("%d bytes", len(once))
 		}
@@ -113,7 +113,7 @@ func FuzzClean(f *testing.F) {
 			t.Fatalf("not idempotent:\n once %q\ntwice %q", once, twice)
 		}
 		plain := Plain(in)
-		legal(t, plain)
+		checkSafe(t, plain)
 		if strings.Contains(plain, "\x1b") {
 			t.Fatalf("Plain left a sequence: %q", plain)
 		}
@@ -147,7 +147,7 @@ func TestLead(t *testing.T) {
 	for in, want := range map[string]string{
 		"": "", "one": "one", "one\n": "one", "one\r\ntwo": "one and 1 more", "\none\n\ntwo\nthree\n": "one and 2 more", "\x1b[31ma\tb\nc": "a       b and 1 more",
 	} {
-		if one, others := Lead(in); one+others != want {
+		if one, others := FirstItem(in); one+others != want {
 			t.Errorf("%q: %q %q, want %q", in, one, others, want)
 		}
 	}

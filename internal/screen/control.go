@@ -47,7 +47,7 @@ func (s *Screen) sequence(seq string) {
 // moveTo moves the cursor to a cell of the screen.
 func (p *page) moveTo(x, y int) {
 	p.write("\x1b[" + strconv.Itoa(y+1) + ";" + strconv.Itoa(x+1) + "H")
-	p.x, p.y, p.from, p.wrap = x, y, y, false
+	p.x, p.y, p.rowBefore, p.wrap = x, y, y, false
 }
 
 func (s *Screen) escape(inter, final byte) {
@@ -264,7 +264,7 @@ func (s *Screen) switchTo(alt bool) {
 		return
 	}
 	x, y := s.cur.x, s.cur.y
-	if s.alt.em == nil {
+	if s.alt.emulator == nil {
 		s.alt.init(s.cols, s.rows)
 	}
 	s.cur = &s.alt

@@ -52,7 +52,7 @@ func (s *Screen) offset(h int) int {
 
 func (s *Screen) blankLine(y int) bool {
 	for x := range s.cols {
-		if c := s.cur.em.CellAt(x, y); c != nil && !blank(c) {
+		if c := s.cur.emulator.CellAt(x, y); c != nil && !blank(c) {
 			return false
 		}
 	}
@@ -62,7 +62,7 @@ func (s *Screen) blankLine(y int) bool {
 func (s *Screen) line(y, w int) string {
 	s.scratch = s.scratch[:0]
 	for x := range min(w, s.cols) {
-		c := s.cur.em.CellAt(x, y)
+		c := s.cur.emulator.CellAt(x, y)
 		if c == nil {
 			break
 		}
@@ -139,26 +139,26 @@ const maxReplay = 10000
 // the final screen. Otherwise it is the last lines, at most 10,000, of history and screen together.
 func Text(raw []byte, cols, rows, lines int) string {
 	lines = min(lines, maxReplay)
-	return endText(tail(raw, rows, lines), cols, rows, lines)
+	return fastText(tail(raw, rows, lines), cols, rows, lines)
 }
 
-// endText returns the result of replay, without a replay if possible.
-func endText(raw []byte, cols, rows, lines int) string {
+// fastText returns the result of replay, without a replay if possible.
+func fastText(raw []byte, cols, rows, lines int) string {
 	if text, ok := printedText(raw, cols, rows, lines); ok {
 		return text
 	}
 	return replay(raw, cols, rows, lines)
 }
 
-// EndText is like Text for raw output that is only the end of a longer output. raw must begin outside any sequence,
+// TextOfEnd is like Text for raw output that is only the end of a longer output. raw must begin outside any sequence,
 // with the main screen and the modes of a new terminal. ok is false if the text depends on earlier output.
-func EndText(raw []byte, cols, rows, lines int) (text string, ok bool) {
+func TextOfEnd(raw []byte, cols, rows, lines int) (text string, ok bool) {
 	lines = min(lines, maxReplay)
 	end, ok := cutTail(raw, rows, lines)
 	if !ok {
 		return "", false
 	}
-	return endText(end, cols, rows, lines), true
+	return fastText(end, cols, rows, lines), true
 }
 
 func replay(raw []byte, cols, rows, lines int) string {

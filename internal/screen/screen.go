@@ -60,11 +60,11 @@ type Screen struct {
 
 // page is one of the two screens.
 type page struct {
-	em          *vt.Emulator
+	emulator    *vt.Emulator
 	top, bottom int    // margins of the scrolling region, inclusive
 	out         []byte // output that is not written to the emulator yet
 	x, y        int    // the cursor after out has been written
-	from        int    // row of the cursor before out is written
+	rowBefore   int    // row of the cursor before out is written
 	// number of lines that out scrolls; the screen is scrolled once before out is written
 	scroll  int
 	wrap    bool // the next character goes to the next line
@@ -92,16 +92,16 @@ func New(cols, rows, scrollback int) *Screen {
 func clamp(v, lo, hi int) int { return max(lo, min(v, hi)) }
 
 func (p *page) init(cols, rows int) {
-	*p = page{em: vt.NewEmulator(cols, rows), bottom: rows - 1}
+	*p = page{emulator: vt.NewEmulator(cols, rows), bottom: rows - 1}
 	// Replies are not used. A closed pipe makes writing them fail instead of block.
-	if c, ok := p.em.InputPipe().(io.Closer); ok {
+	if c, ok := p.emulator.InputPipe().(io.Closer); ok {
 		_ = c.Close()
 	}
-	p.em.SetScrollbackSize(2 * maxRows) // emptied after every write, see harvest
+	p.emulator.SetScrollbackSize(2 * maxRows) // emptied after every write, see harvest
 	p.write("\x1b[?7l")
 }
 
-func (p *page) write(s string) { _, _ = p.em.WriteString(s) }
+func (p *page) write(s string) { _, _ = p.emulator.WriteString(s) }
 
 // Write processes a program's output, regardless of how the output is divided. It always consumes all of p.
 func (s *Screen) Write(p []byte) (int, error) {
@@ -136,14 +136,14 @@ func (s *Screen) recoverEmulator(do func()) {
 }
 
 func (s *Screen) rebuild() {
-	old := s.cur.em
+	old := s.cur.emulator
 	s.cur.init(s.cols, s.rows)
 	s.parse, s.pending, s.modes, s.changed = parser{}, nil, modes{}, true
 	defer func() { _ = recover() }() // cells of the old emulator that cannot be read are lost
 	for y := range s.rows {
 		for x := range s.cols {
 			if c := old.CellAt(x, y); c != nil && c.Width == 1 {
-				s.cur.em.SetCell(x, y, c)
+				s.cur.emulator.SetCell(x, y, c)
 			}
 		}
 	}
@@ -160,7 +160,7 @@ func (s *Screen) Resize(cols, rows int) {
 	}
 	s.recoverEmulator(s.sync)
 	for _, p := range []*page{&s.main, &s.alt} {
-		if p.em != nil {
+		if p.emulator != nil {
 			s.recoverEmulator(func() { s.resizePage(p, cols, rows) })
 		}
 	}
@@ -175,7 +175,7 @@ func (s *Screen) resizePage(p *page, cols, rows int) {
 		s.collectHistory(p)
 		p.y -= over
 	}
-	p.em.Resize(cols, rows)
+	p.emulator.Resize(cols, rows)
 	p.top, p.bottom, p.wrap = 0, rows-1, false
 	p.moveTo(min(p.x, cols-1), min(p.y, rows-1))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func show(in string, cols, rows int) *Screen {
+func newScreen(in string, cols, rows int) *Screen {
 	s := New(cols, rows, 100)
 	s.Write([]byte(in))
 	return s
@@ -67,7 +67,7 @@ func TestText(t *testing.T) {
 		{"character within a sequence", "\x1b[3é", "é"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := show(c.in, 10, 4)
+			s := newScreen(c.in, 10, 4)
 			if d := cmp.Diff(c.want, s.Text()); d != "" {
 				t.Errorf("%q (-want +got):\n%s", c.in, d)
 			}
@@ -76,7 +76,7 @@ func TestText(t *testing.T) {
 }
 
 func TestLines(t *testing.T) {
-	s := show("\x1b[1;32mok\x1b[0m  plain \x1b[44m \x1b[0m\r\n\x1b]8;;http://x\x07link\x1b]8;;\x07\r\n世界", 20, 4)
+	s := newScreen("\x1b[1;32mok\x1b[0m  plain \x1b[44m \x1b[0m\r\n\x1b]8;;http://x\x07link\x1b]8;;\x07\r\n世界", 20, 4)
 	want := []string{"\x1b[32;1mok\x1b[m  plain \x1b[44m \x1b[m", "link", "世界", ""}
 	if d := cmp.Diff(want, s.Lines(20, 4)); d != "" {
 		t.Error(d)
@@ -91,7 +91,7 @@ func TestLines(t *testing.T) {
 
 // A pane that has fewer lines than the screen shows the lines up to the cursor.
 func TestLinesFollowsTheCursor(t *testing.T) {
-	s := show("1\r\n2\r\n3\r\n4\r\n5", 10, 8)
+	s := newScreen("1\r\n2\r\n3\r\n4\r\n5", 10, 8)
 	if d := cmp.Diff([]string{"4", "5"}, s.Lines(10, 2)); d != "" {
 		t.Error(d)
 	}
@@ -142,7 +142,7 @@ func TestScrollingAtOnce(t *testing.T) {
 		fmt.Fprintf(&in, "%d%s", i, strings.Repeat("x", r.IntN(25)))
 		in.WriteString([]string{"\r\n", "\r\n", "\n", "\t", "\r", "\x1b[31m", "\x1b[42m", "\x1b[m", "\x1b[A", "世"}[r.IntN(10)])
 	}
-	at := show(in.String(), 12, 6)
+	at := newScreen(in.String(), 12, 6)
 	one := New(12, 6, 100)
 	for _, b := range []byte(in.String()) {
 		one.Write([]byte{b})
@@ -156,7 +156,7 @@ func TestScrollingAtOnce(t *testing.T) {
 }
 
 func TestCursor(t *testing.T) {
-	s := show("ab\x1b[?25l", 10, 4)
+	s := newScreen("ab\x1b[?25l", 10, 4)
 	if x, y, on := s.Cursor(); x != 2 || y != 0 || on {
 		t.Errorf("%d,%d %v", x, y, on)
 	}
@@ -171,7 +171,7 @@ func TestCursor(t *testing.T) {
 }
 
 func TestResize(t *testing.T) {
-	s := show("1\r\n2\r\n3\r\n4", 10, 4)
+	s := newScreen("1\r\n2\r\n3\r\n4", 10, 4)
 	s.Resize(5, 2)
 	if got := s.Text(); got != "3\n4" {
 		t.Errorf("shrunk to %q", got)
@@ -191,7 +191,7 @@ func TestResize(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	s := show("x", 10, 4)
+	s := newScreen("x", 10, 4)
 	v := s.Version()
 	s.Write([]byte("\x1b]0;a title\x07"))
 	if s.Version() != v {
@@ -204,7 +204,7 @@ func TestVersion(t *testing.T) {
 }
 
 func TestClosed(t *testing.T) {
-	s := show("x", 10, 4)
+	s := newScreen("x", 10, 4)
 	s.Close()
 	if n, err := s.Write([]byte("more")); n != 4 || err != nil {
 		t.Error(n, err)
@@ -217,7 +217,7 @@ func TestClosed(t *testing.T) {
 
 // A panic in the emulator neither ends the process nor loses text.
 func TestGuard(t *testing.T) {
-	s := show("before\r\n", 10, 4)
+	s := newScreen("before\r\n", 10, 4)
 	s.recoverEmulator(func() { panic("as x/vt might") })
 	s.Write([]byte("\x1b[2;1Hafter"))
 	if got := s.Text(); got != "before\nafter" {
@@ -272,30 +272,30 @@ func FuzzScreen(f *testing.F) {
 		if d := cmp.Diff(whole.History(0, 30), pieces.History(0, 30)); d != "" {
 			t.Fatalf("the history depends on the pieces:\n%s", d)
 		}
-		bounded(t, whole, w, h)
+		checkBounds(t, whole, w, h)
 		whole.Resize(r.IntN(60), r.IntN(30))
 		whole.Write(in)
 		w, h = whole.Size()
-		bounded(t, whole, w, h)
-		bounded(t, whole, w/2, h/2)
+		checkBounds(t, whole, w, h)
+		checkBounds(t, whole, w/2, h/2)
 	})
 }
 
-// bounded checks the guarantees that Lines, History and Cursor give.
-func bounded(t *testing.T, s *Screen, w, h int) {
+// checkBounds checks the guarantees that Lines, History and Cursor give.
+func checkBounds(t *testing.T, s *Screen, w, h int) {
 	t.Helper()
 	lines := s.Lines(w, h)
 	if len(lines) > h {
 		t.Fatalf("%d lines of %d", len(lines), h)
 	}
 	for _, line := range lines {
-		legal(t, line)
+		checkSafe(t, line)
 		if got := ansi.StringWidth(line); got > w {
 			t.Fatalf("%d cells of %d: %q", got, w, line)
 		}
 	}
 	for _, line := range s.History(0, 30) {
-		legal(t, line)
+		checkSafe(t, line)
 	}
 	cols, rows := s.Size()
 	if x, y, _ := s.Cursor(); x < 0 || y < 0 || x >= cols || y >= rows {

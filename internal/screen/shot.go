@@ -9,10 +9,10 @@ type Shot struct {
 	Past       []string // the newest lines of the history, oldest first
 	// number of lines that have scrolled off a screen with history, and therefore the line number of Lines[0], counted
 	// from 0
-	Gone   uint64
-	X, Y   int  // cursor
-	Cursor bool // the cursor is visible
-	Alt    bool // the alternate screen is active
+	ScrolledOff uint64
+	X, Y        int  // cursor
+	Cursor      bool // the cursor is visible
+	Alt         bool // the alternate screen is active
 }
 
 // Shot returns the screen and up to past lines of its history.
@@ -32,7 +32,7 @@ func (s *Screen) Shot(past int) Shot {
 	all := s.past()
 	return Shot{
 		Cols: s.cols, Rows: s.rows, Lines: lines,
-		Past: slices.Clone(all[len(all)-clamp(past, 0, len(all)):]), Gone: s.scrolledOff,
+		Past: slices.Clone(all[len(all)-clamp(past, 0, len(all)):]), ScrolledOff: s.scrolledOff,
 		X: s.cur.x, Y: s.cur.y, Cursor: !s.hidden, Alt: s.cur == &s.alt,
 	}
 }

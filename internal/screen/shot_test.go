@@ -16,7 +16,7 @@ func TestShot(t *testing.T) {
 	if got := strings.Join(append(shot.Past, shot.Lines...), "|"); got != "line 996|line 997|line 998|line 999|" {
 		t.Errorf("shown %q", got)
 	}
-	if shot.Gone != 998 || shot.X != 0 || shot.Y != 2 || !shot.Cursor || shot.Alt || shot.Cols != 20 || shot.Rows != 3 {
+	if shot.ScrolledOff != 998 || shot.X != 0 || shot.Y != 2 || !shot.Cursor || shot.Alt || shot.Cols != 20 || shot.Rows != 3 {
 		t.Errorf("%+v", shot)
 	}
 	if n := len(s.Shot(1000).Past); n != 5 {

@@ -83,7 +83,7 @@ func FuzzStream(f *testing.F) {
 		}
 		for _, text := range []string{inPieces(string(in)), inPieces(string(in), ends...)} {
 			for line := range strings.SplitSeq(text, "\n") {
-				legal(t, line)
+				checkSafe(t, line)
 				if strings.Contains(line, "\x1b") {
 					t.Fatalf("a sequence is left: %q", line)
 				}

@@ -10,14 +10,14 @@ import (
 
 var seed = flag.Uint64("seed", 0, "of random tests, 0 = a new one")
 
-// calmPieces and wildPieces are the parts of random output. Most programs print only calm pieces.
-var calmPieces = []string{
+// simplePieces and wildPieces are the parts of random output. Most programs print only calm pieces.
+var simplePieces = []string{
 	"word ", "a long line that goes on and wraps more than once on a narrow screen ", "名前", "e\u0301", "👩‍👧", "\t", "\b", "\x07",
 	"\x1b[31m", "\x1b[0;44m", "\x1b[m", "\x1b[K", "\x1b[1K", "\x1b[2K", "\x1b[5G", "\x1b[3C", "\x1b[2D", "\x1b[2P", "\x1b[@", "\x1b[4X",
 	"\x1b]0;title\x07", "\x1b]8;;http://x\x1b\\", "\x1b(B", "\x1b[?25l", "\x1b[?2004h", "\x1b[?7h", "\r", "progress 10%\rprogress 20%", "\xff", "\x1b7", "\x1b[6n",
 }
 
-var wildPieces = []string{
+var complexPieces = []string{
 	"\x1b[A", "\x1b[2B", "\x1b[H", "\x1b[3;4H", "\x1b[2J", "\x1b[J", "\x1b[1J", "\x1b[3J", "\x1b[2;4r", "\x1b[r", "\x1b[L", "\x1b[M", "\x1b[S", "\x1b[T",
 	"\x1b[?1049h", "\x1b[?1049l", "\x1b[?47h", "\x1b[?47l", "\x1b[?7l", "\x1b[?6h", "\x1b[?6l", "\x1b[4h", "\x1b[4l", "\x1b[20h", "\x1b[20l", "\x1b(0", "\x1b)0",
 	"\x0e", "\x0f", "\x1bH", "\x1b[3g", "\x1b[g", "\x1b8", "\x1b[s", "\x1b[u", "\x1bM", "\x1bD", "\x1bE", "\x1bc", "\x1b[!p", "\x1b[3b", "\v", "\f", "\n", "\x1b[d", "\x1bP x",
@@ -29,11 +29,11 @@ func randomOutput(r *rand.Rand, n int, wild float64) []byte {
 	for range n {
 		switch x := r.Float64(); {
 		case x < wild:
-			b.WriteString(wildPieces[r.IntN(len(wildPieces))])
+			b.WriteString(complexPieces[r.IntN(len(complexPieces))])
 		case x < 0.4:
 			b.WriteString("\r\n")
 		default:
-			b.WriteString(calmPieces[r.IntN(len(calmPieces))])
+			b.WriteString(simplePieces[r.IntN(len(simplePieces))])
 		}
 	}
 	return []byte(b.String())

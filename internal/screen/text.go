@@ -183,10 +183,10 @@ func (s *Screen) lineFeed() {
 	p.wrap = false
 	whole := p.top == 0 && p.bottom == s.rows-1
 	if p.y == p.bottom && whole && !p.painted {
-		if p.scroll >= p.from {
+		if p.scroll >= p.rowBefore {
 			s.flush()
 		}
-		if p.from > 0 {
+		if p.rowBefore > 0 {
 			p.scroll++
 		}
 	}
@@ -208,12 +208,12 @@ func (s *Screen) flush() {
 		if n > 0 {
 			p.write(seq(n, 'S') + seq(n, 'A'))
 		}
-		_, _ = p.em.Write(out)
+		_, _ = p.emulator.Write(out)
 		s.collectHistory(p)
 	}
-	pos := p.em.CursorPosition()
+	pos := p.emulator.CursorPosition()
 	p.x, p.y = clamp(pos.X, 0, s.cols-1), clamp(pos.Y, 0, s.rows-1)
-	p.from = p.y
+	p.rowBefore = p.y
 }
 
 // sync makes the emulator show everything that was written.
@@ -224,10 +224,10 @@ func (s *Screen) sync() {
 
 // collectHistory moves the lines that have scrolled off the main screen into the history.
 func (s *Screen) collectHistory(p *page) {
-	if p.em.ScrollbackLen() == 0 {
+	if p.emulator.ScrollbackLen() == 0 {
 		return
 	}
-	back := p.em.Scrollback()
+	back := p.emulator.Scrollback()
 	if p == &s.main && s.maxHistoryLines > 0 {
 		s.drawn = s.drawn[:0]
 		for _, line := range back.Lines() {

@@ -227,7 +227,7 @@ func (p *Provider) Output(ctx context.Context, name string, lines int) (string, 
 		return "", err
 	}
 	if size.Tail {
-		if text, ok := screen.EndText(raw, size.Cols, size.Rows, lines); ok {
+		if text, ok := screen.TextOfEnd(raw, size.Cols, size.Rows, lines); ok {
 			return text, nil
 		}
 		if size, raw, err = readKept(ctx, p, name, 0); err != nil {

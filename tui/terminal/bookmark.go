@@ -40,7 +40,7 @@ func (p *Pane) Bookmark(rule string) string {
 	if k := len(shown); k > 0 && k-1 == shot.Y && blankText(shown[k-1]) {
 		shown = shown[:k-1] // leave out the empty line in which the next output begins
 	}
-	at := shot.Gone + uint64(len(shown))
+	at := shot.ScrolledOff + uint64(len(shown))
 	p.Version++
 	for i := range p.bookmarks {
 		if m := &p.bookmarks[i]; m.screen == n.Screen && m.line == at {
@@ -73,7 +73,7 @@ func (p *Pane) locateBookmarks() {
 		}
 		if lines == nil {
 			shot := n.Screen.Shot(widget.Unlimited)
-			lines, first = slices.Concat(shot.Past, shot.Lines), shot.Gone-uint64(len(shot.Past))
+			lines, first = slices.Concat(shot.Past, shot.Lines), shot.ScrolledOff-uint64(len(shot.Past))
 			for k := range lines {
 				lines[k] = ansi.Strip(lines[k])
 			}

@@ -152,7 +152,7 @@ func (p *Pane) recent(n int, cursor bool) Picture {
 	}
 	shown := shot.Lines[:used(shot.Lines, shot.Y)]
 	past := Tail(shot.Past, max(0, n-len(shown)))
-	lines := p.withBookmarks(slices.Concat(past, shown), shot.Gone-uint64(len(past)))
+	lines := p.withBookmarks(slices.Concat(past, shown), shot.ScrolledOff-uint64(len(past)))
 	if missing := n - len(lines); missing > 0 {
 		lines = slices.Concat(Tail(p.older, missing), lines)
 	}
@@ -163,7 +163,7 @@ func (p *Pane) recent(n int, cursor bool) Picture {
 // cursor far above the end of the content, or a full screen without a cursor that never scrolled.
 func isFullScreen(s *screen.Shot) bool {
 	n := used(s.Lines, s.Y)
-	return s.Alt || n-1-s.Y >= max(2, len(s.Lines)/2) || !s.Cursor && s.Gone == 0 &&
+	return s.Alt || n-1-s.Y >= max(2, len(s.Lines)/2) || !s.Cursor && s.ScrolledOff == 0 &&
 		n == len(s.Lines)
 }
 

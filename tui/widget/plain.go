@@ -11,13 +11,13 @@ func Plain(s string) string { return screen.Plain(s) }
 
 // FirstItem returns a safe line for a list that has one item per line: the first item and the number of further items.
 func FirstItem(s string) string {
-	one, others := screen.Lead(s)
+	one, others := screen.FirstItem(s)
 	return one + others
 }
 
 // CutFirstItem returns Lead in at most w columns. It keeps the number of further items.
 func CutFirstItem(s string, w int, more string) string {
-	one, others := screen.Lead(s)
+	one, others := screen.FirstItem(s)
 	if w < Width(others)+8 {
 		return Cut(one+others, w, more)
 	}

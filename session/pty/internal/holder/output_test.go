@@ -68,7 +68,7 @@ func TestTailOfOutput(t *testing.T) {
 		if !ok {
 			continue
 		}
-		got, ok := screen.EndText(l.replayFrom(from), cols, rows, lines)
+		got, ok := screen.TextOfEnd(l.replayFrom(from), cols, rows, lines)
 		if !ok {
 			continue
 		}
