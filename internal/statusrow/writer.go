@@ -48,7 +48,7 @@ const (
 	ground state = iota
 	escape       // an ESC and its intermediate bytes have been read
 	csi
-	str // a string, such as a title or an image
+	inString // a string, such as a title or an image
 )
 
 const (
@@ -82,19 +82,19 @@ func (w *Writer) Resize(cols, rows int) error {
 	}
 	defer w.mu.Unlock()
 	w.out = w.out[:0]
-	w.fit()
+	w.applySize()
 	return w.flush()
 }
 
-// fit applies the size of the last Resize.
-func (w *Writer) fit() {
+// applySize applies the size of the last Resize.
+func (w *Writer) applySize() {
 	size := w.size.Swap(nil)
 	if size == nil {
 		return
 	}
 	w.cols, w.rows, w.dirty = size[0], size[1]-1, true
 	w.top, w.bottom = 1, w.rows
-	if w.state != ground || partial(w.tail) {
+	if w.state != ground || endsInRune(w.tail) {
 		return // The next write draws the line.
 	}
 	w.keepCursor(w.margins)
@@ -108,14 +108,14 @@ func (w *Writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.out = w.out[:0]
-	w.fit()
+	w.applySize()
 	for rest := p; len(rest) > 0; {
-		if w.state == ground || w.state == str {
+		if w.state == ground || w.state == inString {
 			n := bytes.IndexByte(rest, esc)
 			if n < 0 {
 				n = len(rest)
 			}
-			w.plain(rest[:n])
+			w.writeText(rest[:n])
 			if rest = rest[n:]; len(rest) == 0 {
 				break
 			}
@@ -125,12 +125,12 @@ func (w *Writer) Write(p []byte) (int, error) {
 	}
 	// Below its margins, a program can reach the last row.
 	w.dirty = w.dirty || w.bottom < w.rows
-	if w.dirty && w.state == ground && !w.saved[w.alt] && !partial(w.tail) {
+	if w.dirty && w.state == ground && !w.saved[w.alt] && !endsInRune(w.tail) {
 		w.paint()
 	}
 	err := w.flush()
 	if w.out = w.out[:0]; w.size.Load() != nil && err == nil {
-		w.fit()
+		w.applySize()
 		err = w.flush()
 	}
 	if err != nil {
@@ -147,18 +147,18 @@ func (w *Writer) flush() error {
 	return err
 }
 
-// plain passes bytes that contain no ESC. A BEL ends a string.
-func (w *Writer) plain(p []byte) {
+// writeText passes bytes that contain no ESC. A BEL ends a string.
+func (w *Writer) writeText(p []byte) {
 	w.out = append(w.out, p...)
-	if w.state == str && bytes.IndexByte(p, 0x07) >= 0 {
+	if w.state == inString && bytes.IndexByte(p, 0x07) >= 0 {
 		w.state = ground
 	}
 	w.tail = append(w.tail, p[max(0, len(p)-utf8.UTFMax):]...)
 	w.tail = w.tail[max(0, len(w.tail)-utf8.UTFMax):]
 }
 
-// partial reports whether text ends within a UTF-8 character.
-func partial(text []byte) bool {
+// endsInRune reports whether text ends within a UTF-8 character.
+func endsInRune(text []byte) bool {
 	for n := 1; n <= min(len(text), utf8.UTFMax-1); n++ {
 		if last := text[len(text)-n:]; utf8.RuneStart(last[0]) {
 			return !utf8.FullRune(last)
@@ -171,12 +171,12 @@ func partial(text []byte) bool {
 func (w *Writer) step(b byte) {
 	switch {
 	case b == esc:
-		w.abandon()
+		w.flushPartial()
 		w.state, w.tail = escape, w.tail[:0]
 	case w.state == escape:
 		w.escape(b)
 	case b == 0x18 || b == 0x1a: // CAN and SUB abort a sequence
-		w.abandon()
+		w.flushPartial()
 		w.state = ground
 		w.out = append(w.out, b)
 	default:
@@ -184,28 +184,28 @@ func (w *Writer) step(b byte) {
 		switch {
 		case b >= 0x40 && b <= 0x7e:
 			w.state = ground
-			w.control(w.body)
+			w.changeCSI(w.body)
 			w.body = w.body[:0]
 		case len(w.body) > maxBody:
-			w.abandon()
+			w.flushPartial()
 			w.state = ground
 		}
 	}
 }
 
-// abandon passes an incomplete sequence.
-func (w *Writer) abandon() {
+// flushPartial passes an incomplete sequence.
+func (w *Writer) flushPartial() {
 	switch w.state {
 	case csi:
-		w.raw(w.body)
+		w.writeCSI(w.body)
 	case escape:
 		w.out = append(append(w.out, esc), w.body...)
 	}
 	w.body = w.body[:0]
 }
 
-// raw passes a CSI sequence unchanged.
-func (w *Writer) raw(body []byte) { w.out = append(append(w.out, esc, '['), body...) }
+// writeCSI passes a CSI sequence unchanged.
+func (w *Writer) writeCSI(body []byte) { w.out = append(append(w.out, esc, '['), body...) }
 
 // escape reads a byte after an ESC.
 func (w *Writer) escape(b byte) {
@@ -227,9 +227,9 @@ func (w *Writer) escape(b byte) {
 		w.reset()
 	case !plain:
 	case strings.IndexByte("]P_^X", b) >= 0:
-		w.state = str
+		w.state = inString
 	case b == '7':
-		w.cursorIsSaved()
+		w.markCursorSaved()
 	case b == '8':
 		w.restore(2)
 	case b == 'c': // resets the terminal
@@ -263,12 +263,12 @@ func (w *Writer) restore(n int) {
 		w.out = append(w.out[:len(w.out)-n], "\x1b[?6l\x1b(B\x0f\x1b[m\x1b[H"...)
 		return
 	}
-	w.cursorIsSaved()
+	w.markCursorSaved()
 }
 
-// cursorIsSaved follows a sequence that saves or restores the cursor. At this point, the Writer can save the cursor
+// markCursorSaved follows a sequence that saves or restores the cursor. At this point, the Writer can save the cursor
 // again without an effect.
-func (w *Writer) cursorIsSaved() {
+func (w *Writer) markCursorSaved() {
 	w.saved[w.alt] = true
 	if w.dirty {
 		w.paint()
@@ -287,8 +287,8 @@ func (w *Writer) paint() {
 	})
 }
 
-// control passes a CSI sequence. It changes a sequence that would reach the last row.
-func (w *Writer) control(body []byte) {
+// changeCSI passes a CSI sequence. It changes a sequence that would reach the last row.
+func (w *Writer) changeCSI(body []byte) {
 	final, params := body[len(body)-1], string(body[:len(body)-1])
 	private := strings.HasPrefix(params, "?")
 	plain := strings.Trim(params, "0123456789;") == ""
@@ -298,18 +298,18 @@ func (w *Writer) control(body []byte) {
 	case (final == 'H' || final == 'f' || final == 'd') && plain:
 		row, rest, _ := strings.Cut(params, ";")
 		if number(row) <= w.rows {
-			w.raw(body)
+			w.writeCSI(body)
 			return
 		}
 		if rest != "" {
 			rest = ";" + rest
 		}
-		w.raw([]byte(strconv.Itoa(w.rows) + rest + string(final)))
+		w.writeCSI([]byte(strconv.Itoa(w.rows) + rest + string(final)))
 	case final == 'J':
-		w.raw(body)
+		w.writeCSI(body)
 		w.dirty = true
 	case final == 'p' && params == "!": // resets modes, among them the margins
-		w.raw(body)
+		w.writeCSI(body)
 		w.top, w.bottom, w.saved[w.alt], w.origin = 1, w.rows, false, false
 		w.keepCursor(w.margins)
 	case final == 'p' && params == "?2048$":
@@ -317,13 +317,13 @@ func (w *Writer) control(body []byte) {
 	case private && (final == 'h' || final == 'l'):
 		w.modes(body, strings.Split(params[1:], ";"), final == 'h')
 	case final == 's' && params == "":
-		w.raw(body)
-		w.cursorIsSaved()
+		w.writeCSI(body)
+		w.markCursorSaved()
 	case final == 'u' && params == "":
-		w.raw(body)
+		w.writeCSI(body)
 		w.restore(3)
 	default:
-		w.raw(body)
+		w.writeCSI(body)
 	}
 }
 
@@ -364,7 +364,7 @@ func (w *Writer) modes(body []byte, modes []string, on bool) {
 	if len(kept) == 0 {
 		return
 	}
-	w.raw([]byte("?" + strings.Join(kept, ";") + string(body[len(body)-1])))
+	w.writeCSI([]byte("?" + strings.Join(kept, ";") + string(body[len(body)-1])))
 	for _, mode := range kept {
 		switch mode {
 		case "3": // changes the width, clears the screen and resets the margins

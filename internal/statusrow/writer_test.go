@@ -16,8 +16,8 @@ const cols, rows = 90, 8
 
 func line(cols int) string { return "\x1b[7m" + strings.Repeat("=", cols) + "\x1b[m" }
 
-// shows compares a terminal with a status row and one without it.
-func shows(t *testing.T, out string, pieces []int) {
+// compare compares a terminal with a status row and one without it.
+func compare(t *testing.T, out string, pieces []int) {
 	t.Helper()
 	alone, real := screen.New(cols, rows-1, 0), screen.New(cols, rows, 0)
 	w := New(real, cols, rows, line)
@@ -71,13 +71,13 @@ func TestTheLastRowIsKept(t *testing.T) {
 		"wide \u754c\u754c\x1b[J\u754c e\u0301",
 		"\x1b[?2048h\x1b[?2048;25h\x1b[?2048$p\x1b[7;1H\nx",
 	} {
-		shows(t, out, nil)
-		shows(t, out, []int{len(out) / 2})
+		compare(t, out, nil)
+		compare(t, out, []int{len(out) / 2})
 		each := make([]int, len(out))
 		for i := range each {
 			each[i] = 1
 		}
-		shows(t, out, each)
+		compare(t, out, each)
 	}
 }
 
@@ -102,7 +102,7 @@ func TestRandomPrograms(t *testing.T) {
 			out.WriteString(words[r.IntN(len(words))])
 			pieces = append(pieces, 1+r.IntN(9))
 		}
-		shows(t, out.String(), pieces)
+		compare(t, out.String(), pieces)
 	}
 }
 
