@@ -36,8 +36,8 @@ func newToys() panel.Panel {
 		},
 		Orders: func(time.Time) []widget.SortKey[toy] {
 			return []widget.SortKey[toy]{
-				{Name: "rank", Compare: func(a, b *toy) int { return a.rank - b.rank }},
-				{Name: "size", Compare: func(a, b *toy) int { return b.size - a.size }},
+				{Name: "rank", Cmp: func(a, b *toy) int { return a.rank - b.rank }},
+				{Name: "size", Cmp: func(a, b *toy) int { return b.size - a.size }},
 			}
 		},
 		Matches: func(f *widget.Filter, r *toy, _ time.Time) bool {

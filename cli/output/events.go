@@ -10,7 +10,7 @@ import (
 	"gcity/events"
 )
 
-// InOrder returns a page in display order: the oldest event first.
+// IsSorted returns a page in display order: the oldest event first.
 func InOrder(page []events.Event) []events.Event {
 	page = slices.Clone(page)
 	slices.SortFunc(page, func(x, y events.Event) int { return cmp.Compare(x.Seq, y.Seq) })

@@ -28,7 +28,8 @@ func EscapeJSON(b []byte) []byte {
 	return out
 }
 
-// mustEscape reports whether a character must be escaped. Joiners are part of some scripts and of emoji and are not escaped.
+// mustEscape reports whether a character must be escaped. Joiners are part of some scripts and of emoji and are not
+// escaped.
 func mustEscape(r rune) bool {
 	if r < 0x7f || r == 0x200c || r == 0x200d {
 		return false

@@ -124,8 +124,8 @@ func (s *Screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// recoverEmulator recovers from a panic of the emulator: it copies the cells to a new emulator and resets the cursor, the pen
-// and the modes.
+// recoverEmulator recovers from a panic of the emulator: it copies the cells to a new emulator and resets the cursor,
+// the pen and the modes.
 func (s *Screen) recoverEmulator(do func()) {
 	defer func() {
 		if recover() != nil {
@@ -236,6 +236,7 @@ func (s *Screen) History(from, n int) []string {
 func (s *Screen) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.cur, s.main, s.alt, s.history, s.historyBytes, s.drawn, s.scratch = nil, page{}, page{}, nil, 0, nil,
+	s.cur, s.main, s.alt, s.history, s.historyBytes, s.drawn, s.scratch = nil, page{}, page{}, nil,
+		0, nil,
 		nil
 }

@@ -10,7 +10,7 @@ import (
 
 var seed = flag.Uint64("seed", 0, "of random tests, 0 = a new one")
 
-// simplePieces and wildPieces are the parts of random output. Most programs print only calm pieces.
+// simplePieces and complexPieces are the parts of random output. Most programs print only calm pieces.
 var simplePieces = []string{
 	"word ", "a long line that goes on and wraps more than once on a narrow screen ", "名前", "e\u0301", "👩‍👧", "\t", "\b", "\x07",
 	"\x1b[31m", "\x1b[0;44m", "\x1b[m", "\x1b[K", "\x1b[1K", "\x1b[2K", "\x1b[5G", "\x1b[3C", "\x1b[2D", "\x1b[2P", "\x1b[@", "\x1b[4X",

@@ -88,7 +88,8 @@ func amongPools(m *state.Room) string {
 	return fmt.Sprintf("press %s for the agents; %s, %s, %s, %s, %s, %s and %s act on pools",
 		k.KeyText("focus.agents"), k.KeyText("agent.restart"), k.KeyText(state.SuspendID),
 		k.KeyText(state.DrainID),
-		k.KeyText("pool.scale"), k.KeyText("pool.less"), k.KeyText("pool.more"), k.KeyText("pool.check"))
+		k.KeyText("pool.scale"), k.KeyText("pool.less"), k.KeyText("pool.more"),
+		k.KeyText("pool.check"))
 }
 
 func needVerb(m *state.Room) string {

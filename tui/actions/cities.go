@@ -70,10 +70,12 @@ func cityItems(m *state.Room) []state.Item {
 			mark = m.Look.Glyphs.Done + " "
 		}
 		items = append(items, state.Item{
-			Title: mark + widget.FitName(c.DisplayName, name, m.Look.Glyphs.More) + "  " + h.Sign + " " +
+			Title: mark + widget.FitName(c.DisplayName, name, m.Look.Glyphs.More) + "  " + h.Sign +
+				" " +
 				widget.Fit(h.Word, 9, "") + "  " + c.Counts(),
-			Words: c.DisplayName + " " + widget.Plain(c.Info.Path), Line: c.Info.Name, Tail: c.Why(m.Now),
-			Run: func(m *state.Room) []feed.Effect { return visitRow(m, &c, "") },
+			Words: c.DisplayName + " " + widget.Plain(c.Info.Path), Line: c.Info.Name,
+			Tail: c.Why(m.Now),
+			Run:  func(m *state.Room) []feed.Effect { return visitRow(m, &c, "") },
 		})
 	}
 	return append(items, state.Item{Title: "  all cities in one list", Words: "fleet",

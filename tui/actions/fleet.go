@@ -175,7 +175,8 @@ func suspendCity(m *state.Room) []feed.Effect {
 				return toCity(m, "resuming", &c, city.Resume{})
 			}})
 	}
-	ask(m, question{title: "Suspend " + c.DisplayName + "?", verb: "suspend", count: c.Summary.Running,
+	ask(m, question{title: "Suspend " + c.DisplayName + "?", verb: "suspend",
+		count: c.Summary.Running,
 		body: []string{fmt.Sprintf("%d of %s running. All sessions stop, and none starts until "+
 			"the city is resumed.", c.Summary.Running, widget.Count(c.Summary.Agents, "agent"))},
 		do: func(m *state.Room) []feed.Effect {
@@ -220,7 +221,8 @@ func askUnregister(m *state.Room) []feed.Effect {
 	if m.HomeAt != "" && c.Info.Path == m.HomeAt && m.Hosts {
 		body = append(body, "This program runs that city.")
 	}
-	m.Dialogs.Open(&state.Choice{Title: "Stop and unregister " + c.DisplayName, Body: body, Must: c.DisplayName,
+	m.Dialogs.Open(&state.Choice{Title: "Stop and unregister " + c.DisplayName, Body: body,
+		Must: c.DisplayName,
 		Edit: widget.NewEntry(""), Since: m.Now, At: 1,
 		Answers: []state.Answer{
 			{Title: "stop and unregister it", Do: func(m *state.Room) []feed.Effect {

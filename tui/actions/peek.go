@@ -170,7 +170,8 @@ func askSearch(m *state.Room) []feed.Effect {
 	w, h := state.PaneRoom(m)
 	p.Search = terminal.Search{}
 	apply := func(text string) {
-		p.FrozenPicture, p.Top, p.X, p.Y, p.YChosen, p.LinesWhenFrozen = began.FrozenPicture, began.Top, began.X, began.Y,
+		p.FrozenPicture, p.Top, p.X, p.Y, p.YChosen, p.LinesWhenFrozen = began.FrozenPicture,
+			began.Top, began.X, began.Y,
 			began.YChosen, began.LinesWhenFrozen
 		p.Search = terminal.NewSearch(text)
 		if p.Search.Find(all.Lines); len(p.Search.Hits) == 0 {

@@ -74,8 +74,9 @@ func messageActions() []state.Action {
 
 // showMessages shows past messages, the newest at the end.
 func showMessages(m *state.Room) []feed.Effect {
-	openReader(m, &state.Reader{Title: "Messages", Offset: widget.Unlimited, Lines: func(w int) []string {
-		return details.MessageLines(&m.Look, m.Messages, m.Now, w)
-	}})
+	openReader(m, &state.Reader{Title: "Messages", Offset: widget.Unlimited,
+		Lines: func(w int) []string {
+			return details.MessageLines(&m.Look, m.Messages, m.Now, w)
+		}})
 	return nil
 }

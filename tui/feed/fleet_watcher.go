@@ -274,7 +274,8 @@ func (l *FleetWatcher) PublishChanges() (early bool) {
 	}
 	f := l.list()
 	for i := range f.Rows {
-		early = early || f.Rows[i].Info.Running && !f.Rows[i].Answered && f.Rows[i].Unresponsive == ""
+		early = early || f.Rows[i].Info.Running && !f.Rows[i].Answered &&
+			f.Rows[i].Unresponsive == ""
 	}
 	if l.Published != nil && reflect.DeepEqual(f, l.Published) {
 		return early

@@ -33,8 +33,8 @@ type City struct {
 	Unregistered bool
 }
 
-// UnregisteredCity returns the row of a city that is not registered, from a snapshot that was received at the time seen. If s is
-// nil, the city's state is unknown. heard is the value of Heard.
+// UnregisteredCity returns the row of a city that is not registered, from a snapshot that was received at the time
+// seen. If s is nil, the city's state is unknown. heard is the value of LastAnswer.
 func UnregisteredCity(name, path string, s *city.Snapshot, seen, heard time.Time) *City {
 	c := &City{Info: city.Info{Name: name, Path: path, Running: true, Status: city.CityRunning},
 		DisplayName: widget.Plain(name), LastAnswer: heard, Unregistered: true}
@@ -114,7 +114,8 @@ func needOf(a *city.Agent, watched []city.Watchdog, now time.Time) (Need, bool) 
 			r.AddCall(w)
 		}
 	}
-	n := Need{Agent: r.Name, DisplayName: r.Shown, State: r.State, Why: r.Why, Stuck: r.Stuck != nil,
+	n := Need{Agent: r.Name, DisplayName: r.Shown, State: r.State, Why: r.Why,
+		Stuck: r.Stuck != nil,
 		Since: r.Since, Until: r.Until}
 	switch {
 	case r.Called:
@@ -222,7 +223,8 @@ func (c *City) Why(now time.Time) string {
 	case !c.Info.Running && c.Info.Status == city.CityStopped:
 		return "not running"
 	case c.Unresponsive != "" && c.Answered:
-		return "last answer " + widget.Age(now.Sub(c.LastAnswer)) + " ago: " + widget.Plain(c.Unresponsive)
+		return "last answer " + widget.Age(now.Sub(c.LastAnswer)) + " ago: " +
+			widget.Plain(c.Unresponsive)
 	case c.Unresponsive != "":
 		return widget.Plain(c.Unresponsive)
 	case b.Overdue > 0:
@@ -335,5 +337,6 @@ func (c *City) Counts() string {
 	case c.Summary.Overdue > 0:
 		loop = "last pass " + widget.Age(c.Summary.Overdue) + " ago"
 	}
-	return widget.Fit(fmt.Sprintf("%d/%d run", c.Summary.Running, c.Summary.Agents), 9, "") + " " + loop
+	return widget.Fit(fmt.Sprintf("%d/%d run", c.Summary.Running, c.Summary.Agents), 9, "") + " " +
+		loop
 }

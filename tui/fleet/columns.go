@@ -46,7 +46,8 @@ func (c Columns) Header(look *widget.Styles, w int) string {
 	for _, col := range []struct {
 		w    int
 		head string
-	}{{c.Needs, "attention"}, {c.Open, "open work"}, {c.InProgress, "in progress"}, {c.Mail, "mail"},
+	}{{c.Needs, "attention"}, {c.Open, "open work"}, {c.InProgress, "in progress"},
+		{c.Mail, "mail"},
 		{c.Loop, "controller"}} {
 		if col.w > 0 {
 			l.Add(themes.Dim, "  "+widget.FitRight(col.head, col.w, ""))

@@ -57,8 +57,8 @@ func (r *Registry[H, E]) Zones() []Zone {
 	return append(zones, dialogs()...)
 }
 
-// ExcludesAgentVerbs reports whether verbs for agents do not apply to the rows of a zone's panel. In such a zone the panel's own
-// keys have priority.
+// ExcludesAgentVerbs reports whether verbs for agents do not apply to the rows of a zone's panel. In such a zone the
+// panel's own keys have priority.
 func (c Zone) ExcludesAgentVerbs() bool { return c == InRigs || c == InWork || c == InMail }
 
 // DialogGuard is how long a new dialog refuses keys, because they may be meant for the previous screen.
@@ -141,7 +141,8 @@ func (a *Action[H, E]) Reachable() bool {
 	return !slices.ContainsFunc(a.In, Zone.Dialog)
 }
 
-// IsAgentVerb reports whether the keys of an action may have another meaning in zones for which Apart returns true.
+// IsAgentVerb reports whether the keys of an action may have another meaning in zones for which
+// ExcludesAgentVerbs returns true.
 func (a *Action[H, E]) IsAgentVerb() bool { return strings.HasPrefix(a.ID, "agent.") }
 
 // ActionsIn returns the actions of a zone.

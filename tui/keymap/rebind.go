@@ -190,7 +190,8 @@ func (r *Registry[H, E]) keepEssential(claims []*claim[H, E],
 }
 
 // resolveConflicts assigns each key in each zone to the earliest claim.
-func resolveConflicts[H, E any](claims []*claim[H, E], complain func(place, format string, args ...any)) {
+func resolveConflicts[H, E any](claims []*claim[H, E],
+	complain func(place, format string, args ...any)) {
 	for i, c := range claims {
 		for _, before := range claims[:i] {
 			if !before.a.Overlaps(c.a) {
@@ -198,8 +199,9 @@ func resolveConflicts[H, E any](claims []*claim[H, E], complain func(place, form
 			}
 			for _, k := range before.keys {
 				if slices.Contains(c.keys, k) {
-					complain(c.position, "%s and %s both claim %s; %s keeps it, because its binding "+
-						"comes first",
+					complain(c.position,
+						"%s and %s both claim %s; %s keeps it, because its binding "+
+							"comes first",
 						before.a.ID, c.a.ID, k, before.a.ID)
 					c.keys = withoutKey(c.keys, k)
 				}
@@ -212,8 +214,8 @@ func resolveConflicts[H, E any](claims []*claim[H, E], complain func(place, form
 	}
 }
 
-// restoreDefaults gives an essential action default keys if it has lost all claimed keys. It gives the default keys that no
-// other claim has. If other claims have all of them, it takes the first key back.
+// restoreDefaults gives an essential action default keys if it has lost all claimed keys. It gives the default keys
+// that no other claim has. If other claims have all of them, it takes the first key back.
 func (c *claim[H, E]) restoreDefaults(others []*claim[H, E],
 	complain func(place, format string, args ...any)) {
 	own := c.a.Key.Keys()
@@ -261,7 +263,8 @@ func (r *Registry[H, E]) removeFromDefaults(claims []*claim[H, E],
 				if len(own) > 0 {
 					left = "keeps " + strings.Join(own, " ")
 				}
-				complain(c.position, "%s and %s both claim %s; %s gets it, and %s %s", c.a.ID, a.ID, k,
+				complain(c.position, "%s and %s both claim %s; %s gets it, and %s %s", c.a.ID, a.ID,
+					k,
 					c.a.ID, a.ID, left)
 			}
 		}

@@ -168,16 +168,16 @@ func agentWays(now time.Time) []widget.SortKey[AgentRow] {
 		return func(a, b *AgentRow) int { return cmp.Compare(known(b), known(a)) }
 	}
 	return []widget.SortKey[AgentRow]{
-		{Name: "state", Descending: true, Compare: func(a, b *AgentRow) int { return rank(a, b, now) }},
-		{Name: "name", Compare: names},
-		{Name: "why", Compare: func(a, b *AgentRow) int { return byText(a.Why, b.Why) }},
-		{Name: "for", Compare: func(a, b *AgentRow) int { return b.Since.Compare(a.Since) }},
-		{Name: "cpu", Descending: true, Compare: use(func(u *city.Usage) float64 { return u.CPU })},
-		{Name: "mem", Descending: true, Compare: use(func(u *city.Usage) float64 { return float64(u.RSS) })},
-		{Name: "restarts", Descending: true, Compare: func(a, b *AgentRow) int {
+		{Name: "state", Desc: true, Cmp: func(a, b *AgentRow) int { return rank(a, b, now) }},
+		{Name: "name", Cmp: names},
+		{Name: "why", Cmp: func(a, b *AgentRow) int { return byText(a.Why, b.Why) }},
+		{Name: "for", Cmp: func(a, b *AgentRow) int { return b.Since.Compare(a.Since) }},
+		{Name: "cpu", Desc: true, Cmp: use(func(u *city.Usage) float64 { return u.CPU })},
+		{Name: "mem", Desc: true, Cmp: use(func(u *city.Usage) float64 { return float64(u.RSS) })},
+		{Name: "restarts", Desc: true, Cmp: func(a, b *AgentRow) int {
 			return cmp.Compare(b.Restarts, a.Restarts)
 		}},
-		{Name: "pid", Compare: func(a, b *AgentRow) int { return cmp.Compare(a.PID, b.PID) }},
+		{Name: "pid", Cmp: func(a, b *AgentRow) int { return cmp.Compare(a.PID, b.PID) }},
 	}
 }
 

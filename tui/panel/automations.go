@@ -49,7 +49,8 @@ func NewAutomationRow(a *city.Automation) AutomationRow {
 	r := AutomationRow{Name: a.Name, Shown: widget.Plain(a.Name), Rig: a.Rig, pool: a.Pool,
 		Source: widget.Plain(a.Source), gate: widget.Plain(a.Gate),
 		when:   widget.Plain(strings.Join(strings.Fields(a.When), " ")),
-		Reason: widget.FirstItem(a.Reason), Failures: a.Failures, Last: a.Last, Always: a.WhileSuspended}
+		Reason: widget.FirstItem(a.Reason), Failures: a.Failures, Last: a.Last,
+		Always: a.WhileSuspended}
 	if d, err := time.ParseDuration(a.When); err == nil {
 		r.when = widget.Duration(d)
 	}
@@ -245,14 +246,14 @@ func automationWays() []widget.SortKey[AutomationRow] {
 		return r.Last.Opened
 	}
 	return []widget.SortKey[AutomationRow]{
-		{Name: "state", Descending: true, Compare: func(a, b *AutomationRow) int {
+		{Name: "state", Desc: true, Cmp: func(a, b *AutomationRow) int {
 			return cmp.Compare(a.urgency(), b.urgency())
 		}},
-		{Name: "name", Compare: func(a, b *AutomationRow) int {
+		{Name: "name", Cmp: func(a, b *AutomationRow) int {
 			return city.CompareNames(a.Name, b.Name)
 		}},
-		{Name: "gate", Compare: next},
-		{Name: "last run", Descending: true, Compare: func(a, b *AutomationRow) int {
+		{Name: "gate", Cmp: next},
+		{Name: "last run", Desc: true, Cmp: func(a, b *AutomationRow) int {
 			return last(b).Compare(last(a))
 		}},
 	}

@@ -202,8 +202,8 @@ func (r *MailRow) Passes(f *widget.Filter) bool {
 func mailWays() []widget.SortKey[MailRow] {
 	newest := func(a, b *MailRow) int { return b.Sent.Compare(a.Sent) }
 	return []widget.SortKey[MailRow]{
-		{Name: "age", Compare: newest},
-		{Name: "unread", Descending: true, Compare: func(a, b *MailRow) int {
+		{Name: "age", Cmp: newest},
+		{Name: "unread", Desc: true, Cmp: func(a, b *MailRow) int {
 			if a.Read != b.Read {
 				if b.Read {
 					return -1
@@ -212,13 +212,13 @@ func mailWays() []widget.SortKey[MailRow] {
 			}
 			return newest(a, b)
 		}},
-		{Name: "from", Compare: func(a, b *MailRow) int {
+		{Name: "from", Cmp: func(a, b *MailRow) int {
 			return cmp.Or(city.CompareNames(a.from, b.from), newest(a, b))
 		}},
-		{Name: "to", Compare: func(a, b *MailRow) int {
+		{Name: "to", Cmp: func(a, b *MailRow) int {
 			return cmp.Or(city.CompareNames(a.to, b.to), newest(a, b))
 		}},
-		{Name: "subject", Compare: func(a, b *MailRow) int {
+		{Name: "subject", Cmp: func(a, b *MailRow) int {
 			return cmp.Or(byText(a.subject, b.subject), newest(a, b))
 		}},
 	}

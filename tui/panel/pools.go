@@ -126,17 +126,17 @@ func (p *Pools) ills(now time.Time) string {
 // poolWays returns the sort orders of the Pools panel. The default order is by name.
 func poolWays(now time.Time) []widget.SortKey[PoolRow] {
 	return []widget.SortKey[PoolRow]{
-		{Name: "name", Compare: func(a, b *PoolRow) int { return city.CompareNames(a.Name, b.Name) }},
-		{Name: "state", Descending: true, Compare: func(a, b *PoolRow) int {
+		{Name: "name", Cmp: func(a, b *PoolRow) int { return city.CompareNames(a.Name, b.Name) }},
+		{Name: "state", Desc: true, Cmp: func(a, b *PoolRow) int {
 			return cmp.Compare(a.State(now).urgency(), b.State(now).urgency())
 		}},
-		{Name: "size", Descending: true, Compare: func(a, b *PoolRow) int {
+		{Name: "size", Desc: true, Cmp: func(a, b *PoolRow) int {
 			return cmp.Compare(b.Size, a.Size)
 		}},
-		{Name: "min-max", Descending: true, Compare: func(a, b *PoolRow) int {
+		{Name: "min-max", Desc: true, Cmp: func(a, b *PoolRow) int {
 			return cmp.Or(cmp.Compare(b.Max, a.Max), cmp.Compare(b.Min, a.Min))
 		}},
-		{Name: "check", Descending: true, Compare: func(a, b *PoolRow) int {
+		{Name: "check", Desc: true, Cmp: func(a, b *PoolRow) int {
 			return cmp.Compare(b.Check.Value, a.Check.Value)
 		}},
 	}

@@ -123,21 +123,21 @@ func (r *RigRow) Passes(f *widget.Filter) bool {
 // rigWays returns the sort orders of the Rigs panel. The default order is by state, the most urgent first.
 func rigWays() []widget.SortKey[RigRow] {
 	return []widget.SortKey[RigRow]{
-		{Name: "state", Descending: true, Compare: func(a, b *RigRow) int {
+		{Name: "state", Desc: true, Cmp: func(a, b *RigRow) int {
 			return cmp.Or(cmp.Compare(a.State.urgency(), b.State.urgency()),
 				city.CompareNames(a.Name, b.Name))
 		}},
-		{Name: "name", Compare: func(a, b *RigRow) int { return city.CompareNames(a.Name, b.Name) }},
-		{Name: "run", Descending: true, Compare: func(a, b *RigRow) int {
+		{Name: "name", Cmp: func(a, b *RigRow) int { return city.CompareNames(a.Name, b.Name) }},
+		{Name: "run", Desc: true, Cmp: func(a, b *RigRow) int {
 			return cmp.Compare(b.Running, a.Running)
 		}},
-		{Name: "agents", Descending: true, Compare: func(a, b *RigRow) int {
+		{Name: "agents", Desc: true, Cmp: func(a, b *RigRow) int {
 			return cmp.Compare(b.Agents, a.Agents)
 		}},
-		{Name: "work", Descending: true, Compare: func(a, b *RigRow) int {
+		{Name: "work", Desc: true, Cmp: func(a, b *RigRow) int {
 			return cmp.Compare(b.unfinished(), a.unfinished())
 		}},
-		{Name: "prefix", Compare: func(a, b *RigRow) int { return byText(a.Prefix, b.Prefix) }},
-		{Name: "path", Compare: func(a, b *RigRow) int { return byText(a.Path, b.Path) }},
+		{Name: "prefix", Cmp: func(a, b *RigRow) int { return byText(a.Prefix, b.Prefix) }},
+		{Name: "path", Cmp: func(a, b *RigRow) int { return byText(a.Path, b.Path) }},
 	}
 }

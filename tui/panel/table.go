@@ -88,7 +88,8 @@ func keyOf[R any, P named[R]](r *R) string { return P(r).Key() }
 func (t *Table[R, P]) Refill(e *Env, holds func(id string) bool) {
 	t.Version++
 	belongs := func(i int) bool { return t.Def.Belongs == nil || t.Def.Belongs(&t.Rows[i]) }
-	t.List.Fill(t, t.SelectedKey, belongs, func(i int) bool { return t.Passes(e, &t.Rows[i]) }, holds)
+	t.List.Fill(t, t.SelectedKey, belongs, func(i int) bool { return t.Passes(e, &t.Rows[i]) },
+		holds)
 	t.Choose()
 }
 
@@ -530,7 +531,7 @@ func (t *Table[R, P]) sorted(e *Env) (name, arrow string) {
 		return "", ""
 	}
 	ways := t.Def.Orders(e.Now)
-	if way := &ways[o.Key%len(ways)]; way.Descending != o.Reversed {
+	if way := &ways[o.Key%len(ways)]; way.Desc != o.Reversed {
 		return way.Name, e.Look.Glyphs.Below
 	} else {
 		return way.Name, e.Look.Glyphs.Above

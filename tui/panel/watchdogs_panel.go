@@ -33,7 +33,7 @@ func newWatchdogs(all *Agents) *Watchdogs {
 			return rows
 		},
 		Orders: func(time.Time) []widget.SortKey[WatchdogRow] {
-			return []widget.SortKey[WatchdogRow]{{Name: "state", Descending: true, Compare: watchdogRank}}
+			return []widget.SortKey[WatchdogRow]{{Name: "state", Desc: true, Cmp: watchdogRank}}
 		},
 		Matches: func(f *widget.Filter, r *WatchdogRow, _ time.Time) bool { return r.Passes(f) },
 		Needs:   func(r *WatchdogRow, _ time.Time) bool { return r.Attention() },

@@ -140,25 +140,25 @@ func (r *WorkRow) Passes(f *widget.Filter) bool {
 func workWays() []widget.SortKey[WorkRow] {
 	urgent := func(a, b *WorkRow) int { return beads.ByUrgency(a.Bead, b.Bead) }
 	return []widget.SortKey[WorkRow]{
-		{Name: "state", Descending: true, Compare: func(a, b *WorkRow) int {
+		{Name: "state", Desc: true, Cmp: func(a, b *WorkRow) int {
 			if a.State == workClosed && b.State == workClosed {
 				return b.closed().Compare(a.closed())
 			}
 			return cmp.Or(cmp.Compare(a.State.urgency(), b.State.urgency()), urgent(a, b))
 		}},
-		{Name: "age", Compare: func(a, b *WorkRow) int {
+		{Name: "age", Cmp: func(a, b *WorkRow) int {
 			return b.Bead.CreatedAt.Compare(a.Bead.CreatedAt)
 		}},
-		{Name: "prio", Compare: urgent},
-		{Name: "assignee", Compare: func(a, b *WorkRow) int {
+		{Name: "prio", Cmp: urgent},
+		{Name: "assignee", Cmp: func(a, b *WorkRow) int {
 			if (a.owner == "") != (b.owner == "") {
 				return cmp.Compare(b.owner, a.owner)
 			}
 			return cmp.Or(city.CompareNames(a.owner, b.owner), urgent(a, b))
 		}},
-		{Name: "id", Compare: func(a, b *WorkRow) int { return city.CompareNames(a.id, b.id) }},
-		{Name: "title", Compare: func(a, b *WorkRow) int { return byText(a.Shown, b.Shown) }},
-		{Name: "rig", Compare: func(a, b *WorkRow) int {
+		{Name: "id", Cmp: func(a, b *WorkRow) int { return city.CompareNames(a.id, b.id) }},
+		{Name: "title", Cmp: func(a, b *WorkRow) int { return byText(a.Shown, b.Shown) }},
+		{Name: "rig", Cmp: func(a, b *WorkRow) int {
 			return cmp.Or(city.CompareNames(a.Rig, b.Rig), urgent(a, b))
 		}},
 	}

@@ -53,7 +53,8 @@ func (m *Room) chooseVisible() {
 		return
 	}
 	if Selected(m) == nil ||
-		m.Focus != panel.IDPeek && !m.Focused().About().Follows && !m.Visible(m.Agents.SelectedKey) {
+		m.Focus != panel.IDPeek && !m.Focused().About().Follows &&
+			!m.Visible(m.Agents.SelectedKey) {
 		chooseFor(m, r.Name)
 	}
 }
@@ -61,7 +62,8 @@ func (m *Room) chooseVisible() {
 // FollowSubject selects the agent of the row under the cursor if the pane follows the focused panel.
 func (m *Room) FollowSubject() {
 	p := m.Focused()
-	if name := p.Agent(); p.About().Follows && m.Focus == p.About().ID && name != m.Agents.SelectedKey &&
+	if name := p.Agent(); p.About().Follows && m.Focus == p.About().ID &&
+		name != m.Agents.SelectedKey &&
 		m.Agents.Has(name) {
 		Choose(m, name)
 	}

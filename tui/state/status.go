@@ -39,7 +39,8 @@ func Complain(m *Room, text string) {
 
 // Show sets the status line. A failure stays until the user dismisses it.
 func Show(m *Room, text string, failed bool) {
-	m.Status = Status{Text: widget.FirstItem(text), Token: themes.Good, Failed: failed, Since: m.Now}
+	m.Status = Status{Text: widget.FirstItem(text), Token: themes.Good, Failed: failed,
+		Since: m.Now}
 	if failed {
 		m.Status.Token = themes.Bad
 	}

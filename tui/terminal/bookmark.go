@@ -73,7 +73,8 @@ func (p *Pane) locateBookmarks() {
 		}
 		if lines == nil {
 			shot := n.Screen.Shot(widget.Unlimited)
-			lines, first = slices.Concat(shot.Past, shot.Lines), shot.ScrolledOff-uint64(len(shot.Past))
+			lines, first = slices.Concat(shot.Past, shot.Lines),
+				shot.ScrolledOff-uint64(len(shot.Past))
 			for k := range lines {
 				lines[k] = ansi.Strip(lines[k])
 			}

@@ -9,8 +9,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// compacted compacts the screen of a full-screen program if Fit is set. It removes blank rows, and columns that repeat the
-// column on their left, until the screen fits w and h.
+// compacted compacts the screen of a full-screen program if Fit is set. It removes blank rows, and columns that repeat
+// the column on their left, until the screen fits w and h.
 func (p *Pane) compacted(s Picture, w, h int) Picture {
 	if !p.Fit {
 		return s
@@ -32,8 +32,8 @@ func (p *Pane) compacted(s Picture, w, h int) Picture {
 	return s
 }
 
-// removeBlankRows removes blank rows from the bottom until h rows are left: first blank rows next to other blank rows, then
-// any blank rows. The row of the cursor stays.
+// removeBlankRows removes blank rows from the bottom until h rows are left: first blank rows next to other blank rows,
+// then any blank rows. The row of the cursor stays.
 func removeBlankRows(s Picture, h int) Picture {
 	for _, any := range []bool{false, true} {
 		excess := len(s.Lines) - h
@@ -56,8 +56,8 @@ func removeBlankRows(s Picture, h int) Picture {
 	return s
 }
 
-// emptyAreaRunes contains the characters of empty areas, rules and bars. Removing a repetition of such a character loses no
-// information.
+// emptyAreaRunes contains the characters of empty areas, rules and bars. Removing a repetition of such a character
+// loses no information.
 const emptyAreaRunes = " ─━═╌▔▁▀▄█-_="
 
 // repeatedColumns selects up to n columns, from the right, that repeat the column on their left in every line.
@@ -88,7 +88,8 @@ func repeatedColumns(lines []PaneLine, widest, n int) []bool {
 	return drop
 }
 
-// removeColumns returns a line without some of its columns. The removed columns must have only single-column characters.
+// removeColumns returns a line without some of its columns. The removed columns must have only single-column
+// characters.
 func removeColumns(s string, drop []bool) string {
 	if ansi.StringWidth(s) == 0 {
 		return s

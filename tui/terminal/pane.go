@@ -23,9 +23,10 @@ type Pane struct {
 	olderLines uint64     // number of lines in earlier sessions
 	bookmarks  []bookmark
 
-	FrozenPicture   *Picture    // the frozen content; nil = the pane follows the output
-	Top             rowPosition // first visible row of Past, unless it is a full-screen program
-	LinesWhenFrozen uint64      // number of received lines when the content was frozen
+	FrozenPicture *Picture // the frozen content; nil = the pane follows the output
+	// first visible row of FrozenPicture, unless it is a full-screen program
+	Top             rowPosition
+	LinesWhenFrozen uint64 // number of received lines when the content was frozen
 
 	X       int  // number of columns hidden on the left
 	Y       int  // number of rows of a full-screen program hidden at the top

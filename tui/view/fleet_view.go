@@ -177,7 +177,8 @@ func needsPanel(m *state.Room, w, h int, focus, shared bool) []string {
 	}
 	state, town, who := panel.StateWidth+2, 4, 5
 	for _, n := range all {
-		town, who = max(town, widget.Width(n.City.DisplayName)), max(who, widget.Width(n.Need.DisplayName))
+		town, who = max(town, widget.Width(n.City.DisplayName)),
+			max(who, widget.Width(n.Need.DisplayName))
 	}
 	town, who = min(town, max(8, w/6)), min(who, max(8, w/5))
 	worded := w >= 60

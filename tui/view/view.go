@@ -112,7 +112,8 @@ func drawBody(m *state.Room, p *state.Plan) []string {
 	}
 	if len(p.Across) > 0 {
 		below, rules := drawStack(m, p.Across, m.W)
-		below = append([]string{m.Look.JoinRule(below[0], p.LeftWidth, rules[0], m.W)}, below[1:]...)
+		below = append([]string{m.Look.JoinRule(below[0], p.LeftWidth, rules[0], m.W)},
+			below[1:]...)
 		lines = append(lines, below...)
 	}
 	if p.Closing {

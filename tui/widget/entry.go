@@ -144,8 +144,8 @@ func Window(runes []rune, at, w int) (string, int) {
 	return Cut(string(runes[from:]), w, ""), before
 }
 
-// DropUntypable returns a text without the characters that cannot be typed. Every line end becomes a line feed. Tabs become
-// blanks, because the receiving program may complete a word on a tab.
+// DropUntypable returns a text without the characters that cannot be typed. Every line end becomes a line feed. Tabs
+// become blanks, because the receiving program may complete a word on a tab.
 func DropUntypable(s string) string {
 	s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\t", "    ").Replace(s)
 	return strings.Map(func(r rune) rune {

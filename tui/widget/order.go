@@ -6,7 +6,7 @@ import (
 	"gcity/city"
 )
 
-// Order is a sort order: the index of a Way, and whether it is reversed. The zero value is the default.
+// Order is a sort order: the index of a SortKey, and whether it is reversed. The zero value is the default.
 type Order struct {
 	Key      int
 	Reversed bool
@@ -14,14 +14,14 @@ type Order struct {
 
 // SortKey is one available sort order. Equal rows are sorted by name.
 type SortKey[R any] struct {
-	Name       string
-	Compare    func(a, b *R) int
-	Descending bool // the greatest value, or the most urgent row, comes first
+	Name string
+	Cmp  func(a, b *R) int
+	Desc bool // the greatest value, or the most urgent row, comes first
 }
 
 // Comparison returns the comparison function of an order. Rows that compare equal are ordered by name.
 func Comparison[R any](ways []SortKey[R], o Order, name func(*R) string) func(a, b *R) int {
-	by := ways[o.Key%len(ways)].Compare
+	by := ways[o.Key%len(ways)].Cmp
 	return func(a, b *R) int {
 		n := by(a, b)
 		if n == 0 {

@@ -20,7 +20,7 @@ type Tab struct {
 	CountNote string // optional part of the count
 	Hidden    string // numbers of rows above and below the window
 	Active    bool
-	Alert     bool // Extra needs attention
+	Alert     bool // Count needs attention
 	Compact   bool // less space between this title and the next
 }
 

@@ -15,7 +15,7 @@ func FirstItem(s string) string {
 	return one + others
 }
 
-// CutFirstItem returns Lead in at most w columns. It keeps the number of further items.
+// CutFirstItem returns FirstItem in at most w columns. It keeps the number of further items.
 func CutFirstItem(s string, w int, more string) string {
 	one, others := screen.FirstItem(s)
 	if w < Width(others)+8 {

@@ -45,7 +45,8 @@ func (p *Sparklines) Observe(agents []city.Agent, now time.Time, patrol time.Dur
 		living++
 		q := p.agents[a.Name]
 		if q == nil || q.session != a.Session.ID {
-			p.agents[a.Name] = &sessionOutput{session: a.Session.ID, since: now, last: a.Session.Output, at: now,
+			p.agents[a.Name] = &sessionOutput{session: a.Session.ID, since: now,
+				last: a.Session.Output, at: now,
 				head: bucketOf(now)}
 			continue
 		}

@@ -87,7 +87,8 @@ func withHidden(short, all []Tab, w int, more string) []Tab {
 	far := farFirst(with)
 	for _, most := range []int{beginning, 0} {
 		for _, i := range far {
-			if t := &with[i]; TabsWidth(with) > w && t.CountNote == "" && (!t.Alert || t.Count == "") {
+			if t := &with[i]; TabsWidth(with) > w && t.CountNote == "" &&
+				(!t.Alert || t.Count == "") {
 				t.Name, t.Count = Cut(t.Name, min(most, Width(t.Name)), more), ""
 			}
 		}
