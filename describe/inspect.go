@@ -29,7 +29,7 @@ func Restart(p *city.RestartPolicy) string {
 		text += "; an exit within " + Setting(p.MinUptime) + " is a crash"
 	}
 	if p.MaxRestarts > 0 {
-		text += fmt.Sprintf("; quarantine at crash %d within %s", p.MaxRestarts+1,
+		text += fmt.Sprintf("; quarantine after more than %d crashes in %s", p.MaxRestarts,
 			Setting(p.Window))
 	}
 	switch first, most := p.Waits(); {
