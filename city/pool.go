@@ -1,6 +1,9 @@
 package city
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Pool is a group of identical agents in the JSON form of the API. A check decides how many members it has.
 type Pool struct {
@@ -108,4 +111,20 @@ func (s *Snapshot) Pool(name string) (*Pool, bool) {
 		}
 	}
 	return nil, false
+}
+
+// The reason of a pool that restarts ends with ReasonGap, PoolRestarts and the progress.
+const (
+	ReasonGap    = "; "
+	PoolRestarts = "restarting, "
+)
+
+// Restarting returns the progress of the pool's restart: "restarting, 1 of 3 done". It returns "" if the pool does not
+// restart.
+func (p *Pool) Restarting() string {
+	_, progress, ok := strings.Cut(p.Reason, ReasonGap+PoolRestarts)
+	if !ok {
+		return ""
+	}
+	return PoolRestarts + progress
 }

@@ -263,3 +263,11 @@ func TestTheFilterOfAPoolEndsWithItsList(t *testing.T) {
 		}
 	}
 }
+
+// While a pool restarts, its row shows the progress.
+func TestTheRowOfAPoolShowsItsRestart(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.press("2")
+	s.pool("worker", func(p *city.Pool) { p.Reason = "check returned 2; restarting, 1 of 2 done" })
+	s.shows("restarting, 1 of 2 done")
+}

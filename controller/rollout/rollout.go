@@ -61,7 +61,7 @@ func New(c City, out *step.Output) Rollouts { return Rollouts{city: c, out: out}
 func (rs *Rollouts) Progress(pool string) string {
 	for _, r := range rs.all {
 		if r.pool == pool {
-			return fmt.Sprintf("restarting, %d of %d done", r.done, r.all)
+			return fmt.Sprintf(city.PoolRestarts+"%d of %d done", r.done, r.all)
 		}
 	}
 	return ""
@@ -70,7 +70,7 @@ func (rs *Rollouts) Progress(pool string) string {
 // Suffix returns the progress of a pool's restart, to be appended to the reason of the pool's size.
 func (rs *Rollouts) Suffix(pool string) string {
 	if far := rs.Progress(pool); far != "" {
-		return "; " + far
+		return city.ReasonGap + far
 	}
 	return ""
 }

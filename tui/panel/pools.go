@@ -45,6 +45,7 @@ type PoolRow struct {
 	Check     city.Check
 	Timeout   time.Duration // drain timeout; 0 = no deadline
 	Source    string
+	restart   string    // the progress of its restart; "" = it does not restart
 	drained   int       // number of members that a user drains
 	lacking   time.Time // since when too few members run (see unmet); zero = enough members run
 }
@@ -53,7 +54,7 @@ func NewPoolRow(p *city.Pool) PoolRow {
 	r := PoolRow{Name: p.Name, Shown: widget.Plain(p.Name), Rig: p.Rig, Size: p.Size,
 		Desired: p.Desired, Min: p.Min, Max: p.Max,
 		Reason: widget.Plain(p.Reason), Since: p.Since, Override: p.Override, Check: p.Check,
-		Timeout: p.Timeout, Source: widget.Plain(p.Source)}
+		Timeout: p.Timeout, Source: widget.Plain(p.Source), restart: p.Restarting()}
 	r.Check.Problem = widget.Plain(p.Check.Problem)
 	for _, name := range p.Draining {
 		r.Draining = append(r.Draining, widget.Plain(name))

@@ -215,6 +215,8 @@ func (r *PoolRow) Why(now time.Time) (string, themes.Token) {
 	switch {
 	case r.Suspended != "":
 		return r.Suspended, themes.Dim
+	case r.restart != "":
+		return r.restart, themes.Busy
 	case r.Override != nil && r.Check.Problem != "":
 		return fmt.Sprintf("set by hand to %d; %s", *r.Override, text), themes.Bad
 	case r.Override != nil && r.Check.Good == nil:
