@@ -4,7 +4,6 @@ import (
 	"strings"
 	"time"
 
-	"gcity/agent"
 	"gcity/automation"
 	"gcity/config"
 	"gcity/controller/describe"
@@ -56,12 +55,6 @@ func AutomationTroubles(c *config.City, now time.Time) []string {
 		troubles[i] = strings.ReplaceAll(troubles[i], c.Path+"/", "")
 	}
 	return troubles
-}
-
-// RunPlace returns the folder in which an automation runs, and its environment.
-func RunPlace(c *config.City, d automation.Definition) (dir string, env []string, err error) {
-	dir, env, err = agent.Place(c, d.Rig, ThisHost(c.Path))
-	return dir, append(env, "AUTOMATION_DIR="+d.Dir(), "GC_AUTOMATION="+d.Scoped()), err
 }
 
 // LayersOf returns the folders of a city's formulas and automations, starting with the built-in ones.

@@ -1,18 +1,14 @@
 package offline
 
 import (
-	"cmp"
 	"context"
-	"crypto/rand"
-	"fmt"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
 
 	"gcity/automation"
 	"gcity/city"
-	"gcity/cli/folder"
-	"gcity/internal/shell"
+	"gcity/controller/effect"
 )
 
 // checksAtOnce is the maximum number of conditions that are checked at the same time.
@@ -46,23 +42,14 @@ func (b *City) CheckAll(ctx context.Context, items []city.Automation) ([]city.Au
 
 // ask runs the check of a condition once.
 func (b *City) ask(ctx context.Context, d automation.Definition) automation.CheckFacts {
-	ctx, cancel := context.WithTimeoutCause(ctx, d.CheckTimeout,
-		fmt.Errorf("the check did not finish within check_timeout = %s", d.CheckTimeout))
-	defer cancel()
 	f := automation.CheckFacts{Asked: b.now(), Done: true, Fresh: true}
-	dir, env, err := folder.RunPlace(b.config, d)
-	err = cmp.Or(b.grant.Err(), err)
-	var res shell.Result
-	if err == nil {
-		res, err = shell.Run(ctx, shell.Line{Text: d.Check, Dir: dir,
-			Env: append(env, "GC_RUN="+b.Dir+":look:"+rand.Text())})
-	}
-	f.Code = res.Code
-	switch {
-	case ctx.Err() != nil:
-		f.Err = context.Cause(ctx).Error()
-	case err != nil:
+	if err := b.grant.Err(); err != nil {
 		f.Err = err.Error()
+		return f
 	}
+	r := b.runner(nil)
+	defer r.Cancel()
+	in := r.Now(ctx, effect.CheckCondition{In: b.config, Of: d}).(effect.ConditionChecked)
+	f.Code, f.Err = in.Code, in.Err
 	return f
 }

@@ -170,17 +170,23 @@ func (au *automations) findFormula(in *config.City, d automation.Definition) (*f
 	return formula.Find(d.Formula, found)
 }
 
-// condition runs an automation's check with its timeout.
+// condition runs an automation's check, and reports the result.
 func (au *automations) condition(f effect.CheckCondition) {
-	d := f.Of
 	select {
 	case au.state.conditions <- struct{}{}:
 	case <-au.ctx.Done():
 		return
 	}
 	defer func() { <-au.state.conditions }()
+	au.deliver(au.checkCondition(au.ctx, f))
+}
+
+// checkCondition runs an automation's check with its timeout.
+func (au *automations) checkCondition(ctx context.Context,
+	f effect.CheckCondition) effect.ConditionChecked {
+	d := f.Of
 	limit := cmp.Or(d.CheckTimeout, automation.CheckTimeout)
-	ctx, cancel := context.WithTimeoutCause(au.ctx, limit,
+	ctx, cancel := context.WithTimeoutCause(ctx, limit,
 		fmt.Errorf("timed out after check_timeout = %s", limit))
 	defer cancel()
 	in := effect.ConditionChecked{Scoped: d.Scoped(), Check: d.Check, Code: -1}
@@ -201,5 +207,5 @@ func (au *automations) condition(f effect.CheckCondition) {
 	if err != nil {
 		in.Err = err.Error()
 	}
-	au.deliver(in)
+	return in
 }

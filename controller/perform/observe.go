@@ -10,8 +10,8 @@ import (
 	"gcity/session"
 )
 
-// Now performs an effect that reads or that changes a bead, and returns its result. It returns nil for other effects
-// and performs none of them. It is for a city without a controller.
+// Now performs an effect that reads, runs a check or changes a bead, and returns its result. It returns nil for other
+// effects and performs none of them. It is for a city without a controller.
 func (r *Runner) Now(ctx context.Context, f effect.Effect) effect.Input {
 	switch f := f.(type) {
 	case effect.List:
@@ -22,6 +22,8 @@ func (r *Runner) Now(ctx context.Context, f effect.Effect) effect.Input {
 		return r.work.count(ctx, f)
 	case effect.ChangeBead:
 		return r.work.bead(ctx, f)
+	case effect.CheckCondition:
+		return r.automations.checkCondition(ctx, f)
 	case effect.Measure:
 		return r.Sessions.measure(ctx)
 	}
