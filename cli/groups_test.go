@@ -360,7 +360,7 @@ func TestAgentShown(t *testing.T) {
 		t.Errorf("%q", out)
 	}
 	s.about.Spec.Restart.MaxBackoff = 500 * time.Millisecond // the patrol interval, here shorter than restart_backoff
-	if _, out, _ = runCLI(t, s, "agent", "show", name); !strings.Contains(out, "within 1h; waits 500ms\n") {
+	if _, out, _ = runCLI(t, s, "agent", "show", name); !strings.Contains(out, "in 1h; waits 500ms\n") {
 		t.Error(out)
 	}
 	_, out, _ = runCLI(t, s, "agent", "show", name, "--json")
