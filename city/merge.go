@@ -50,8 +50,8 @@ func MergedSteps(ctx context.Context, d Directory, from Cursor) iter.Seq2[Step, 
 		ctx, cancel := context.WithCancel(ctx)
 		m := &merge{
 			ctx: ctx, dir: d, at: maps.Clone(from), opened: time.Now(), paths: map[string]string{},
-			feeds: map[string]*feed{}, rests: map[string]rest{}, came: map[string]time.Time{},
-			offers: make(chan offer), lists: make(chan []Info, 1), gone: make(chan error, 1),
+			feeds: map[string]*feed{}, retries: map[string]retryDelay{}, joinedAt: map[string]time.Time{},
+			offers: make(chan offer), lists: make(chan []Info, 1), listsEnded: make(chan error, 1),
 		}
 		if m.at == nil {
 			m.at = Cursor{}
@@ -64,50 +64,50 @@ func MergedSteps(ctx context.Context, d Directory, from Cursor) iter.Seq2[Step, 
 }
 
 const (
-	// lateAfter is how long the stream waits for an event that may be the oldest. Events of slower cities are
+	// maxEventDelay is how long the stream waits for an event that may be the oldest. Events of slower cities are
 	// yielded when they arrive.
-	lateAfter = time.Second
-	// restMin and restMax limit the delay before a running city that failed to deliver events is asked again. The
+	maxEventDelay = time.Second
+	// retryMin and retryMax limit the delay before a running city that failed to deliver events is asked again. The
 	// delay doubles each time.
-	restMin, restMax = 100 * time.Millisecond, 5 * time.Second
-	// startBefore is how far back the events of a joining city are read, because the city may have started before
+	retryMin, retryMax = 100 * time.Millisecond, 5 * time.Second
+	// readBefore is how far back the events of a joining city are read, because the city may have started before
 	// the directory listed it.
-	startBefore = time.Minute
-	// leaveAfter is how long the end of a stream waits for the cities' goroutines.
-	leaveAfter = 2 * time.Second
+	readBefore = time.Minute
+	// finishTimeout is how long the end of a stream waits for the cities' goroutines.
+	finishTimeout = 2 * time.Second
 )
 
 // merge is one merged stream. Except for channels, all fields belong to the goroutine of the reader.
 type merge struct {
-	ctx     context.Context
-	dir     Directory
-	opened  time.Time
-	listed  bool // the first list was received
-	cities  []Info
-	at      Cursor
-	joined  bool                 // a city has joined and no step has reported it yet
-	came    map[string]time.Time // when each city that was not in the first list appeared
-	paths   map[string]string    // folders of the cities in the cursor at, if known
-	feeds   map[string]*feed
-	rests   map[string]rest
-	offers  chan offer
-	lists   chan []Info // the newest list of cities
-	gone    chan error  // why no more lists will arrive; nil = ctx has ended
-	running sync.WaitGroup
+	ctx        context.Context
+	dir        Directory
+	opened     time.Time
+	listed     bool // the first list was received
+	cities     []Info
+	at         Cursor
+	joined     bool                 // a city has joined and no step has reported it yet
+	joinedAt   map[string]time.Time // when each city that was not in the first list appeared
+	paths      map[string]string    // folders of the cities in the cursor at, if known
+	feeds      map[string]*feed
+	retries    map[string]retryDelay
+	offers     chan offer
+	lists      chan []Info // the newest list of cities
+	listsEnded chan error  // why no more lists will arrive; nil = ctx has ended
+	running    sync.WaitGroup
 }
 
-// rest is a delay before a city is asked for its events again.
-type rest struct {
+// retryDelay is a delay before a city is asked for its events again.
+type retryDelay struct {
 	until time.Time
 	took  time.Duration
 }
 
-// finish waits for all goroutines of the stream, but not longer than leaveAfter.
+// finish waits for all goroutines of the stream, but not longer than finishTimeout.
 func (m *merge) finish() {
 	ended := make(chan struct{})
 	// in a goroutine, because the wait may last until all cities have answered
 	go func() { m.running.Wait(); close(ended) }()
-	late := time.NewTimer(leaveAfter)
+	late := time.NewTimer(finishTimeout)
 	defer late.Stop()
 	select {
 	case <-ended:
@@ -118,14 +118,14 @@ func (m *merge) finish() {
 // watch receives the directory's lists of cities.
 func (m *merge) watch() {
 	if fault := recovery.Catch(m.watchDirectory); fault != nil {
-		m.gone <- fault
+		m.listsEnded <- fault
 	}
 }
 
 func (m *merge) watchDirectory() {
 	for all, err := range m.dir.Watch(m.ctx) {
 		if err != nil {
-			m.gone <- err
+			m.listsEnded <- err
 			return
 		}
 		select {
@@ -134,7 +134,7 @@ func (m *merge) watchDirectory() {
 		}
 		m.lists <- all // does not block, because the channel is empty and this is the only sender
 	}
-	m.gone <- nil
+	m.listsEnded <- nil
 }
 
 func (m *merge) run(yield func(Step, error) bool) {
@@ -151,7 +151,7 @@ func (m *merge) run(yield func(Step, error) bool) {
 		}
 		f, wake := m.next(now)
 		if f != nil {
-			if !m.give(f, yield) {
+			if !m.yieldNext(f, yield) {
 				return
 			}
 			continue
@@ -162,10 +162,10 @@ func (m *merge) run(yield func(Step, error) bool) {
 		}
 		select {
 		case o := <-m.offers:
-			m.joined = m.take(o) || m.joined
+			m.joined = m.handleOffer(o) || m.joined
 		case all := <-m.lists:
-			m.follow(all)
-		case err := <-m.gone:
+			m.updateCities(all)
+		case err := <-m.listsEnded:
 			if fault, ok := errors.AsType[*recovery.Panic](err); ok {
 				yield(Step{Fault: fault}, &Error{Code: Unavailable,
 					Message: "cannot read the list of cities: " + err.Error()})
@@ -174,7 +174,7 @@ func (m *merge) run(yield func(Step, error) bool) {
 			}
 			return
 		case <-timer.C:
-			m.begin()
+			m.startFeeds()
 		case <-m.ctx.Done():
 		}
 	}
@@ -186,9 +186,9 @@ func (m *merge) drain() {
 	for {
 		select {
 		case all := <-m.lists:
-			m.follow(all)
+			m.updateCities(all)
 		case o := <-m.offers:
-			m.joined = m.take(o) || m.joined
+			m.joined = m.handleOffer(o) || m.joined
 		default:
 			return
 		}
@@ -198,7 +198,7 @@ func (m *merge) drain() {
 // opening reports whether the stream should wait for a city that has not yet reported its start position.
 func (m *merge) opening(now time.Time) bool {
 	for _, f := range m.feeds {
-		if !f.open && !f.slow && now.Before(f.asked.Add(lateAfter)) {
+		if !f.open && !f.slow && now.Before(f.asked.Add(maxEventDelay)) {
 			return true
 		}
 	}
@@ -224,16 +224,16 @@ func (m *merge) completeCursor() Cursor {
 	return all
 }
 
-// give yields the event that a city has offered, and lets the city's feed continue.
-func (m *merge) give(f *feed, yield func(Step, error) bool) bool {
-	e, fault := f.head, f.fault
-	f.head, f.beyond = nil, false
+// yieldNext yields the event that a city has offered, and lets the city's feed continue.
+func (m *merge) yieldNext(f *feed, yield func(Step, error) bool) bool {
+	e, fault := f.nextEvent, f.fault
+	f.nextEvent, f.beyond = nil, false
 	if fault == nil {
 		m.at[f.name] = e.Seq
-		delete(m.rests, f.name)
+		delete(m.retries, f.name)
 	}
 	f.asked = time.Now()
-	f.more <- struct{}{}
+	f.next <- struct{}{}
 	m.joined = false // the step's cursor At includes the cities that have joined
 	return yield(Step{&Tagged{f.name, *e}, m.completeCursor(), fault}, nil)
 }
@@ -247,8 +247,8 @@ func (m *merge) next(now time.Time) (best *feed, wake time.Time) {
 		}
 	}
 	for _, f := range m.feeds {
-		switch late := f.asked.Add(lateAfter); {
-		case f.head != nil:
+		switch late := f.asked.Add(maxEventDelay); {
+		case f.nextEvent != nil:
 			if best == nil || f.before(best) {
 				best = f
 			}
@@ -263,7 +263,7 @@ func (m *merge) next(now time.Time) (best *feed, wake time.Time) {
 	if best != nil && wake.IsZero() {
 		return best, wake
 	}
-	for _, r := range m.rests {
+	for _, r := range m.retries {
 		if !r.until.IsZero() {
 			sooner(r.until)
 		}
@@ -271,8 +271,8 @@ func (m *merge) next(now time.Time) (best *feed, wake time.Time) {
 	return nil, wake
 }
 
-// take processes an offer from a feed, and reports whether a city has joined because of it.
-func (m *merge) take(o offer) (joined bool) {
+// handleOffer processes an offer from a feed, and reports whether a city has joined because of it.
+func (m *merge) handleOffer(o offer) (joined bool) {
 	f := o.feed
 	if m.feeds[f.name] != f {
 		return false // the stream does not use this feed any more
@@ -281,11 +281,11 @@ func (m *merge) take(o offer) (joined bool) {
 	switch {
 	case o.over:
 		delete(m.feeds, f.name)
-		r := rest{took: max(restMin, min(2*m.rests[f.name].took, restMax))}
+		r := retryDelay{took: max(retryMin, min(2*m.retries[f.name].took, retryMax))}
 		r.until = time.Now().Add(r.took)
-		m.rests[f.name] = r
+		m.retries[f.name] = r
 	case o.event != nil:
-		f.head, f.key, f.fault = o.event, o.key, o.fault
+		f.nextEvent, f.headTime, f.fault = o.event, o.key, o.fault
 	default:
 		f.open, f.last, f.beyond = true, o.last, o.after > o.last
 		if _, known := m.at[f.name]; !known {
@@ -296,63 +296,63 @@ func (m *merge) take(o offer) (joined bool) {
 	return false
 }
 
-// follow processes a new list of cities.
-func (m *merge) follow(all []Info) {
+// updateCities processes a new list of cities.
+func (m *merge) updateCities(all []Info) {
 	here := map[string]bool{}
 	for i := range all {
 		name := all[i].Name
 		here[name] = true
 		// another city now has this name
 		if path, seen := m.paths[name]; seen && path != all[i].Path {
-			m.leave(name)
+			m.removeCity(name)
 			delete(m.at, name)
-			m.came[name] = time.Now()
+			m.joinedAt[name] = time.Now()
 		} else if !seen && m.listed {
-			m.came[name] = time.Now()
+			m.joinedAt[name] = time.Now()
 		}
 		m.paths[name] = all[i].Path
 		// ask for the events of the city again as soon as it runs
-		if r, resting := m.rests[name]; resting && !all[i].Running {
-			m.rests[name] = rest{took: r.took}
+		if r, resting := m.retries[name]; resting && !all[i].Running {
+			m.retries[name] = retryDelay{took: r.took}
 		}
 	}
 	for name := range m.feeds {
 		if !here[name] {
-			m.leave(name)
+			m.removeCity(name)
 		}
 	}
 	m.cities = all
-	m.begin()
+	m.startFeeds()
 	m.listed = true
 }
 
-func (m *merge) leave(name string) {
+func (m *merge) removeCity(name string) {
 	if f := m.feeds[name]; f != nil {
 		f.end()
 		delete(m.feeds, name)
 	}
-	delete(m.rests, name)
+	delete(m.retries, name)
 }
 
-// begin starts the feeds of running cities.
-func (m *merge) begin() {
+// startFeeds starts the feeds of running cities.
+func (m *merge) startFeeds() {
 	now := time.Now()
-	for name, r := range m.rests {
+	for name, r := range m.retries {
 		if !r.until.After(now) {
-			m.rests[name] = rest{took: r.took}
+			m.retries[name] = retryDelay{took: r.took}
 		}
 	}
 	for i := range m.cities {
 		name := m.cities[i].Name
-		if !m.cities[i].Running || m.feeds[name] != nil || m.rests[name].until.After(now) {
+		if !m.cities[i].Running || m.feeds[name] != nil || m.retries[name].until.After(now) {
 			continue
 		}
-		f := &feed{name: name, more: make(chan struct{}, 1), asked: now,
-			slow: m.rests[name].took > 0}
+		f := &feed{name: name, next: make(chan struct{}, 1), asked: now,
+			slow: m.retries[name].took > 0}
 		after, known := m.at[name]
 		if !known && m.listed {
 			f.began, f.since = m.opened, m.opened
-			if at := m.came[name].Add(-startBefore); at.After(m.opened) {
+			if at := m.joinedAt[name].Add(-readBefore); at.After(m.opened) {
 				f.since = at
 			}
 		}

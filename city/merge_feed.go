@@ -16,10 +16,10 @@ type feed struct {
 	// time from which a city that joined later is read; zero = read from the end of its log
 	since time.Time
 	// start of the stream; a gap event replaces the events between began and since
-	began time.Time
-	more  chan struct{} // a value allows the feed to offer one more event
-	end   context.CancelFunc
-	at    uint64 // seq of the last offered event, or of the start position; owned by the feed
+	began    time.Time
+	next     chan struct{} // a value allows the feed to offer one more event
+	end      context.CancelFunc
+	position uint64 // seq of the last offered event, or of the start position; owned by the feed
 
 	// the fields below are owned by the reader
 	open bool   // the feed has reported its start position
@@ -27,8 +27,8 @@ type feed struct {
 
 	beyond bool // the start position is beyond the end of the log, and the feed reports that next
 
-	head *events.Event // the next event to yield
-	key  time.Time     // time of head, by which feeds are sorted
+	nextEvent *events.Event // the next event to yield
+	headTime  time.Time     // time of head, by which feeds are sorted
 	// the fault that head reports; if it is set, head is not an event of the log
 	fault error
 	asked time.Time // when an event was last requested
@@ -46,7 +46,7 @@ type offer struct {
 }
 
 func (f *feed) before(g *feed) bool {
-	if c := f.key.Compare(g.key); c != 0 {
+	if c := f.headTime.Compare(g.headTime); c != 0 {
 		return c < 0
 	}
 	return f.name < g.name
@@ -66,7 +66,7 @@ func (f *feed) run(ctx context.Context, d Directory, after uint64, known bool,
 			return true
 		}
 		select {
-		case <-f.more:
+		case <-f.next:
 			return true
 		case <-ctx.Done():
 			return false
@@ -74,7 +74,7 @@ func (f *feed) run(ctx context.Context, d Directory, after uint64, known bool,
 	}
 	// a panic must not affect other cities
 	if fault := recovery.Catch(func() { f.read(ctx, d, after, known, say) }); fault != nil {
-		say(offer{fault: fault, event: &events.Event{Seq: f.at, TS: time.Now(), Type: events.Gap,
+		say(offer{fault: fault, event: &events.Event{Seq: f.position, TS: time.Now(), Type: events.Gap,
 			Actor:   gapActor,
 			Message: "cannot read the next events, retrying: " + fault.Error()}})
 	}
@@ -83,7 +83,7 @@ func (f *feed) run(ctx context.Context, d Directory, after uint64, known bool,
 
 func (f *feed) read(ctx context.Context, d Directory, after uint64, known bool,
 	say func(offer) bool) {
-	f.at = after
+	f.position = after
 	c, err := d.City(f.name)
 	if err != nil {
 		return
@@ -98,7 +98,7 @@ func (f *feed) read(ctx context.Context, d Directory, after uint64, known bool,
 	}
 	var past *events.Event
 	if !known {
-		if after, past, err = f.begins(ctx, c, last); err != nil {
+		if after, past, err = f.startPosition(ctx, c, last); err != nil {
 			return
 		}
 	}
@@ -109,7 +109,7 @@ func (f *feed) read(ctx context.Context, d Directory, after uint64, known bool,
 		return
 	}
 	after = min(after, last)
-	f.at = after
+	f.position = after
 	for e, err := range c.Events(ctx, after) {
 		made := IsInsertedGap(&e) // a gap that another stream has inserted
 		switch {
@@ -125,13 +125,13 @@ func (f *feed) read(ctx context.Context, d Directory, after uint64, known bool,
 		if !say(offer{event: &e, key: e.TS}) {
 			return
 		}
-		after, f.at = e.Seq, e.Seq
+		after, f.position = e.Seq, e.Seq
 	}
 }
 
-// begins returns the position from which a city without a cursor entry is read. It reports a gap for events that
+// startPosition returns the position from which a city without a cursor entry is read. It reports a gap for events that
 // the city wrote earlier while the stream was open.
-func (f *feed) begins(ctx context.Context, c Control, last uint64) (after uint64,
+func (f *feed) startPosition(ctx context.Context, c Control, last uint64) (after uint64,
 	past *events.Event, err error) {
 	if f.since.IsZero() {
 		return last, nil, nil
