@@ -17,7 +17,7 @@ import (
 	"gcity/events"
 )
 
-var moment = time.Date(2026, 4, 1, 12, 0, 0, 123, time.UTC)
+var formatTime = time.Date(2026, 4, 1, 12, 0, 0, 123, time.UTC)
 
 // commands returns every command, with each kind of body that it may have.
 var commands = []city.Command{
@@ -35,7 +35,7 @@ var commands = []city.Command{
 	city.CreateBead{}, city.CreateBead{Bead: beads.Bead{
 		ID: "tw-7", Title: "größer <&>", Status: beads.StatusClosed, Type: "task", Priority: beads.Someday, Assignee: "worker", ParentID: "tw-1", Ref: "f",
 		Needs: []string{"tw-2"}, Description: "a\nb", Labels: []string{"pool:rig/worker"}, Metadata: map[string]string{"k": "v"},
-		CreatedAt: moment, UpdatedAt: moment, ClosedAt: &moment, Rev: 1<<63 + 1,
+		CreatedAt: formatTime, UpdatedAt: formatTime, ClosedAt: &formatTime, Rev: 1<<63 + 1,
 	}},
 	city.UpdateBead{ID: "tw-7"}, city.UpdateBead{ID: "tw-7", Patch: beads.Closing()}, city.UpdateBead{ID: "a.b_C-1", Patch: beads.Patch{
 		Title: new("größer"), Status: new(beads.StatusOpen), Type: new("bug"), Priority: new(beads.Urgent), Assignee: new(""),

@@ -18,32 +18,32 @@ type Ending struct {
 
 // StopReport reports the progress of a stop and does not repeat lines. The zero value is ready to use.
 type StopReport struct {
-	told    map[string]bool
-	counted map[string]bool // agents that a report has counted but not named
+	reported map[string]bool
+	counted  map[string]bool // agents that a report has counted but not named
 }
 
-// toldAtOnce is the maximum number of agents that one report names. Agents that were only counted are named later,
+// maxNamedAgents is the maximum number of agents that one report names. Agents that were only counted are named later,
 // when at most this many are left.
-const toldAtOnce = 8
+const maxNamedAgents = 8
 
-// Of returns the lines that were not reported yet: the deadlines of a stop, and the agents and tasks that it waits
+// NewLines returns the lines that were not reported yet: the deadlines of a stop, and the agents and tasks that it waits
 // for.
-func (f *StopReport) Of(s *Snapshot) []string {
+func (f *StopReport) NewLines(s *Snapshot) []string {
 	e := s.Ending
 	if e == nil {
 		return nil
 	}
-	limit := fmt.Sprintf("remaining agents are killed at %s; gives up at %s", moment(e.Hurry),
-		moment(e.Until))
+	limit := fmt.Sprintf("remaining agents are killed at %s; gives up at %s", formatTime(e.Hurry),
+		formatTime(e.Until))
 	if e.Hurried || e.Hurry.IsZero() {
-		limit = "gives up at " + moment(e.Until)
+		limit = "gives up at " + formatTime(e.Until)
 	}
-	lines := f.fresh(fmt.Sprintf("stopping since %s: %s", moment(e.Since), limit))
+	lines := f.unlessReported(fmt.Sprintf("stopping since %s: %s", formatTime(e.Since), limit))
 	lines = append(lines, f.agents(s, func(a *Agent) bool {
 		return a.Running || a.State == Stopping || a.State == Starting
 	})...)
 	for _, what := range e.Waits {
-		lines = append(lines, f.fresh("waits: "+what)...)
+		lines = append(lines, f.unlessReported("waits: "+what)...)
 	}
 	return lines
 }
@@ -58,28 +58,28 @@ func (f *StopReport) agents(s *Snapshot, of func(*Agent) bool) []string {
 	var all, news, lines []string
 	for i := range s.Agents {
 		if a := &s.Agents[i]; of(a) {
-			all = append(all, a.awaited())
+			all = append(all, a.waitLine())
 		}
 	}
-	few := len(all) <= toldAtOnce
+	few := len(all) <= maxNamedAgents
 	for _, line := range all {
-		if !f.told[line] && (few || !f.counted[line]) {
+		if !f.reported[line] && (few || !f.counted[line]) {
 			news = append(news, line)
 		}
 	}
 	more := 0
-	if len(news) > toldAtOnce {
+	if len(news) > maxNamedAgents {
 		if f.counted == nil {
 			f.counted = map[string]bool{}
 		}
-		for _, line := range news[toldAtOnce-1:] {
+		for _, line := range news[maxNamedAgents-1:] {
 			f.counted[line] = true
 			more++
 		}
-		news = news[:toldAtOnce-1]
+		news = news[:maxNamedAgents-1]
 	}
 	for _, line := range news {
-		lines = append(lines, f.fresh(line)...)
+		lines = append(lines, f.unlessReported(line)...)
 	}
 	if more > 0 {
 		lines = append(lines, fmt.Sprintf("waits for %d more agents", more))
@@ -87,29 +87,29 @@ func (f *StopReport) agents(s *Snapshot, of func(*Agent) bool) []string {
 	return lines
 }
 
-// fresh returns the line as a slice, or nil if the line was reported before.
-func (f *StopReport) fresh(line string) []string {
-	if f.told[line] {
+// unlessReported returns the line as a slice, or nil if the line was reported before.
+func (f *StopReport) unlessReported(line string) []string {
+	if f.reported[line] {
 		return nil
 	}
-	if f.told == nil {
-		f.told = map[string]bool{}
+	if f.reported == nil {
+		f.reported = map[string]bool{}
 	}
-	f.told[line] = true
+	f.reported[line] = true
 	return []string{line}
 }
 
-// awaited describes the state of an agent that a stop waits for.
-func (a *Agent) awaited() string {
+// waitLine describes the state of an agent that a stop waits for.
+func (a *Agent) waitLine() string {
 	text := "waits for " + a.Name
 	if a.Provider != "" {
 		text += " (" + a.Provider + ")"
 	}
-	text += fmt.Sprintf(": %s since %s, %s", a.State, moment(a.Since), a.Reason)
+	text += fmt.Sprintf(": %s since %s, %s", a.State, formatTime(a.Since), a.Reason)
 	if a.Until != nil {
-		text += ", until " + moment(*a.Until)
+		text += ", until " + formatTime(*a.Until)
 	}
 	return text
 }
 
-func moment(t time.Time) string { return t.Local().Format("15:04:05") }
+func formatTime(t time.Time) string { return t.Local().Format("15:04:05") }

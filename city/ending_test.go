@@ -21,7 +21,7 @@ func TestNotifying(t *testing.T) {
 	var f StopReport
 	tell := func(want string) {
 		t.Helper()
-		if got := strings.Join(f.Of(s), "\n"); got != want {
+		if got := strings.Join(f.NewLines(s), "\n"); got != want {
 			t.Errorf("told\n%s\nwant\n%s", got, want)
 		}
 	}
@@ -39,8 +39,8 @@ func TestNotifying(t *testing.T) {
 	for i := range 100 {
 		s.Agents = append(s.Agents, Agent{Name: fmt.Sprint("m", i), State: Stopping, Since: at})
 	}
-	lines := f.Of(s)
-	if len(lines) != toldAtOnce || lines[len(lines)-1] != "waits for 93 more agents" {
+	lines := f.NewLines(s)
+	if len(lines) != maxNamedAgents || lines[len(lines)-1] != "waits for 93 more agents" {
 		t.Errorf("%q", lines)
 	}
 	tell("")

@@ -40,7 +40,7 @@ func (c *Controller) logSlowStop(now time.Time) {
 	if s.Ending == nil || now.Sub(s.Ending.Since) < slowStop {
 		return
 	}
-	for _, line := range c.lastStopReport.Of(s) {
+	for _, line := range c.lastStopReport.NewLines(s) {
 		c.o.Logger.Info(line)
 	}
 }

@@ -39,7 +39,7 @@ func SayEnding(ctx context.Context, e *Env, c city.Control) (done func()) {
 				return
 			case err == nil && s.Patrol.Age(e.Now()) < folder.HangsAfter:
 				heard, deaf = e.Now(), false
-				progress.lines(told.Of(s))
+				progress.lines(told.NewLines(s))
 				progress.wave(waves.See(s))
 			case !deaf && e.Now().Sub(heard) > folder.HangsAfter:
 				deaf = true
