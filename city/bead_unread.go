@@ -7,8 +7,8 @@ import (
 	"gcity/beads"
 )
 
-// UnreadError converts the error of a failed store read to an *Error.
-func UnreadError(err error) error {
+// ReadError converts the error of a failed store read to an *Error.
+func ReadError(err error) error {
 	if _, closed := errors.AsType[*beads.ClosedError](err); closed {
 		return WorkError(err)
 	}

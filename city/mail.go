@@ -82,15 +82,15 @@ func (s *Snapshot) CountMail(t MailTally) {
 		}
 	}
 	for to, n := range t {
-		if s.forPeople(to) {
+		if s.isUserAddress(to) {
 			s.Mail.Unread += n.Unread
 			s.Mail.Total += n.Total
 		}
 	}
 }
 
-// forPeople reports whether an address belongs to no agent and no pool.
-func (s *Snapshot) forPeople(to string) bool {
+// isUserAddress reports whether an address belongs to no agent and no pool.
+func (s *Snapshot) isUserAddress(to string) bool {
 	if name, pool := strings.CutPrefix(to, mail.PoolPrefix); pool {
 		_, known := s.Pool(name)
 		return !known
@@ -220,7 +220,7 @@ func (s *Snapshot) unread(to string) string {
 			"it is resumed", where)
 	case ok || to == mail.Person:
 		return ""
-	case s.forPeople(to):
+	case s.isUserAddress(to):
 		return fmt.Sprintf("; no agent or pool has the name %q, so the message waits for a person "+
 			"of that name", to)
 	}
@@ -242,7 +242,7 @@ func Mail(ctx context.Context, c Control, to string, all bool) ([]mail.Message, 
 	}
 	out := []mail.Message{}
 	for _, b := range found {
-		if m, ok := mail.FromBead(b); ok && (all || !m.Read) && (to != "" || s.forPeople(m.To)) {
+		if m, ok := mail.FromBead(b); ok && (all || !m.Read) && (to != "" || s.isUserAddress(m.To)) {
 			out = append(out, m)
 		}
 	}
@@ -276,7 +276,7 @@ func mailAt(ctx context.Context, c Control, s *Snapshot, to string) ([]beads.Bea
 // may read messages that belong to no agent and no pool.
 func (s *Snapshot) MayRead(m mail.Message, reader string) bool {
 	if reader == "" {
-		return s.forPeople(m.To)
+		return s.isUserAddress(m.To)
 	}
 	return m.To == reader || s.PoolOf(reader) != "" && m.To == mail.PoolPrefix+s.PoolOf(reader)
 }

@@ -1,5 +1,5 @@
 package city
 
-// ForPeople reports whether an address belongs to no agent and no pool of the city, so that only people read its
+// IsUserAddress reports whether an address belongs to no agent and no pool of the city, so that only people read its
 // mail.
-func (s *Snapshot) ForPeople(to string) bool { return s.forPeople(to) }
+func (s *Snapshot) IsUserAddress(to string) bool { return s.isUserAddress(to) }

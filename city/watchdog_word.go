@@ -2,19 +2,19 @@ package city
 
 // Status words of watchdogs, in addition to the Freshness values.
 const (
-	WatchdogCalls     = "calls"     // the watchdog has escalated and waits for a user
+	WatchdogEscalated = "calls"     // the watchdog has escalated and waits for a user
 	WatchdogSuspended = "suspended" // the watchdog makes no checks
 )
 
-// Calls reports whether the watchdog has escalated and no user has acknowledged the escalation.
-func (w *Watchdog) Calls() bool { return w.Escalated != nil && !w.Escalated.Seen }
+// IsEscalated reports whether the watchdog has escalated and no user has acknowledged the escalation.
+func (w *Watchdog) IsEscalated() bool { return w.Escalated != nil && !w.Escalated.Seen }
 
-// Word returns the status of a watchdog as all outputs show it. It is the freshness of the heartbeat, unless the
+// StatusWord returns the status of a watchdog as all outputs show it. It is the freshness of the heartbeat, unless the
 // watchdog calls or is suspended.
-func (w *Watchdog) Word() string {
+func (w *Watchdog) StatusWord() string {
 	switch {
-	case w.Calls():
-		return WatchdogCalls
+	case w.IsEscalated():
+		return WatchdogEscalated
 	case w.Suspended:
 		return WatchdogSuspended
 	}
@@ -25,7 +25,7 @@ func (w *Watchdog) Word() string {
 // monitored agent has been silent for too long. A suspended watchdog needs attention only if it calls.
 func (w *Watchdog) NeedsAttention() bool {
 	if w.Suspended {
-		return w.Calls()
+		return w.IsEscalated()
 	}
-	return w.Calls() || w.Degraded != "" || w.Freshness == VeryStale || w.Freshness == Dead
+	return w.IsEscalated() || w.Degraded != "" || w.Freshness == VeryStale || w.Freshness == Dead
 }

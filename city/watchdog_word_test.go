@@ -19,8 +19,8 @@ func TestWatchdogWord(t *testing.T) {
 		{Watchdog{Freshness: Dead, Suspended: true}, "suspended", false},
 		{Watchdog{Freshness: Dead, Suspended: true, Escalated: call}, "calls", true},
 	} {
-		if c.w.Word() != c.word || c.w.NeedsAttention() != c.ill {
-			t.Errorf("%+v is %q, ill %t; not %q, %t", c.w, c.w.Word(), c.w.NeedsAttention(), c.word, c.ill)
+		if c.w.StatusWord() != c.word || c.w.NeedsAttention() != c.ill {
+			t.Errorf("%+v is %q, ill %t; not %q, %t", c.w, c.w.StatusWord(), c.w.NeedsAttention(), c.word, c.ill)
 		}
 	}
 }

@@ -163,7 +163,7 @@ func (s *Slinger) find(ctx context.Context, id string) (f locatedBead, err error
 		}
 	}
 	if lost != nil {
-		return f, city.UnreadError(lost)
+		return f, city.ReadError(lost)
 	}
 	return f, &city.Error{Code: city.NotFound,
 		Message: fmt.Sprintf("bead %q not found: list the beads with `gcity bead list`", id)}

@@ -72,7 +72,7 @@ func stateFacts(e *env.Env, s *city.Snapshot, g *city.Agent) {
 	}
 	for i := range s.Watchdogs {
 		if w := &s.Watchdogs[i]; w.Watches == g.Name {
-			e.Fact("watched", fmt.Sprintf("by %s: %s, heartbeat %s", w.Name, w.Word(),
+			e.Fact("watched", fmt.Sprintf("by %s: %s, heartbeat %s", w.Name, w.StatusWord(),
 				heartbeatAge(e, w)))
 		}
 	}

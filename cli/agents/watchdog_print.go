@@ -16,7 +16,7 @@ import (
 // watchdogColour returns the colour for the urgency of a watchdog's state.
 func watchdogColour(w *city.Watchdog) string {
 	switch {
-	case w.Calls():
+	case w.IsEscalated():
 		return output.Red
 	case w.Suspended:
 		return output.Dim
@@ -29,7 +29,7 @@ func watchdogColour(w *city.Watchdog) string {
 func writeWatchdogs(e *env.Env, w io.Writer, all []city.Watchdog) error {
 	rank := func(w *city.Watchdog) int {
 		switch {
-		case w.Calls():
+		case w.IsEscalated():
 			return 0
 		case w.NeedsAttention():
 			return 1
@@ -44,7 +44,7 @@ func writeWatchdogs(e *env.Env, w io.Writer, all []city.Watchdog) error {
 	for i := range all {
 		d := &all[i]
 		rows = append(rows, []output.Cell{
-			output.Tinted(cmp.Or(d.Word(), "-"), watchdogColour(d)),
+			output.Tinted(cmp.Or(d.StatusWord(), "-"), watchdogColour(d)),
 			output.Tinted(d.Name, output.Bold), output.Plain(d.Watches),
 			output.Plain(heartbeatAge(e, d)), output.Plain(string(d.Mode)),
 			output.Plain(nextBeat(e, d)), output.Plain(lastJudged(e, d)),
@@ -89,7 +89,7 @@ func lastJudged(e *env.Env, w *city.Watchdog) string {
 // the reason of the last decision.
 func watchdogReason(w *city.Watchdog) string {
 	var parts []string
-	if w.Calls() {
+	if w.IsEscalated() {
 		parts = append(parts, "calls "+w.Escalated.To+": "+w.Escalated.Message)
 	}
 	if w.Degraded != "" {
@@ -110,9 +110,9 @@ func watchdogReason(w *city.Watchdog) string {
 // watchdogStanding returns a watchdog's state as a sentence.
 func watchdogStanding(e *env.Env, w *city.Watchdog) string {
 	name := e.Paint(output.Bold, output.SafeLine(w.Name))
-	word := e.Paint(watchdogColour(w), output.SafeLine(w.Word()))
+	word := e.Paint(watchdogColour(w), output.SafeLine(w.StatusWord()))
 	switch {
-	case w.Calls():
+	case w.IsEscalated():
 		return fmt.Sprintf("%s: %s %s since %s (%s)", name, word,
 			output.SafeLine(w.Escalated.To), e.Clock(w.Escalated.At), e.Age(w.Escalated.At))
 	case w.Suspended:
@@ -200,7 +200,7 @@ func WatchdogCount(s *city.Snapshot) string {
 	calls, degraded := 0, 0
 	for i := range s.Watchdogs {
 		switch w := &s.Watchdogs[i]; {
-		case w.Calls():
+		case w.IsEscalated():
 			calls++
 		case w.Degraded != "" && !w.Suspended:
 			degraded++
@@ -225,7 +225,7 @@ func Calls(e *env.Env, s *city.Snapshot) []string {
 	var out []string
 	for i := range s.Watchdogs {
 		w := &s.Watchdogs[i]
-		if w.Calls() {
+		if w.IsEscalated() {
 			out = append(out, fmt.Sprintf("watchdog %s has been calling %s since %s: %s; "+
 				"acknowledge it with `gcity watchdog acknowledge %s`",
 				w.Name, w.Escalated.To, e.Clock(w.Escalated.At), w.Escalated.Message, w.Name))

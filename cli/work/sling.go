@@ -158,7 +158,7 @@ func withTargetError(ctx context.Context, l *env.Link, target string, wrong erro
 		return wrong
 	}
 	to, err := s.Address(target)
-	if err == nil && s.ForPeople(to) && !slices.Contains(env.NamesOf(s, env.KindRig), target) {
+	if err == nil && s.IsUserAddress(to) && !slices.Contains(env.NamesOf(s, env.KindRig), target) {
 		err = env.Unknown(s, target, []env.Kind{env.KindAgent, env.KindPool, env.KindRig})
 	}
 	if err == nil {

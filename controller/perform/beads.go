@@ -49,7 +49,7 @@ func (s *Stores) listed(ctx context.Context, rig string, q beads.Query, before *
 	passed bool) (found []beads.Bead, own bool, err error) {
 	store, err := s.Store(rig)
 	if err != nil {
-		return nil, false, city.UnreadError(err)
+		return nil, false, city.ReadError(err)
 	}
 	foreign := false
 	if before != nil {
@@ -60,7 +60,7 @@ func (s *Stores) listed(ctx context.Context, rig string, q beads.Query, before *
 	}
 	found, err = store.List(ctx, q)
 	if err != nil {
-		return nil, false, city.UnreadError(err)
+		return nil, false, city.ReadError(err)
 	}
 	if foreign {
 		found = slices.DeleteFunc(found, func(b beads.Bead) bool {
@@ -88,7 +88,7 @@ func (s *Stores) Bead(ctx context.Context, id string) (b beads.Bead, err error) 
 		}
 	}
 	if lost != nil {
-		return b, city.UnreadError(lost)
+		return b, city.ReadError(lost)
 	}
 	return b, city.WorkError(s.noBead(id))
 }

@@ -159,7 +159,7 @@ func openMail(m *state.Room) []feed.Effect {
 	own := l.Message
 	openReader(m, &state.Reader{Title: widget.Plain(own.ID), About: &own,
 		Lines: func(w int) []string { return widget.WrapAll(panel.MailDetails(m.Env(), &own), w) }})
-	if own.Read || m.Mode == state.ReadOnly || m.Snap == nil || !m.Snap.ForPeople(own.To) {
+	if own.Read || m.Mode == state.ReadOnly || m.Snap == nil || !m.Snap.IsUserAddress(own.To) {
 		return nil
 	}
 	m.Mail.SetRead(own.ID, true)
@@ -199,7 +199,7 @@ func archive(m *state.Room, all ...mail.Message) []feed.Effect {
 		tasks = append(tasks, feed.ArchiveMail{ID: l.ID})
 		back = append(back, city.UpdateBead{ID: l.ID, Patch: beads.Patch{Status: &open}})
 		q.body = append(q.body, widget.Plain(l.Subject))
-		if !l.Read && m.Snap != nil && !m.Snap.ForPeople(l.To) {
+		if !l.Read && m.Snap != nil && !m.Snap.IsUserAddress(l.To) {
 			unread = append(unread, widget.Plain(l.To))
 		}
 	}

@@ -110,7 +110,7 @@ func Summarize(s *city.Snapshot, now time.Time) Summary {
 func needOf(a *city.Agent, watched []city.Watchdog, now time.Time) (Need, bool) {
 	r := panel.NewAgentRow(a)
 	for i := range watched {
-		if w := &watched[i]; w.Watches == a.Name && w.Calls() {
+		if w := &watched[i]; w.Watches == a.Name && w.IsEscalated() {
 			r.AddCall(w)
 		}
 	}
@@ -144,7 +144,7 @@ func Troubles(s *city.Snapshot) []string {
 	}
 	for i := range s.Watchdogs {
 		switch w := &s.Watchdogs[i]; {
-		case w.Calls():
+		case w.IsEscalated():
 			p = append(p, panel.CallLine(w))
 		case w.Degraded != "" && !w.Suspended:
 			p = append(p, "watchdog "+w.Name+" is degraded: "+w.Degraded)

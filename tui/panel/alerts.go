@@ -252,7 +252,7 @@ func (d *Watchdogs) Alerts(e *Env) (calls, degraded []Alert) {
 		calls = append(calls, Alert{Text: CallLine(r.Dog), Key: key, Does: how})
 	}
 	for i := range d.Rows {
-		if r := &d.Rows[i]; r.Dog.Degraded != "" && !r.Dog.Suspended && !r.Dog.Calls() {
+		if r := &d.Rows[i]; r.Dog.Degraded != "" && !r.Dog.Suspended && !r.Dog.IsEscalated() {
 			degraded = append(degraded, Alert{Text: "watchdog " + r.Shown + " is degraded: " +
 				widget.Plain(r.Dog.Degraded), Key: key})
 		}

@@ -31,7 +31,7 @@ type MailRow struct {
 
 func (r *MailRow) Key() string { return r.ID }
 
-// ForPeople reports whether the message is addressed to people.
+// IsUserAddress reports whether the message is addressed to people.
 func (r *MailRow) ForPeople() bool { return r.people }
 
 // Mail is the panel of messages: only messages for people, or all messages.
@@ -142,7 +142,7 @@ func (k *Mail) Drop(id string) {
 func (k *Mail) People(s *city.Snapshot) (names []string) {
 	for i := range k.all {
 		for _, name := range []string{k.all[i].From, k.all[i].To} {
-			if s != nil && s.ForPeople(name) && !slices.Contains(names, name) {
+			if s != nil && s.IsUserAddress(name) && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}
@@ -155,7 +155,7 @@ func (k *Mail) rows(e *Env) []MailRow {
 	rows := make([]MailRow, len(k.all))
 	for i, m := range k.all {
 		rows[i] = MailRow{Message: m, from: widget.Plain(m.From), to: widget.Plain(m.To),
-			subject: widget.Plain(m.Subject), people: e.Snap.ForPeople(m.To)}
+			subject: widget.Plain(m.Subject), people: e.Snap.IsUserAddress(m.To)}
 	}
 	return rows
 }

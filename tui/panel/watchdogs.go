@@ -22,9 +22,9 @@ type WatchdogRow struct {
 
 func newWatchdogRow(w *city.Watchdog, dot string) WatchdogRow {
 	r := WatchdogRow{Name: w.Name, Shown: widget.Plain(w.Name), watches: w.Watches,
-		Word: widget.Plain(w.Word()), Dog: w}
+		Word: widget.Plain(w.StatusWord()), Dog: w}
 	var parts []string
-	if w.Calls() {
+	if w.IsEscalated() {
 		parts = append(parts, "for "+widget.Plain(w.Escalated.To)+": "+
 			widget.Plain(w.Escalated.Message))
 	}
@@ -56,7 +56,7 @@ func (r *WatchdogRow) Key() string { return r.Name }
 // Why returns the reason of the watchdog's condition: the call, the problem, or the last decision with its age.
 func (r *WatchdogRow) Why(now time.Time) string {
 	j := r.Dog.Last
-	if j == nil || r.Dog.Calls() || r.Dog.Degraded != "" || r.Dog.Problem != "" {
+	if j == nil || r.Dog.IsEscalated() || r.Dog.Degraded != "" || r.Dog.Problem != "" {
 		return r.fixedReason
 	}
 	return widget.Plain(string(j.Decision)) + " " + widget.Age(now.Sub(j.At)) + " ago" +
@@ -111,7 +111,7 @@ func (r *WatchdogRow) Heart(now time.Time) widget.Phrase {
 func watchdogRank(a, b *WatchdogRow) int {
 	need := func(r *WatchdogRow) int {
 		switch {
-		case r.Dog.Calls():
+		case r.Dog.IsEscalated():
 			return 0
 		case r.Dog.NeedsAttention():
 			return 1
@@ -128,7 +128,7 @@ func watchdogRank(a, b *WatchdogRow) int {
 func (d *Watchdogs) Calling() []*WatchdogRow {
 	var rows []*WatchdogRow
 	for i := range d.Rows {
-		if d.Rows[i].Dog.Calls() {
+		if d.Rows[i].Dog.IsEscalated() {
 			rows = append(rows, &d.Rows[i])
 		}
 	}
@@ -169,7 +169,7 @@ func CallLine(w *city.Watchdog) string {
 // watchdogSign returns the glyph and the colour of a watchdog's condition.
 func watchdogSign(l *widget.Styles, word string) (string, themes.Token) {
 	switch word {
-	case city.WatchdogCalls:
+	case city.WatchdogEscalated:
 		return l.Glyphs.Alert, themes.Bad
 	case string(city.Dead):
 		return l.Glyphs.Failed, themes.Bad

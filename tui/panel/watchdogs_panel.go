@@ -192,7 +192,7 @@ func (r *WatchdogRow) because(now time.Time) widget.Reason {
 	b := widget.Reason{Text: r.Why(now), Token: themes.Text, Next: r.nextCheck(now),
 		NextToken: themes.Dim}
 	switch {
-	case r.Dog.Calls():
+	case r.Dog.IsEscalated():
 		b.Token = themes.Bad
 	case r.Dog.Suspended:
 		b.Token = themes.Dim

@@ -173,7 +173,7 @@ func Filter(m *Room) *widget.Filter { return m.Focused().Query() }
 func Answerable(m *Room) *panel.WatchdogRow {
 	if r := m.Watchdogs.Current(); ActsOn(m, panel.KindWatchdog) && m.Mode != ReadOnly &&
 		r != nil &&
-		r.Dog.Calls() {
+		r.Dog.IsEscalated() {
 		return r
 	}
 	return nil
