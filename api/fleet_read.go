@@ -130,7 +130,7 @@ func (f *fleet) health(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 	}
 	now, began := time.Now(), f.began
 	if k := f.dir.keeper(); k != nil {
-		began = k.Began()
+		began = k.StartedAt()
 	}
 	seen := f.cityStates(r.Context(), all)
 	a := healthAnswer{Status: "ok", Version: f.o.Version, Uptime: int64(now.Sub(began).Seconds()),

@@ -52,11 +52,11 @@ func (f *fleet) registerCity(w http.ResponseWriter, r *http.Request, rt wire.Rou
 // checkName returns an error if the city in a folder has a different name. If the name is not known in advance, it
 // returns nil.
 func checkName(ctx context.Context, reg city.Registrar, name, path string) error {
-	s, ok := reg.(city.Surveyor)
+	s, ok := reg.(city.Previewer)
 	if !ok {
 		return nil
 	}
-	about, err := s.Survey(ctx, path)
+	about, err := s.Preview(ctx, path)
 	if err == nil && about.Name != name {
 		err = otherName(path, about.Name, name)
 	}

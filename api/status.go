@@ -63,7 +63,7 @@ func (s *server) cities(w http.ResponseWriter, r *http.Request, _ wire.Route) er
 	case snap.ShutDown:
 		a.Status = city.CityStopping
 	case snap.Suspended:
-		a.Status = city.CityPaused
+		a.Status = city.CitySuspended
 	}
 	p, err := page(r, []city.Info{a}, func(i *city.Info) string { return i.Name })
 	if err != nil {

@@ -170,12 +170,12 @@ func (t *tenancy) checkLimits(ctx context.Context, name string, c city.Control) 
 func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 	name, path string) (string, error) {
 	t := f.let
-	s, ok := reg.(city.Surveyor)
+	s, ok := reg.(city.Previewer)
 	if !ok {
 		return "", &city.Error{Code: city.Unavailable, Message: "the city in that folder cannot " +
 			"be checked, so no tenant can register it; ask the administrator of this machine"}
 	}
-	about, err := s.Survey(ctx, path)
+	about, err := s.Preview(ctx, path)
 	if err != nil || !t.has(about.Name) || name != "" && name != about.Name {
 		return "", f.refuseForeign(path, about.Name, err)
 	}
@@ -203,7 +203,7 @@ func (f *fleet) checkRegistration(ctx context.Context, reg city.Registrar,
 	}
 	n := about.Agents
 	for i := range others {
-		d, err := s.Survey(ctx, others[i].Path)
+		d, err := s.Preview(ctx, others[i].Path)
 		if err != nil {
 			return "", &city.Error{Code: city.Unavailable,
 				Message: fmt.Sprintf("the agents of %s cannot be counted, so the tenant's limit "+

@@ -289,7 +289,7 @@ func TestTenantAsksTooMuch(t *testing.T) {
 // renamedCity is a machine on which the name of a folder's city has changed since it was previewed.
 type renamedCity struct{ *citytest.Machine }
 
-func (s renamedCity) Survey(_ context.Context, path string) (city.Declared, error) {
+func (s renamedCity) Preview(_ context.Context, path string) (city.Declared, error) {
 	return city.Declared{Name: "prod", Path: path}, nil
 }
 

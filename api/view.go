@@ -31,14 +31,14 @@ func (v visibleCities) root() city.Directory {
 }
 
 // keeper returns the Keeper of the cities. It returns nil if there is none, or if only some cities are visible.
-func (v visibleCities) keeper() city.Keeper {
+func (v visibleCities) keeper() city.SupervisorStatus {
 	for {
 		inner, ok := v.Directory.(visibleCities)
 		switch {
 		case v.visible != nil:
 			return nil
 		case !ok:
-			k, _ := v.Directory.(city.Keeper)
+			k, _ := v.Directory.(city.SupervisorStatus)
 			return k
 		}
 		v = inner
@@ -48,7 +48,7 @@ func (v visibleCities) keeper() city.Keeper {
 // troubles returns the problems of the Keeper, if the view may show them.
 func (v visibleCities) troubles() []string {
 	if k := v.keeper(); k != nil {
-		return k.Troubles()
+		return k.Problems()
 	}
 	return nil
 }

@@ -30,12 +30,12 @@ type Directory interface {
 // ErrNoSupervisor is the error of Watch if no process maintains the list of cities. A supervisor may start later.
 var ErrNoSupervisor = errors.New("no supervisor is running")
 
-// Keeper is a Directory that one process maintains. It also reports the state of that process.
-type Keeper interface {
-	// Began returns the start time of the process.
-	Began() time.Time
-	// Troubles returns problems of the process and its files that are not specific to one city. It does not block.
-	Troubles() []string
+// SupervisorStatus is a Directory that one process maintains. It also reports the state of that process.
+type SupervisorStatus interface {
+	// StartedAt returns the start time of the process.
+	StartedAt() time.Time
+	// Problems returns problems of the process and its files that are not specific to one city. It does not block.
+	Problems() []string
 }
 
 // Registrar is a Directory to which cities can be added.
@@ -49,11 +49,11 @@ type Registrar interface {
 	Unregister(ctx context.Context, name string) (Receipt, error)
 }
 
-// Surveyor is a Registrar that can preview the registration of a folder.
-type Surveyor interface {
-	// Survey reads the configuration of the city in a folder without changing anything. path is absolute. It
+// Previewer is a Registrar that can preview the registration of a folder.
+type Previewer interface {
+	// Preview reads the configuration of the city in a folder without changing anything. path is absolute. It
 	// returns the same errors as Register.
-	Survey(ctx context.Context, path string) (Declared, error)
+	Preview(ctx context.Context, path string) (Declared, error)
 }
 
 // Declared holds the name, path and size of a city according to its configuration.
@@ -68,10 +68,10 @@ type Condition string
 
 const (
 	// the city's parts are being created, or remains of an earlier run are being stopped
-	CityStarting Condition = "starting"
-	CityRunning  Condition = "running"
-	CityPaused   Condition = "suspended" // running, but suspended
-	CityStopping Condition = "stopping"
+	CityStarting  Condition = "starting"
+	CityRunning   Condition = "running"
+	CitySuspended Condition = "suspended" // running, but suspended
+	CityStopping  Condition = "stopping"
 	// the city's loop crashed, but its agents continue; the next try is at Until
 	CityCrashed Condition = "crashed"
 	// the city cannot start because of its configuration, its folder or another controller; the next try is at Until
@@ -91,7 +91,7 @@ type Info struct {
 	Until   *time.Time `json:"until,omitempty"` // time of the next try
 	Crashes int        `json:"crashes,omitempty"`
 	// sessions of an earlier run that still run, if the city does not run
-	Left int `json:"left,omitempty"`
+	LeftoverSessions int `json:"left,omitempty"`
 }
 
 // Same reports whether two values are equal. It compares the times in Until, not the pointers.

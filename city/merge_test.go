@@ -417,9 +417,9 @@ func TestMergedHistories(t *testing.T) {
 					told[name] = fakes[name].Record(events.Event{Type: "a.b"})
 				case 3:
 					if registered[name] {
-						c := []city.Condition{city.CityRunning, city.CityCrashed, city.CityPaused, city.CityStopped}[rnd.IntN(4)]
+						c := []city.Condition{city.CityRunning, city.CityCrashed, city.CitySuspended, city.CityStopped}[rnd.IntN(4)]
 						m.Be(name, c, "")
-						runs[name] = c == city.CityRunning || c == city.CityPaused
+						runs[name] = c == city.CityRunning || c == city.CitySuspended
 					}
 				case 4:
 					if runs[name] = !registered[name]; runs[name] {

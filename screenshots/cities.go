@@ -17,7 +17,7 @@ func (c cityList) Cities(context.Context) ([]city.Info, error) {
 	now := c.tape.now()
 	again := now.Add(38 * time.Second)
 	all := []city.Info{
-		{Name: "archive", Status: city.CityPaused, Since: now.Add(-50 * time.Hour)},
+		{Name: "archive", Status: city.CitySuspended, Since: now.Add(-50 * time.Hour)},
 		{Name: "bakery", Status: city.CityCrashed, Since: now.Add(-22 * time.Second), Until: &again,
 			Crashes: 2,
 			Error: "its loop panicked: runtime error: index out of range [3] with length 3; " +
@@ -33,7 +33,7 @@ func (c cityList) Cities(context.Context) ([]city.Info, error) {
 	for i := range all {
 		in := &all[i]
 		in.Path, in.Running = "/srv/"+in.Name, in.Status == city.CityRunning ||
-			in.Status == city.CityPaused
+			in.Status == city.CitySuspended
 	}
 	return all, nil
 }

@@ -80,7 +80,7 @@ func (s *Supervisor) declared(ctx context.Context, path string, control city.Con
 			return snap.Declares()
 		}
 	}
-	d, err := s.Survey(ctx, path)
+	d, err := s.Preview(ctx, path)
 	if err != nil {
 		return 0
 	}

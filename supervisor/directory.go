@@ -28,11 +28,11 @@ func (s *Supervisor) Cities(context.Context) ([]city.Info, error) {
 	return all, nil
 }
 
-// Began implements city.Keeper.
-func (s *Supervisor) Began() time.Time { return s.began }
+// Began implements city.SupervisorStatus.
+func (s *Supervisor) StartedAt() time.Time { return s.began }
 
-// Troubles implements city.Keeper.
-func (s *Supervisor) Troubles() []string {
+// Troubles implements city.SupervisorStatus.
+func (s *Supervisor) Problems() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.DeleteFunc([]string{s.problem, s.listener.Problem, s.limits},
@@ -72,7 +72,7 @@ func (w *worker) info() city.Info {
 	i := city.Info{Name: w.name, Path: w.path, Status: w.state, Error: w.why, Since: w.since,
 		Crashes: w.crashes}
 	if w.state == city.CityRefused {
-		i.Left = w.lives
+		i.LeftoverSessions = w.lives
 	}
 	if !w.until.IsZero() {
 		until := w.until
@@ -88,7 +88,7 @@ func (w *worker) info() city.Info {
 		return i
 	}
 	if snap.Suspended {
-		i.Status = city.CityPaused
+		i.Status = city.CitySuspended
 	}
 	switch age := snap.Patrol.Age(time.Now()); {
 	case snap.Away != "":
@@ -172,8 +172,8 @@ func (s *Supervisor) nameTaken(e Entry) error {
 	return NameConflict(Named(all, func(path string) string { return names[path] }), e)
 }
 
-// Survey implements city.Surveyor.
-func (s *Supervisor) Survey(ctx context.Context, path string) (city.Declared, error) {
+// Survey implements city.Previewer.
+func (s *Supervisor) Preview(ctx context.Context, path string) (city.Declared, error) {
 	e, err := s.identify(ctx, path)
 	if err != nil || s.o.Agents == nil {
 		return city.Declared{Name: e.Name, Path: e.Path}, err

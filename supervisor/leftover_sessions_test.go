@@ -49,7 +49,7 @@ func TestSessionsOfARefusedCity(t *testing.T) {
 		l.begin("/c/bad", "/c/busy", "/c/gone", "/c/hard", "/c/mute", "/c/taken")
 		time.Sleep(19 * time.Second)
 		for _, i := range must(l.s.Cities(t.Context())) {
-			if want := map[string]int{"bad": 2, "gone": 2, "hard": 2, "taken": 2}[i.Name]; i.Status != city.CityRefused || i.Left != want && i.Name != "mute" {
+			if want := map[string]int{"bad": 2, "gone": 2, "hard": 2, "taken": 2}[i.Name]; i.Status != city.CityRefused || i.LeftoverSessions != want && i.Name != "mute" {
 				t.Errorf("%+v", i)
 			}
 		}
@@ -117,7 +117,7 @@ func TestLeftAgentsAreAdopted(t *testing.T) {
 		left := func(want int) {
 			t.Helper()
 			synctest.Wait()
-			if all := must(l.s.Cities(t.Context())); len(all) != 1 || all[0].Status != city.CityRefused || all[0].Left != want {
+			if all := must(l.s.Cities(t.Context())); len(all) != 1 || all[0].Status != city.CityRefused || all[0].LeftoverSessions != want {
 				t.Errorf("%+v", all)
 			}
 		}

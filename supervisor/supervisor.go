@@ -119,10 +119,10 @@ const (
 )
 
 var (
-	_ city.Directory = (*Supervisor)(nil)
-	_ city.Registrar = (*Supervisor)(nil)
-	_ city.Surveyor  = (*Supervisor)(nil)
-	_ city.Keeper    = (*Supervisor)(nil)
+	_ city.Directory        = (*Supervisor)(nil)
+	_ city.Registrar        = (*Supervisor)(nil)
+	_ city.Previewer        = (*Supervisor)(nil)
+	_ city.SupervisorStatus = (*Supervisor)(nil)
 )
 
 // New prepares a supervisor. The caller of Run must own the home (see Acquire).

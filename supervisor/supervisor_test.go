@@ -167,7 +167,7 @@ func (l *fakeFleet) is() string {
 		if i.Until != nil {
 			text += " " + time.Until(*i.Until).Round(time.Second).String()
 		}
-		if i.Running != (i.Status == city.CityRunning || i.Status == city.CityPaused) {
+		if i.Running != (i.Status == city.CityRunning || i.Status == city.CitySuspended) {
 			text += " running?"
 		}
 		out = append(out, text)
@@ -467,7 +467,7 @@ func TestRegistrar(t *testing.T) {
 		if i, err := l.s.Register(ctx, filepath.Join(dir, "b")); err != nil || i.Status != city.CityRunning {
 			t.Errorf("%+v, %v", i, err)
 		}
-		if d, err := l.s.Survey(ctx, filepath.Join(dir, "link")); err != nil || d != (city.Declared{Name: "a", Path: filepath.Join(real, "a"), Agents: 7}) {
+		if d, err := l.s.Preview(ctx, filepath.Join(dir, "link")); err != nil || d != (city.Declared{Name: "a", Path: filepath.Join(real, "a"), Agents: 7}) {
 			t.Errorf("%+v, %v", d, err)
 		}
 		r, err := l.s.Unregister(ctx, "a")

@@ -18,7 +18,7 @@ func TestFolderDoesNotRespond(t *testing.T) {
 			Agents: func(string) (int, error) { counted.Add(1); return 1, nil },
 		})
 		for range 3 {
-			if _, err := s.Survey(t.Context(), dir); err == nil {
+			if _, err := s.Preview(t.Context(), dir); err == nil {
 				t.Error("it was answered")
 			}
 			if _, err := s.Register(t.Context(), dir); err == nil {
@@ -30,7 +30,7 @@ func TestFolderDoesNotRespond(t *testing.T) {
 		}
 		close(free)
 		synctest.Wait()
-		if d, err := s.Survey(t.Context(), dir); err != nil || d.Name != "a" ||
+		if d, err := s.Preview(t.Context(), dir); err != nil || d.Name != "a" ||
 			counted.Load() != 1 {
 			t.Errorf("%+v, %v, counted %d times", d, err, counted.Load())
 		}

@@ -18,7 +18,7 @@ func demoFleet(now time.Time) *fleet.List {
 	f := &fleet.List{}
 	add := func(name string, status city.Condition, b fleet.Summary) *fleet.City {
 		f.Rows = append(f.Rows, fleet.City{DisplayName: name, Answered: true, Summary: b,
-			Info: city.Info{Name: name, Path: "/srv/" + name, Running: status == city.CityRunning || status == city.CityPaused, Status: status, Since: ago(3 * time.Hour)}})
+			Info: city.Info{Name: name, Path: "/srv/" + name, Running: status == city.CityRunning || status == city.CitySuspended, Status: status, Since: ago(3 * time.Hour)}})
 		return &f.Rows[len(f.Rows)-1]
 	}
 	add("bright-lights", city.CityRunning, fleet.Summarize(demoSnapshot(now), now))
@@ -31,7 +31,7 @@ func demoFleet(now time.Time) *fleet.List {
 	add("orchard", city.CityRunning, fleet.Summary{Agents: 3, Running: 3, Problems: []string{"configuration rejected: city.toml:12:3: there is no key comand; did you mean command?"}})
 	c = add("quarry", city.CityRefused, fleet.Summary{})
 	c.Info.Error, c.Answered = "/srv/quarry/city.toml does not exist; gcity unregister quarry forgets it", false
-	add("sleepy", city.CityPaused, fleet.Summary{Agents: 5, Suspended: true})
+	add("sleepy", city.CitySuspended, fleet.Summary{Agents: 5, Suspended: true})
 	add("tower", city.CityStopped, fleet.Summary{})
 	return f
 }

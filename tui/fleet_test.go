@@ -81,7 +81,7 @@ func TestFleetShowsWhatIsLeft(t *testing.T) {
 	s.sail("quarry")
 	s.press("d")
 	s.hides("of an earlier run")
-	s.m.Fleet.Find("quarry").Info.Left = 2
+	s.m.Fleet.Find("quarry").Info.LeftoverSessions = 2
 	s.press("esc", "d")
 	s.shows("2 sessions from an earlier run; `gcity stop` in the city's folder stops them")
 }

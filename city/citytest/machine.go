@@ -28,7 +28,7 @@ type Machine struct {
 var (
 	_ city.Directory = (*Machine)(nil)
 	_ city.Registrar = (*Machine)(nil)
-	_ city.Surveyor  = (*Machine)(nil)
+	_ city.Previewer = (*Machine)(nil)
 )
 
 // resident is a city of a Machine that persists across several runs.
@@ -87,7 +87,7 @@ func (m *Machine) Folder(path string, f *Fake) { m.change(func() { m.folders[pat
 func (m *Machine) Be(name string, c city.Condition, why string) {
 	m.change(func() {
 		b := m.cities[name]
-		if c == city.CityRunning || c == city.CityPaused {
+		if c == city.CityRunning || c == city.CitySuspended {
 			b.begin(b.city)
 		} else {
 			b.end()
@@ -170,8 +170,8 @@ func (m *Machine) City(name string) (city.Control, error) {
 	return &guest{m, name}, nil
 }
 
-// Survey implements city.Surveyor.
-func (m *Machine) Survey(_ context.Context, path string) (city.Declared, error) {
+// Survey implements city.Previewer.
+func (m *Machine) Preview(_ context.Context, path string) (city.Declared, error) {
 	m.mu.Lock()
 	f := m.folders[path]
 	m.mu.Unlock()
@@ -184,7 +184,7 @@ func (m *Machine) Survey(_ context.Context, path string) (city.Declared, error) 
 
 // Register implements city.Registrar.
 func (m *Machine) Register(ctx context.Context, path string) (info city.Info, err error) {
-	about, err := m.Survey(ctx, path)
+	about, err := m.Preview(ctx, path)
 	if err != nil {
 		return info, err
 	}

@@ -358,7 +358,7 @@ func stateWithoutSupervisor(ctx context.Context, e host.Registered) city.Info {
 			return i
 		}
 		// if there is an error, the number may be too low
-		i.Left, _ = offline.CountOrphans(ctx, e.Path)
+		i.LeftoverSessions, _ = offline.CountOrphans(ctx, e.Path)
 		return i
 	}
 	defer closeNear()
@@ -369,7 +369,7 @@ func stateWithoutSupervisor(ctx context.Context, e host.Registered) city.Info {
 	}
 	i.Running, i.Status, i.Since = true, city.CityRunning, s.Started
 	if s.Suspended {
-		i.Status = city.CityPaused
+		i.Status = city.CitySuspended
 	}
 	return i
 }

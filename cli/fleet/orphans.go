@@ -13,7 +13,7 @@ import (
 // orphansText returns a sentence about sessions of a city that run without a controller, with the command that stops
 // them. It returns "" if there are no such sessions.
 func orphansText(i city.Info) string {
-	switch i.Left {
+	switch i.LeftoverSessions {
 	case 0:
 		return ""
 	case 1:
@@ -22,7 +22,7 @@ func orphansText(i city.Info) string {
 	}
 	return fmt.Sprintf("%d sessions of this city are still running; `gcity stop --city "+
 		"%s` stops them",
-		i.Left,
+		i.LeftoverSessions,
 		shell.Quote(i.Path))
 }
 

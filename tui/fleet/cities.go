@@ -202,7 +202,7 @@ func HealthOf(l *widget.Styles, c *City) health {
 		return health{"stalled", g.Alert, themes.Bad, 3}
 	case len(b.Problems) > 0 || len(b.Needs) > 0:
 		return health{"trouble", g.Alert, themes.Warn, 4}
-	case b.Suspended || c.Info.Status == city.CityPaused:
+	case b.Suspended || c.Info.Status == city.CitySuspended:
 		return health{"suspended", g.Suspended, themes.Off, 8}
 	case !c.Answered:
 		return health{"joining", g.Waiting, themes.Busy, 5}

@@ -29,9 +29,9 @@ func (l *List) Details(of *City, look *widget.Styles, now time.Time) []string {
 		lines = append(lines, look.Field("crashes",
 			fmt.Sprintf("%d of the controller", c.Info.Crashes)))
 	}
-	if c.Info.Left > 0 {
+	if c.Info.LeftoverSessions > 0 {
 		lines = append(lines, look.Field("left",
-			widget.Count(c.Info.Left, "session")+
+			widget.Count(c.Info.LeftoverSessions, "session")+
 				" from an earlier run; `gcity stop` in the city's folder stops them"))
 	}
 	if c.Answered {
