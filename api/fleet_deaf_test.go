@@ -34,9 +34,9 @@ func TestCityDoesNotRespond(t *testing.T) {
 	t.Parallel()
 	well := named("well")
 	happen(well, 1, "x.y")
-	m := citytest.NewMachine(well)
+	m := citytest.NewDirectory(well)
 	h := &unresponsiveCity{named("deaf"), make(chan struct{})}
-	m.Put("deaf", "/deaf", h)
+	m.Add("deaf", "/deaf", h)
 	defer close(h.free)
 	path, stop := serveFleet(t, m, api.Options{})
 	hc := curl(t, path)

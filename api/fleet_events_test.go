@@ -116,7 +116,7 @@ func happen(f *citytest.Fake, n int, kind string) {
 // The merged stream has the events of all cities. It resumes exactly, even if cities join or leave in between.
 func TestFleetStream(t *testing.T) {
 	a, b := named("a"), named("b")
-	m := citytest.NewMachine(a, b)
+	m := citytest.NewDirectory(a, b)
 	path, _ := serveFleet(t, m, api.Options{})
 	hc := curl(t, path)
 	st := openSSE(t, hc, "/v0/events/stream", "")
@@ -133,7 +133,7 @@ func TestFleetStream(t *testing.T) {
 		t.Error(got, id)
 	}
 	c := named("c")
-	m.Put("c", "/c", c)
+	m.Add("c", "/c", c)
 	happen(c, 1, "x.y")
 	got, id := st.events(1)
 	if got != "c:1" || id != "a:1,b:0,c:1" {
@@ -141,13 +141,13 @@ func TestFleetStream(t *testing.T) {
 	}
 	st.end()
 	happen(b, 2, "x.y")
-	m.Be("c", city.CityStopped, "")
+	m.SetCondition("c", city.CityStopped, "")
 	happen(c, 1, "x.y")
 	st = openSSE(t, hc, "/v0/events/stream", id)
 	if got, id = st.events(2); got != "b:1 b:2" || id != "a:1,b:2,c:1" {
 		t.Error(got, id)
 	}
-	m.Be("c", city.CityRunning, "")
+	m.SetCondition("c", city.CityRunning, "")
 	if got, id = st.events(1); got != "c:2" || id != "a:1,b:2,c:2" {
 		t.Error(got, id)
 	}
@@ -192,7 +192,7 @@ func TestFleetCursors(t *testing.T) {
 	a, b := named("a"), named("b")
 	happen(a, 3, "x.y")
 	happen(b, 3, "x.y")
-	path, _ := serveFleet(t, citytest.NewMachine(a, b), api.Options{})
+	path, _ := serveFleet(t, citytest.NewDirectory(a, b), api.Options{})
 	hc := curl(t, path)
 	for cursor, want := range map[string]string{
 		"a:1,b:3": "a:2 a:3", "a:99,b:2": "a:3 gap b:3", "garbage": ":0 gap", "a:1,a:2": ":0 gap", "17": ":0 gap", "-1": ":0 gap", "a:18446744073709551616": ":0 gap",
@@ -242,8 +242,8 @@ func TestFleetEventPages(t *testing.T) {
 			want += fmt.Sprintf(" b:%d", i+1)
 		}
 	}
-	m := citytest.NewMachine(a, b, named("still"))
-	m.Be("still", city.CityStopped, "")
+	m := citytest.NewDirectory(a, b, named("still"))
+	m.SetCondition("still", city.CityStopped, "")
 	path, _ := serveFleet(t, m, api.Options{})
 	hc := curl(t, path)
 	type page struct {
@@ -323,8 +323,8 @@ func (b staleCity) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 func TestFleetPageThenStream(t *testing.T) {
 	a := named("a")
 	happen(a, 3, "x.y")
-	m := citytest.NewMachine(named("b"))
-	m.Put("a", "/a", staleCity{a})
+	m := citytest.NewDirectory(named("b"))
+	m.Add("a", "/a", staleCity{a})
 	path, _ := serveFleet(t, m, api.Options{})
 	_, _, body := get(t, curl(t, path), "/v0/events")
 	var p struct{ Cursor string }
@@ -336,7 +336,7 @@ func TestFleetPageThenStream(t *testing.T) {
 // A long poll about all cities returns when any city has news.
 func TestFleetWaits(t *testing.T) {
 	a, b := named("a"), named("b")
-	path, _ := serveFleet(t, citytest.NewMachine(a, b), api.Options{})
+	path, _ := serveFleet(t, citytest.NewDirectory(a, b), api.Options{})
 	hc := curl(t, path)
 	for _, path := range []string{"/v0/agents", "/v0/events"} {
 		_, h, _ := get(t, hc, path)

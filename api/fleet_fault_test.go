@@ -64,8 +64,8 @@ func TestFaultyCity(t *testing.T) {
 	} {
 		bad := named("bad")
 		c.bad.Control = bad
-		m := citytest.NewMachine(well)
-		m.Put("bad", "/bad", c.bad)
+		m := citytest.NewDirectory(well)
+		m.Add("bad", "/bad", c.bad)
 		path, _ := serveFleet(t, m, api.Options{})
 		status, _, body := get(t, curl(t, path), c.path)
 		if status != 200 || !strings.Contains(body, c.says) || !strings.Contains(body, "well") && c.path != "/health" {
@@ -74,8 +74,8 @@ func TestFaultyCity(t *testing.T) {
 	}
 	for _, f := range []faultyCity{{past: true}, {live: true}} {
 		f.Control = named("bad")
-		m := citytest.NewMachine(well)
-		m.Put("bad", "/bad", f)
+		m := citytest.NewDirectory(well)
+		m.Add("bad", "/bad", f)
 		path, _ := serveFleet(t, m, api.Options{})
 		st := openSSE(t, curl(t, path), "/v0/events/stream?after=0", "")
 		if got, _ := st.events(2); !sameWords(got, "well:1 bad:0 gap") {

@@ -42,7 +42,7 @@ func FuzzFleet(f *testing.F) {
 		r.Header.Set(requestHeader, "1")
 		r.Header.Set("Authorization", "Bearer "+token)
 		w := httptest.NewRecorder()
-		g.guarded(s, newFleet(s, citytest.NewMachine(prod, foreign))).ServeHTTP(w, r)
+		g.guarded(s, newFleet(s, citytest.NewDirectory(prod, foreign))).ServeHTTP(w, r)
 		var answer struct{ Code, Message string }
 		if err := json.Unmarshal(w.Body.Bytes(), &answer); u.Path != "/metrics" && err != nil || w.Code >= 400 && (answer.Code == "" || answer.Message == "") {
 			t.Fatalf("%s %q: %d %s", method, path, w.Code, w.Body)

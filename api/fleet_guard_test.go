@@ -17,7 +17,7 @@ import (
 // The guard checks requests about all cities in the same way as requests about one city.
 func TestFleetGuard(t *testing.T) {
 	a, b := named("a"), named("b")
-	m := citytest.NewMachine(a, b)
+	m := citytest.NewDirectory(a, b)
 	m.Folder("/home/c", named("c"))
 	addr := fleetOverTCP(t, m, api.Guard{Fleet: true, Hosts: []string{"machine.example"}}, api.Options{})
 	for _, c := range []struct {
@@ -64,7 +64,7 @@ func TestFleetGuard(t *testing.T) {
 func TestStalledFleetReaders(t *testing.T) {
 	t.Parallel()
 	a, b := named("a"), named("b")
-	addr := fleetOverTCP(t, citytest.NewMachine(a, b), api.Guard{Fleet: true}, api.Options{MaxStreams: 50, WriteTimeout: 2 * time.Second, KeepAlive: time.Hour})
+	addr := fleetOverTCP(t, citytest.NewDirectory(a, b), api.Guard{Fleet: true}, api.Options{MaxStreams: 50, WriteTimeout: 2 * time.Second, KeepAlive: time.Hour})
 	for range 50 {
 		c, err := net.Dial("tcp", addr)
 		if err != nil {
@@ -98,7 +98,7 @@ func TestStalledFleetReaders(t *testing.T) {
 
 // Repeating a request has no further effect. A city that is starting refuses commands, but can be unregistered.
 func TestTwice(t *testing.T) {
-	m := citytest.NewMachine(named("a"))
+	m := citytest.NewDirectory(named("a"))
 	f := named("b")
 	m.Folder("/home/b", f)
 	path, _ := serveFleet(t, m, api.Options{})
@@ -120,7 +120,7 @@ func TestTwice(t *testing.T) {
 			t.Errorf("%d", code)
 		}
 	}
-	m.Be("b", city.CityStarting, "ending what the one before left")
+	m.SetCondition("b", city.CityStarting, "ending what the one before left")
 	if status, _, body := send(t, hc, "POST", "/v0/city/b/stop", ""); status != 503 || !strings.Contains(body, "b is not running: it is starting: ending") {
 		t.Errorf("%d %s", status, body)
 	}
@@ -137,10 +137,10 @@ func TestTwice(t *testing.T) {
 
 // Hundreds of cities can be listed.
 func TestManyCities(t *testing.T) {
-	m := citytest.NewMachine()
+	m := citytest.NewDirectory()
 	for i := range 300 {
 		name := fmt.Sprintf("city-%03d", i)
-		m.Put(name, "/"+name, named(name))
+		m.Add(name, "/"+name, named(name))
 	}
 	path, _ := serveFleet(t, m, api.Options{})
 	hc := curl(t, path)

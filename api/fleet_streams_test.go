@@ -87,10 +87,10 @@ func TestHundredStreams(t *testing.T) {
 		t.Skip("it takes some seconds")
 	}
 	names := []string{"a", "b", "c", "d", "e"}
-	m, fakes := citytest.NewMachine(), []*citytest.Fake{}
+	m, fakes := citytest.NewDirectory(), []*citytest.Fake{}
 	for _, name := range names {
 		fakes = append(fakes, named(name))
-		m.Put(name, "/"+name, fakes[len(fakes)-1])
+		m.Add(name, "/"+name, fakes[len(fakes)-1])
 	}
 	path, _ := serveFleet(t, m, api.Options{WriteTimeout: 2 * time.Second})
 	for _, f := range fakes {
@@ -139,10 +139,10 @@ func TestHundredStreams(t *testing.T) {
 // clients, and of a client that reads nothing.
 func BenchmarkHundredStreams(b *testing.B) {
 	names := []string{"a", "b", "c", "d", "e"}
-	m, fakes := citytest.NewMachine(), []*citytest.Fake{}
+	m, fakes := citytest.NewDirectory(), []*citytest.Fake{}
 	for _, name := range names {
 		fakes = append(fakes, named(name))
-		m.Put(name, "/"+name, fakes[len(fakes)-1])
+		m.Add(name, "/"+name, fakes[len(fakes)-1])
 	}
 	path, _ := serveFleet(b, m, api.Options{WriteTimeout: time.Hour})
 	conn, err := net.Dial("unix", path)

@@ -80,8 +80,8 @@ func named(name string) *citytest.Fake {
 func TestFarInAFleet(t *testing.T) {
 	t.Parallel()
 	citytest.Suite(t, controllertest.Harness(func(t *testing.T, town *controllertest.City) city.Control {
-		m := citytest.NewMachine(named("other"))
-		m.Put("town", town.Dir, town)
+		m := citytest.NewDirectory(named("other"))
+		m.Add("town", town.Dir, town)
 		path, _ := serveFleet(t, m, api.Options{})
 		c, err := dialFleet(t, path).City("town")
 		if err != nil {
@@ -100,8 +100,8 @@ func code(err error) city.Code {
 
 // Plain HTTP requests about several cities get the expected JSON.
 func TestFleetShapes(t *testing.T) {
-	m := citytest.NewMachine(named("bright-lights"), named("dark-alleys"), named("still"))
-	m.Be("still", city.CityRefused, "/still/city.toml:3:1: there is no key agent_s")
+	m := citytest.NewDirectory(named("bright-lights"), named("dark-alleys"), named("still"))
+	m.SetCondition("still", city.CityRefused, "/still/city.toml:3:1: there is no key agent_s")
 	path, _ := serveFleet(t, m, api.Options{Version: "v1"})
 	hc := curl(t, path)
 	for _, c := range []struct {
@@ -150,7 +150,7 @@ func TestFleetShapes(t *testing.T) {
 
 // If there is only one city, paths need not contain its name.
 func TestOnlyCity(t *testing.T) {
-	m := citytest.NewMachine(named("town"))
+	m := citytest.NewDirectory(named("town"))
 	path, _ := serveFleet(t, m, api.Options{})
 	hc := curl(t, path)
 	if status, _, body := get(t, hc, "/v0/status"); status != 200 || !strings.Contains(body, `"name":"town"`) {
@@ -170,7 +170,7 @@ func TestOnlyCity(t *testing.T) {
 
 // Cities are registered and unregistered over HTTP. A city name in the path must be the city's own name.
 func TestRegister(t *testing.T) {
-	m := citytest.NewMachine(named("old"))
+	m := citytest.NewDirectory(named("old"))
 	m.Folder("/home/new", named("new"))
 	m.Folder("/home/other", named("old"))
 	path, _ := serveFleet(t, m, api.Options{})
@@ -225,7 +225,7 @@ type plain struct {
 
 // A registration is reverted if the city has a different name after all, unless the city was registered before.
 func TestRegisterUnseen(t *testing.T) {
-	m := citytest.NewMachine(named("old"))
+	m := citytest.NewDirectory(named("old"))
 	m.Folder("/old", named("old"))
 	m.Folder("/home/new", named("new"))
 	path, _ := serveFleet(t, plain{m, m}, api.Options{})
@@ -246,7 +246,7 @@ func TestRegisterUnseen(t *testing.T) {
 // A city that is stopping still answers requests, and accepts another stop.
 func TestStoppingCity(t *testing.T) {
 	f := named("a")
-	d := stopping{citytest.NewMachine(f)}
+	d := stopping{citytest.NewDirectory(f)}
 	path, _ := serveFleet(t, d, api.Options{})
 	hc := curl(t, path)
 	for _, p := range []string{"/v0/city/a/status", "/v0/agents", "/health"} {
@@ -260,10 +260,10 @@ func TestStoppingCity(t *testing.T) {
 }
 
 // stopping is a directory in which all cities are stopping.
-type stopping struct{ *citytest.Machine }
+type stopping struct{ *citytest.Directory }
 
 func (s stopping) Cities(ctx context.Context) ([]city.Info, error) {
-	all, err := s.Machine.Cities(ctx)
+	all, err := s.Directory.Cities(ctx)
 	for i := range all {
 		all[i].Running, all[i].Status = false, city.CityStopping
 	}
@@ -275,7 +275,7 @@ func TestFleetClient(t *testing.T) {
 	if _, err := client.DialFleet(filepath.Join(t.TempDir(), "none.sock")); !errors.Is(err, client.ErrNotRunning) {
 		t.Errorf("without a listener: %v", err)
 	}
-	m := citytest.NewMachine(named("a"), named("b"))
+	m := citytest.NewDirectory(named("a"), named("b"))
 	path, stop := serveFleet(t, m, api.Options{})
 	f := dialFleet(t, path)
 	c, err := f.City("b")
@@ -293,7 +293,7 @@ func TestFleetClient(t *testing.T) {
 		}
 		if step == 0 && len(all) == 2 && all[1].Running {
 			step = 1
-			m.Be("b", city.CityCrashed, "a bug")
+			m.SetCondition("b", city.CityCrashed, "a bug")
 		}
 		if step == 1 && !all[1].Running && all[1].Status == city.CityCrashed && all[1].Error == "a bug" {
 			break
@@ -302,7 +302,7 @@ func TestFleetClient(t *testing.T) {
 	if _, err := c.Snapshot(t.Context()); code(err) != city.Unavailable || !strings.Contains(err.Error(), "b is not running: it is crashed: a bug") {
 		t.Errorf("%v", err)
 	}
-	m.Put("b", "/b", named("b"))
+	m.Add("b", "/b", named("b"))
 	if s, err := c.Snapshot(t.Context()); err != nil || s.Name != "b" {
 		t.Errorf("%+v, %v", s, err)
 	}
@@ -338,9 +338,9 @@ func (h *hungCity) Snapshot(context.Context) (*city.Snapshot, error) {
 // A city that hangs does not block requests to other cities, and responses report it as missing.
 func TestHungCity(t *testing.T) {
 	t.Parallel()
-	m := citytest.NewMachine(named("well"))
+	m := citytest.NewDirectory(named("well"))
 	h := &hungCity{named("hung"), make(chan struct{})}
-	m.Put("hung", "/hung", h)
+	m.Add("hung", "/hung", h)
 	defer close(h.free)
 	path, _ := serveFleet(t, m, api.Options{})
 	hc := curl(t, path)
@@ -362,7 +362,7 @@ func TestHungCity(t *testing.T) {
 
 // Pages stay consistent while cities are added and removed.
 func TestFleetPages(t *testing.T) {
-	m := citytest.NewMachine(named("b"), named("d"))
+	m := citytest.NewDirectory(named("b"), named("d"))
 	path, _ := serveFleet(t, m, api.Options{})
 	hc := curl(t, path)
 	_, _, one := get(t, hc, "/v0/agents?limit=3")
@@ -370,8 +370,8 @@ func TestFleetPages(t *testing.T) {
 		t.Fatal(one)
 	}
 	m.Remove("b")
-	m.Put("c", "/c", named("c"))
-	m.Put("a", "/a", named("a"))
+	m.Add("c", "/c", named("c"))
+	m.Add("a", "/a", named("a"))
 	_, _, two := get(t, hc, "/v0/agents?limit=3&cursor=worker@b")
 	if strings.Count(two, `"city":`) != 2 || !strings.Contains(two, `{"items":[{"city":"c",`) || !strings.Contains(two, `{"city":"d",`) || strings.Contains(two, "next_cursor") {
 		t.Error(two)

@@ -216,7 +216,7 @@ func waitUntil(t *testing.T, done func() bool) {
 // as soon as the token can be read.
 func TestKeepTenants(t *testing.T) {
 	t.Parallel()
-	m := citytest.NewMachine(named("prod"), named("other"))
+	m := citytest.NewDirectory(named("prod"), named("other"))
 	d := kept(t, func(ctx context.Context, d *listenerProbe) {
 		api.KeepFleetListening(ctx, d.wants, func(now city.Listener) { d.told <- now }, m, api.Options{})
 	})

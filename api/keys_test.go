@@ -35,7 +35,7 @@ func (b bearerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestKeysChange(t *testing.T) {
 	t.Parallel()
 	prod, other := named("prod"), named("other")
-	m := citytest.NewMachine(prod, other)
+	m := citytest.NewDirectory(prod, other)
 	d := kept(t, func(ctx context.Context, d *listenerProbe) {
 		api.KeepFleetListening(ctx, d.wants, func(now city.Listener) { d.told <- now }, m, api.Options{})
 	})

@@ -29,8 +29,8 @@ func (l *lateCity) History(context.Context, events.Query) ([]events.Event, error
 func TestSparing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &lateCity{Control: citytest.NewFake("a"), free: make(chan struct{})}
-		m := citytest.NewMachine()
-		m.Put("a", "/a", l)
+		m := citytest.NewDirectory()
+		m.Add("a", "/a", l)
 		c, err := limitedDirectory{m, &pendingCalls{}}.City("a")
 		if err != nil {
 			t.Fatal(err)

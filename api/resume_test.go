@@ -51,7 +51,7 @@ func testCutAtEveryFrame(t *testing.T, cursor string) {
 	const each = 4
 	for cut := 1; cut <= 3*each+2; cut++ {
 		a, b, c := named("a"), named("b"), named("c")
-		path, _ := serveFleet(t, citytest.NewMachine(a, b, c), api.Options{})
+		path, _ := serveFleet(t, citytest.NewDirectory(a, b, c), api.Options{})
 		for i, f := range []*citytest.Fake{a, b, c} {
 			happen(f, i+2, "before")
 		}
@@ -101,7 +101,7 @@ func TestCutAtEveryFrameOfOneCity(t *testing.T) {
 	for _, cursor := range []string{"Last-Event-ID", "after_seq", "after_cursor", "after", "cursor"} {
 		for cut := 1; cut <= 4; cut++ {
 			a := named("a")
-			path, _ := serveFleet(t, citytest.NewMachine(a, named("b")), api.Options{})
+			path, _ := serveFleet(t, citytest.NewDirectory(a, named("b")), api.Options{})
 			happen(a, 2, "before")
 			hc := curl(t, path)
 			st := openSSE(t, hc, "/v0/city/a/events/stream?after_seq=0", "")
@@ -141,8 +141,8 @@ func TestCutAtEveryFrameOfOneCity(t *testing.T) {
 // city.
 func TestCutBeforeACityRuns(t *testing.T) {
 	a, b := named("a"), named("b")
-	m := citytest.NewMachine(a, b)
-	m.Be("b", city.CityStopped, "")
+	m := citytest.NewDirectory(a, b)
+	m.SetCondition("b", city.CityStopped, "")
 	path, _ := serveFleet(t, m, api.Options{})
 	hc := curl(t, path)
 	st := openSSE(t, hc, "/v0/events/stream", "")
@@ -153,7 +153,7 @@ func TestCutBeforeACityRuns(t *testing.T) {
 	}
 	st.end()
 	happen(b, 3, "x.y")
-	m.Be("b", city.CityRunning, "")
+	m.SetCondition("b", city.CityRunning, "")
 	st = openSSE(t, hc, "/v0/events/stream", id)
 	for len(got["b"]) < 3 {
 		readFrames(t, st, 1, got)
@@ -167,7 +167,7 @@ func TestCutBeforeACityRuns(t *testing.T) {
 // all cities.
 func TestSinceIsOldestFirst(t *testing.T) {
 	a, b := named("a"), named("b")
-	path, _ := serveFleet(t, citytest.NewMachine(a, b), api.Options{})
+	path, _ := serveFleet(t, citytest.NewDirectory(a, b), api.Options{})
 	hc := curl(t, path)
 	happen(a, 130, "x.y")
 	happen(b, 1, "x.y")
@@ -217,7 +217,7 @@ func TestSinceIsOldestFirst(t *testing.T) {
 
 // An unknown query parameter is refused, and the response lists the known parameters.
 func TestUnknownParameters(t *testing.T) {
-	path, _ := serveFleet(t, citytest.NewMachine(named("a"), named("b")), api.Options{})
+	path, _ := serveFleet(t, citytest.NewDirectory(named("a"), named("b")), api.Options{})
 	hc := curl(t, path)
 	for query, want := range map[string]string{
 		"/v0/city/a/events/stream?after_sequence=3": "after, after_cursor, after_seq",

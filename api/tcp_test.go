@@ -60,7 +60,7 @@ func everyListener(t *testing.T, g api.Guard, attack func(t *testing.T, addr str
 	t.Helper()
 	t.Run("a city", func(t *testing.T) { attack(t, overTCP(t, town(), g, api.Options{})) })
 	g.Fleet = true
-	t.Run("all cities", func(t *testing.T) { attack(t, fleetOverTCP(t, citytest.NewMachine(town()), g, api.Options{})) })
+	t.Run("all cities", func(t *testing.T) { attack(t, fleetOverTCP(t, citytest.NewDirectory(town()), g, api.Options{})) })
 }
 
 // call sends a request without this package. Headers have the form "Name: value", and may include Host.
@@ -226,7 +226,7 @@ func TestToken(t *testing.T) {
 	o := api.Options{Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 	t.Run("a city", func(t *testing.T) { attackToken(t, overTCP(t, one, api.Guard{Token: token}, o), one, &log) })
 	t.Run("all cities", func(t *testing.T) {
-		attackToken(t, fleetOverTCP(t, citytest.NewMachine(all), api.Guard{Fleet: true, Token: token}, o), all, &log)
+		attackToken(t, fleetOverTCP(t, citytest.NewDirectory(all), api.Guard{Fleet: true, Token: token}, o), all, &log)
 	})
 }
 

@@ -20,7 +20,7 @@ const acmeToken, bigToken = "acme-knows-this-0123456789", "bigcorp-knows-that-01
 // tenantDirectory is a machine with two tenants, and a city that belongs to neither.
 type tenantDirectory struct {
 	t         *testing.T
-	m         *citytest.Machine
+	m         *citytest.Directory
 	prod, big *citytest.Fake
 	addr      string
 	log       logBuffer
@@ -28,7 +28,7 @@ type tenantDirectory struct {
 
 func newTenantDirectory(t *testing.T) *tenantDirectory {
 	h := &tenantDirectory{t: t, prod: named("prod"), big: named("secretproject")}
-	h.m = citytest.NewMachine(h.prod, h.big, named("nobodys"))
+	h.m = citytest.NewDirectory(h.prod, h.big, named("nobodys"))
 	h.addr = fleetOverTCP(t, h.m, api.Guard{Fleet: true, Token: token, Tenants: map[string]api.Tenant{
 		"acme":    {Cities: []string{"prod", "staging", "third"}, Token: acmeToken, MaxCities: 2, MaxAgents: 5},
 		"bigcorp": {Cities: []string{"secretproject"}, Token: bigToken},
@@ -160,7 +160,7 @@ func TestTenants(t *testing.T) {
 
 // If there are tenants and the supervisor has no token, only the cities of the tenants are accessible.
 func TestTenantsWithoutSupervisor(t *testing.T) {
-	addr := fleetOverTCP(t, citytest.NewMachine(named("prod")), api.Guard{Fleet: true, Tenants: map[string]api.Tenant{"acme": {Cities: []string{"prod"}, Token: acmeToken}}}, api.Options{})
+	addr := fleetOverTCP(t, citytest.NewDirectory(named("prod")), api.Guard{Fleet: true, Tenants: map[string]api.Tenant{"acme": {Cities: []string{"prod"}, Token: acmeToken}}}, api.Options{})
 	for path, want := range map[string]int{"/v0/cities": 401, "/health": 401, "/v0/tenant/acme/cities": 200} {
 		if code, _, body := call(t, "GET", "http://"+addr+path, "", "Authorization: Bearer "+acmeToken); code != want {
 			t.Errorf("%s: %d %s", path, code, body)
@@ -169,7 +169,7 @@ func TestTenantsWithoutSupervisor(t *testing.T) {
 			t.Errorf("%s: %d %s", path, code, body)
 		}
 	}
-	path, _ := serveFleet(t, citytest.NewMachine(named("prod")), api.Options{})
+	path, _ := serveFleet(t, citytest.NewDirectory(named("prod")), api.Options{})
 	if code, _, body := get(t, curl(t, path), "/v0/tenant/acme/cities"); code != 404 {
 		t.Errorf("on the socket: %d %s", code, body)
 	}
@@ -189,7 +189,7 @@ func TestTenantStream(t *testing.T) {
 		t.Error(got)
 	}
 	staging := named("staging")
-	h.m.Put("staging", "/staging", staging)
+	h.m.Add("staging", "/staging", staging)
 	h.big.Record(events.Event{Type: "x.y"})
 	staging.Record(events.Event{Type: "x.y"})
 	// the position in secretproject comes from the client, and never advances
@@ -258,7 +258,7 @@ func TestTenantRegisters(t *testing.T) {
 
 // A tenant with unanswered requests does not delay other tenants.
 func TestTenantAsksTooMuch(t *testing.T) {
-	m := citytest.NewMachine(named("prod"), named("secretproject"))
+	m := citytest.NewDirectory(named("prod"), named("secretproject"))
 	addr := fleetOverTCP(t, m, api.Guard{Fleet: true, Tenants: map[string]api.Tenant{
 		"acme": {Cities: []string{"prod"}, Token: acmeToken}, "bigcorp": {Cities: []string{"secretproject"}, Token: bigToken},
 	}}, api.Options{MaxStreams: 8})
@@ -287,7 +287,7 @@ func TestTenantAsksTooMuch(t *testing.T) {
 }
 
 // renamedCity is a machine on which the name of a folder's city has changed since it was previewed.
-type renamedCity struct{ *citytest.Machine }
+type renamedCity struct{ *citytest.Directory }
 
 func (s renamedCity) Preview(_ context.Context, path string) (city.Declared, error) {
 	return city.Declared{Name: "prod", Path: path}, nil
@@ -307,7 +307,7 @@ func TestTenantRegistersATakenName(t *testing.T) {
 }
 
 // brokenRegistry is a machine with a broken registry.
-type brokenRegistry struct{ *citytest.Machine }
+type brokenRegistry struct{ *citytest.Directory }
 
 var errTorn = &city.Error{Code: city.Invalid, Message: "the registry of cities is refused: cities.toml:7:1: secretproject is there twice"}
 
@@ -321,7 +321,7 @@ func (brokenRegistry) Unregister(context.Context, string) (city.Receipt, error) 
 // Errors in the machine's files are logged, but not shown to tenants.
 func TestTenantAndTornRegistry(t *testing.T) {
 	h := &tenantDirectory{t: t}
-	m := citytest.NewMachine(named("prod"))
+	m := citytest.NewDirectory(named("prod"))
 	m.Folder("/prod", named("prod"))
 	h.addr = fleetOverTCP(t, brokenRegistry{m}, api.Guard{Fleet: true, Token: token, Tenants: map[string]api.Tenant{"acme": {Cities: []string{"prod"}, Token: acmeToken}}},
 		api.Options{Log: slog.New(slog.NewTextHandler(&h.log, nil))})
@@ -341,7 +341,7 @@ func TestTenantAndTornRegistry(t *testing.T) {
 // A registration is reverted if the city does not belong to the tenant after all, unless the city was registered
 // before.
 func TestTenantRegistersAnother(t *testing.T) {
-	m := citytest.NewMachine(named("nobodys"))
+	m := citytest.NewDirectory(named("nobodys"))
 	m.Folder("/nobodys", named("nobodys"))
 	m.Folder("/home/other", named("other"))
 	addr := fleetOverTCP(t, renamedCity{m}, api.Guard{Fleet: true, Tenants: map[string]api.Tenant{"acme": {Cities: []string{"prod"}, Token: acmeToken}}}, api.Options{})

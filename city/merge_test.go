@@ -69,7 +69,7 @@ func TestMerged(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		a, b := citytest.NewFake("a"), citytest.NewFake("b")
-		m := citytest.NewMachine(a, b)
+		m := citytest.NewDirectory(a, b)
 		record(a, 2)
 		record(b, 3)
 		record(a, 1)
@@ -81,16 +81,16 @@ func TestMerged(t *testing.T) {
 
 		c := citytest.NewFake("c")
 		record(c, 1) // c's start, before the merged stream includes c
-		m.Put("c", "/c", c)
+		m.Add("c", "/c", c)
 		wantRead(t, r, "c:1")
 		record(c, 1)
 		wantRead(t, r, "c:2")
 
-		m.Be("b", city.CityCrashed, "a bug")
+		m.SetCondition("b", city.CityCrashed, "a bug")
 		record(a, 1)
 		wantRead(t, r, "a:4")
 		record(b, 2) // the cleanup after the crash
-		m.Be("b", city.CityRunning, "")
+		m.SetCondition("b", city.CityRunning, "")
 		wantRead(t, r, "b:5, b:6")
 
 		m.Remove("a")
@@ -98,7 +98,7 @@ func TestMerged(t *testing.T) {
 		record(a, 1)
 		record(c, 1)
 		wantRead(t, r, "c:3")
-		m.Put("a", "/a", a)
+		m.Add("a", "/a", a)
 		wantRead(t, r, "a:5")
 	})
 }
@@ -109,8 +109,8 @@ func TestMergedFromTheEnd(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		a, b := citytest.NewFake("a"), citytest.NewFake("b")
-		m := citytest.NewMachine(a, b)
-		m.Be("b", city.CityStopped, "")
+		m := citytest.NewDirectory(a, b)
+		m.SetCondition("b", city.CityStopped, "")
 		record(a, 3)
 		record(b, 5)
 		time.Sleep(time.Millisecond)
@@ -121,7 +121,7 @@ func TestMergedFromTheEnd(t *testing.T) {
 			t.Fatalf("%+v, %v, %v", s, err, ok)
 		}
 		record(b, 1)
-		m.Be("b", city.CityRunning, "")
+		m.SetCondition("b", city.CityRunning, "")
 		if s, err, ok = next(); err != nil || !ok || s.Event != nil || s.At.String() != "a:3,b:5" {
 			t.Fatalf("%+v, %v, %v", s, err, ok)
 		}
@@ -138,7 +138,7 @@ func TestMergedLate(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		a, c := citytest.NewFake("a"), citytest.NewFake("c")
-		m := citytest.NewMachine(a)
+		m := citytest.NewDirectory(a)
 		record(a, 1)
 		record(c, 2) // before the stream
 		time.Sleep(time.Millisecond)
@@ -148,7 +148,7 @@ func TestMergedLate(t *testing.T) {
 		record(c, 500) // c runs outside the directory
 		time.Sleep(time.Hour)
 		record(c, 2) // c restarts within the directory
-		m.Put("c", "/c", c)
+		m.Add("c", "/c", c)
 		e, err, ok := r.next()
 		if err != nil || !ok || e.City != "c" || e.Seq != 502 || !city.IsInsertedGap(&e.Event) || !strings.Contains(e.Message, "c has joined") {
 			t.Fatalf("%+v, %v, %v", e, err, ok)
@@ -157,10 +157,10 @@ func TestMergedLate(t *testing.T) {
 		record(c, 1)
 		wantRead(t, r, "c:505")
 		// A city that only restarts continues at its position, even after a long time.
-		m.Be("c", city.CityStopped, "")
+		m.SetCondition("c", city.CityStopped, "")
 		record(c, 1)
 		time.Sleep(time.Hour)
-		m.Be("c", city.CityRunning, "")
+		m.SetCondition("c", city.CityRunning, "")
 		wantRead(t, r, "c:506")
 	})
 }
@@ -188,8 +188,8 @@ func TestMergedGaps(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		a, b := citytest.NewFake("a"), citytest.NewFake("b")
-		m := citytest.NewMachine(a, b)
-		m.Put("a", "/a", holey{a, func(seq uint64) bool { return seq == 2 || seq == 3 }})
+		m := citytest.NewDirectory(a, b)
+		m.Add("a", "/a", holey{a, func(seq uint64) bool { return seq == 2 || seq == 3 }})
 		record(a, 4)
 		record(b, 2)
 		r := merged(ctx, m, city.Cursor{"a": 0, "b": 1000})
@@ -202,7 +202,7 @@ func TestMergedGaps(t *testing.T) {
 		synctest.Wait()
 		other := citytest.NewFake("b")
 		record(other, 1)
-		m.Put("b", "/elsewhere", other)
+		m.Add("b", "/elsewhere", other)
 		wantRead(t, r, "b:1")
 	})
 }
@@ -221,8 +221,8 @@ func TestMergedStuck(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		a := citytest.NewFake("a")
-		m := citytest.NewMachine(a)
-		m.Put("stuck", "/stuck", stuck{citytest.NewFake("stuck")})
+		m := citytest.NewDirectory(a)
+		m.Add("stuck", "/stuck", stuck{citytest.NewFake("stuck")})
 		record(a, 2)
 		began := time.Now()
 		r := merged(ctx, m, city.Cursor{"a": 0, "stuck": 0})
@@ -257,9 +257,9 @@ func TestMergedDead(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		a := citytest.NewFake("a")
-		m := citytest.NewMachine(a)
+		m := citytest.NewDirectory(a)
 		d := dead{citytest.NewFake("dead"), make(chan struct{})}
-		m.Put("dead", "/dead", d)
+		m.Add("dead", "/dead", d)
 		record(a, 2)
 		r := merged(ctx, m, city.Cursor{"a": 0, "dead": 0})
 		wantRead(t, r, "a:1, a:2")
@@ -279,8 +279,8 @@ func TestMergedFault(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		a := citytest.NewFake("a")
-		m := citytest.NewMachine(a)
-		m.Put("broken", "/broken", broken{citytest.NewFake("broken")})
+		m := citytest.NewDirectory(a)
+		m.Add("broken", "/broken", broken{citytest.NewFake("broken")})
 		told, got := 0, uint64(0)
 		go func() {
 			for range 60 {
@@ -332,8 +332,8 @@ func TestMergedSlowReader(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		a, n := citytest.NewFake("a"), new(atomic.Int64)
-		m := citytest.NewMachine()
-		m.Put("a", "/a", counting{a, n})
+		m := citytest.NewDirectory()
+		m.Add("a", "/a", counting{a, n})
 		record(a, 100)
 		r := merged(ctx, m, city.Cursor{"a": 0})
 		defer r.end()
@@ -355,7 +355,7 @@ func TestMergedSlowReaderInOrder(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		a, b := citytest.NewFake("a"), citytest.NewFake("b")
-		m := citytest.NewMachine(a, b)
+		m := citytest.NewDirectory(a, b)
 		record(a, 3)
 		record(b, 2)
 		r := merged(ctx, m, city.Cursor{"a": 0, "b": 0})
@@ -385,7 +385,7 @@ func TestMergedEnds(t *testing.T) {
 	r.end()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for e, err := range city.Merged(ctx, citytest.NewMachine(citytest.NewFake("a")), nil) {
+	for e, err := range city.Merged(ctx, citytest.NewDirectory(citytest.NewFake("a")), nil) {
 		t.Error(e, err)
 	}
 }
@@ -399,12 +399,12 @@ func TestMergedHistories(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(seed, round))
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			m := citytest.NewMachine()
+			m := citytest.NewDirectory()
 			fakes, registered, runs := map[string]*citytest.Fake{}, map[string]bool{}, map[string]bool{}
 			at, told, seen := city.Cursor{}, city.Cursor{}, map[string][]uint64{}
 			for _, name := range []string{"a", "b", "c"} {
 				fakes[name], at[name], registered[name], runs[name] = citytest.NewFake(name), 0, true, true
-				m.Put(name, "/"+name, fakes[name])
+				m.Add(name, "/"+name, fakes[name])
 			}
 			names := slices.Sorted(maps.Keys(fakes))
 			var next func() (city.Step, error, bool)
@@ -418,12 +418,12 @@ func TestMergedHistories(t *testing.T) {
 				case 3:
 					if registered[name] {
 						c := []city.Condition{city.CityRunning, city.CityCrashed, city.CitySuspended, city.CityStopped}[rnd.IntN(4)]
-						m.Be(name, c, "")
+						m.SetCondition(name, c, "")
 						runs[name] = c == city.CityRunning || c == city.CitySuspended
 					}
 				case 4:
 					if runs[name] = !registered[name]; runs[name] {
-						m.Put(name, "/"+name, fakes[name])
+						m.Add(name, "/"+name, fakes[name])
 					} else {
 						m.Remove(name)
 					}
@@ -455,7 +455,7 @@ func TestMergedHistories(t *testing.T) {
 			}
 			stop()
 			for _, name := range names {
-				m.Put(name, "/"+name, fakes[name])
+				m.Add(name, "/"+name, fakes[name])
 				fakes[name].Record(events.Event{Type: "the.end"})
 			}
 			ended := 0

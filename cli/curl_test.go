@@ -168,7 +168,7 @@ func TestFleetCurlLines(t *testing.T) {
 		}
 	}
 	dark := worker("dark-alleys")
-	m := citytest.NewMachine(worker("bright-lights"), dark)
+	m := citytest.NewDirectory(worker("bright-lights"), dark)
 	m.Folder("/home/user/dark-alleys", dark)
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup

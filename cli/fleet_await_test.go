@@ -32,7 +32,7 @@ func TestTheListIsAwaited(t *testing.T) {
 	if _, err := d.(city.Registrar).Unregister(t.Context(), "alpha"); !errors.Is(err, city.ErrNoSupervisor) {
 		t.Errorf("without a supervisor: %v", err)
 	}
-	runs = citytest.NewMachine(town("alpha", city.Running))
+	runs = citytest.NewDirectory(town("alpha", city.Running))
 	if all, err := watch(); err != nil || len(all) != 1 {
 		t.Fatalf("%v, %v", all, err)
 	}

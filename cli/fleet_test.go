@@ -41,9 +41,9 @@ func town(name string, state city.State) *citytest.Fake {
 
 // Without a terminal, --all prints all cities as a table. A city that hangs does not hide the others.
 func TestAllCitiesAsATable(t *testing.T) {
-	d := citytest.NewMachine(town("alpha", city.Running), town("beta", city.Quarantined), town("gamma", city.Running), town("quarry", city.Running))
+	d := citytest.NewDirectory(town("alpha", city.Running), town("beta", city.Quarantined), town("gamma", city.Running), town("quarry", city.Running))
 	d.Hang("gamma", true)
-	d.Be("quarry", city.CityRefused, "/quarry/city.toml does not exist; `gcity unregister quarry` removes it from the list")
+	d.SetCondition("quarry", city.CityRefused, "/quarry/city.toml does not exist; `gcity unregister quarry` removes it from the list")
 	var out, errs bytes.Buffer
 	if code := run(t.Context(), machine(d, &out, &errs), []string{"--all"}); code != 0 || errs.Len() > 0 {
 		t.Fatalf("exit %d: %s", code, errs.String())
@@ -58,7 +58,7 @@ func TestAllCitiesAsATable(t *testing.T) {
 		t.Errorf("exit %d: %s", code, out.String())
 	}
 	out.Reset()
-	if code := run(t.Context(), machine(citytest.NewMachine(), &out, &errs), []string{"--all"}); code != 0 || !strings.Contains(out.String(), "no city is registered") {
+	if code := run(t.Context(), machine(citytest.NewDirectory(), &out, &errs), []string{"--all"}); code != 0 || !strings.Contains(out.String(), "no city is registered") {
 		t.Errorf("exit %d: %s", code, out.String())
 	}
 }
@@ -77,7 +77,7 @@ func TestAllCitiesWithoutASupervisor(t *testing.T) {
 func TestAllCitiesAlone(t *testing.T) {
 	for _, args := range [][]string{{"--all", "--headless"}, {"--all", "--city", "/tmp"}} {
 		var out, errs bytes.Buffer
-		if code := run(t.Context(), machine(citytest.NewMachine(), &out, &errs), args); code != exit.CodeUsage {
+		if code := run(t.Context(), machine(citytest.NewDirectory(), &out, &errs), args); code != exit.CodeUsage {
 			t.Errorf("%v: exit %d, %s", args, code, errs.String())
 		}
 	}
@@ -86,7 +86,7 @@ func TestAllCitiesAlone(t *testing.T) {
 // With --read-only, neither the cities nor the list of cities can be changed.
 func TestAllCitiesReadOnly(t *testing.T) {
 	f := town("alpha", city.Running)
-	m := machine(citytest.NewMachine(f), &bytes.Buffer{}, &bytes.Buffer{})
+	m := machine(citytest.NewDirectory(f), &bytes.Buffer{}, &bytes.Buffer{})
 	m.ReadOnly = true
 	d, _, err := fleet.Directory(m)
 	if err != nil {
@@ -121,7 +121,7 @@ func TestRoomsKnowTheirFolder(t *testing.T) {
 }
 
 // silentList is a directory of cities that does not respond.
-type silentList struct{ *citytest.Machine }
+type silentList struct{ *citytest.Directory }
 
 func (silentList) Cities(ctx context.Context) ([]city.Info, error) {
 	<-ctx.Done()
@@ -134,7 +134,7 @@ func TestAllCitiesOfASilentSupervisor(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*fleet.ListAnswers)
 		defer cancel()
 		var out, errs bytes.Buffer
-		err := fleet.PrintFleet(ctx, machine(citytest.NewMachine(), &out, &errs), silentList{citytest.NewMachine()})
+		err := fleet.PrintFleet(ctx, machine(citytest.NewDirectory(), &out, &errs), silentList{citytest.NewDirectory()})
 		if ctx.Err() != nil || err == nil || !strings.Contains(err.Error(), "the supervisor did not respond") {
 			t.Errorf("ended with %v", err)
 		}

@@ -292,7 +292,7 @@ func kindOf(v any) string {
 
 // direct is a machine with one city, which City returns without a wrapper.
 type direct struct {
-	*citytest.Machine
+	*citytest.Directory
 	only city.Control
 }
 
@@ -302,8 +302,8 @@ func (d direct) City(string) (city.Control, error) { return d.only, nil }
 func TestFleetHidesSecrets(t *testing.T) {
 	t.Setenv("CANARY_API_KEY", secret)
 	t.Setenv("CANARY_URL", "https://me:"+secret+"@example.org/x?access_token="+secret)
-	m := direct{citytest.NewMachine(), open(t)}
-	m.Put("town", "/town", m.only)
+	m := direct{citytest.NewDirectory(), open(t)}
+	m.Add("town", "/town", m.only)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 // list.
 func TestCityWithAnotherName(t *testing.T) {
 	a := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true})
-	d := citytest.NewMachine(a, citytest.NewFake("beta", city.Agent{Name: "two", Running: true}))
+	d := citytest.NewDirectory(a, citytest.NewFake("beta", city.Agent{Name: "two", Running: true}))
 	home, err := d.City("beta")
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +32,7 @@ func TestCityWithAnotherName(t *testing.T) {
 	}
 	c.sees("no answer for")
 	renamed := citytest.NewFake("gamma", city.Agent{Name: "three", Running: true})
-	d.Put("gamma", "/alpha", renamed)
+	d.Add("gamma", "/alpha", renamed)
 	c.sees("2 of 2 @")
 	c.coax("@", "all cities in one list")
 	c.keys("gamma")
@@ -46,7 +46,7 @@ func TestCityWithAnotherName(t *testing.T) {
 
 // If the visible city's name now belongs to another city, that city is not shown in its place.
 func TestAnotherCityIsNotShownInItsPlace(t *testing.T) {
-	d := citytest.NewMachine(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}), citytest.NewFake("beta", city.Agent{Name: "two", Running: true}))
+	d := citytest.NewDirectory(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}), citytest.NewFake("beta", city.Agent{Name: "two", Running: true}))
 	c := inHouse(t, Options{Cities: d, Mode: state.Joined})
 	c.sees("beta")
 	c.keys("/beta\r")
@@ -58,7 +58,7 @@ func TestAnotherCityIsNotShownInItsPlace(t *testing.T) {
 	c.sees("no answer for")
 	impostor := citytest.NewFake("beta", city.Agent{Name: "impostor", Running: true})
 	impostor.Set(func(s *city.Snapshot) { s.Path = "/elsewhere" })
-	d.Put("beta", "/elsewhere", impostor)
+	d.Add("beta", "/elsewhere", impostor)
 	c.sees("beta is no longer the city in /beta")
 	if text, _ := c.look(); strings.Contains(text, "impostor") {
 		t.Errorf("another city is shown:\n%s", text)
@@ -66,7 +66,7 @@ func TestAnotherCityIsNotShownInItsPlace(t *testing.T) {
 }
 
 // silentList is a directory that never answers.
-type silentList struct{ *citytest.Machine }
+type silentList struct{ *citytest.Directory }
 
 func (silentList) Cities(ctx context.Context) ([]city.Info, error) {
 	<-ctx.Done()
@@ -77,7 +77,7 @@ func (silentList) Cities(ctx context.Context) ([]city.Info, error) {
 func TestSwitchToACityHasADeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		d := silentList{citytest.NewMachine(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}))}
+		d := silentList{citytest.NewDirectory(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}))}
 		r := &feed.Runner{Ctx: ctx, Mailbox: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: cancel}
 		r.Cities = feed.Cities{Directory: d}
 		r.OpenCity(feed.SwitchCity{ID: 1, Name: "alpha", Path: "/alpha"}, nil, "")
@@ -104,7 +104,7 @@ func TestTheNewerSwitchCounts(t *testing.T) {
 
 // Esc in the room of all cities goes back to the previous room, unless the program started there.
 func TestBackFromAllCities(t *testing.T) {
-	d := citytest.NewMachine(citytest.NewFake("beta", city.Agent{Name: "two", Running: true}))
+	d := citytest.NewDirectory(citytest.NewFake("beta", city.Agent{Name: "two", Running: true}))
 	c := inHouse(t, Options{City: citytest.NewFake("cottage", city.Agent{Name: "one", Running: true}), Cities: d, Folder: "/cottage", Mode: state.Joined})
 	c.sees("2 cities @")
 	c.coax("@", "not registered")

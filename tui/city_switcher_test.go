@@ -90,7 +90,7 @@ func TestLeavingACityEndsItsStreams(t *testing.T) {
 		<-held
 		return city.Receipt{Message: "alpha is slow, but has done it"}, nil
 	})
-	d := citytest.NewMachine(a, b)
+	d := citytest.NewDirectory(a, b)
 	ctl, err := d.City("alpha")
 	if err != nil {
 		t.Fatal(err)
@@ -125,14 +125,14 @@ func TestLeavingACityEndsItsStreams(t *testing.T) {
 func TestCityWasReplaced(t *testing.T) {
 	a := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true})
 	b := citytest.NewFake("beta", city.Agent{Name: "one", Running: true})
-	d := citytest.NewMachine(a, b)
+	d := citytest.NewDirectory(a, b)
 	c := inHouse(t, Options{Cities: d, Mode: state.Joined})
 	c.sees("beta")
 	c.keys("/beta\r")
 	c.sees("1 of 2")
 	c.coax("\r", "0 one")
 	other := citytest.NewFake("beta", city.Agent{Name: "one", Running: true})
-	d.Put("beta", "/elsewhere", other)
+	d.Add("beta", "/elsewhere", other)
 	c.coax("r", "Restart one?")
 	c.coax("y", "beta is no longer the city in /beta")
 	if n := len(other.Commands()) + len(b.Commands()); n > 0 {
@@ -142,16 +142,16 @@ func TestCityWasReplaced(t *testing.T) {
 
 // The list shows an outage of the directory. After the outage, it shows the cities that were added in the meantime.
 func TestTheListGoesAndComesBack(t *testing.T) {
-	d := citytest.NewMachine(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}))
+	d := citytest.NewDirectory(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}))
 	c := inHouse(t, Options{Cities: d, Mode: state.Joined})
 	c.sees("1/1")
 	d.Fail(errors.New("the supervisor has ended"))
 	c.sees("cannot be read: the supervisor has ended")
 	d.Fail(nil)
 	d.Folder("/srv/gamma", citytest.NewFake("gamma"))
-	d.Put("beta", "/beta", citytest.NewFake("beta", city.Agent{Name: "x", Running: true}, city.Agent{Name: "y", Running: true}))
+	d.Add("beta", "/beta", citytest.NewFake("beta", city.Agent{Name: "x", Running: true}, city.Agent{Name: "y", Running: true}))
 	c.sees("2/2")
-	d.Be("alpha", city.CityCrashed, "its loop panicked")
+	d.SetCondition("alpha", city.CityCrashed, "its loop panicked")
 	c.sees("its loop panicked")
 	c.keys("a")
 	c.sees("register the city")
@@ -170,10 +170,10 @@ func TestTheListGoesAndComesBack(t *testing.T) {
 func TestLookout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fakes := map[string]*citytest.Fake{}
-		d := citytest.NewMachine()
+		d := citytest.NewDirectory()
 		for _, name := range []string{"alpha", "beta"} {
 			fakes[name] = citytest.NewFake(name, city.Agent{Name: "one", Running: true})
-			d.Put(name, "/"+name, fakes[name])
+			d.Add(name, "/"+name, fakes[name])
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		r := &feed.Runner{Ctx: ctx, Mailbox: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: cancel}
@@ -223,13 +223,13 @@ func TestLookout(t *testing.T) {
 // be opened from there.
 func TestTheHostedCityIsInTheList(t *testing.T) {
 	f := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true})
-	d := citytest.NewMachine(f, citytest.NewFake("beta", city.Agent{Name: "one", Running: true}))
+	d := citytest.NewDirectory(f, citytest.NewFake("beta", city.Agent{Name: "one", Running: true}))
 	own, err := d.City("alpha") // its controller loop runs, as for a city in this process
 	if err != nil {
 		t.Fatal(err)
 	}
-	refused := citytest.NewMachine(f, citytest.NewFake("beta", city.Agent{Name: "one", Running: true}))
-	refused.Be("alpha", city.CityRefused, "another controller has it")
+	refused := citytest.NewDirectory(f, citytest.NewFake("beta", city.Agent{Name: "one", Running: true}))
+	refused.SetCondition("alpha", city.CityRefused, "another controller has it")
 	c := inHouse(t, Options{City: own, Cities: refused, Folder: "/alpha", Mode: state.Hosting})
 	c.sees("1 of 2 @")
 	c.keys("@")
@@ -251,7 +251,7 @@ func TestTheHostedCityIsInTheList(t *testing.T) {
 // The state of the room is stored separately for each city.
 func TestEachCityRemembersItself(t *testing.T) {
 	dir := t.TempDir()
-	d := citytest.NewMachine(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}), citytest.NewFake("beta", city.Agent{Name: "one", Running: true}))
+	d := citytest.NewDirectory(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}), citytest.NewFake("beta", city.Agent{Name: "one", Running: true}))
 	memory := func(folder string) string { return filepath.Join(dir, strings.TrimPrefix(folder, "/")+".json") }
 	c := inHouse(t, Options{Cities: d, Mode: state.Joined, StateFileOf: memory})
 	c.sees("beta")
@@ -269,14 +269,14 @@ func TestEachCityRemembersItself(t *testing.T) {
 }
 
 // fifty returns 50 cities of 100 agents.
-func fifty() (*citytest.Machine, []*citytest.Fake) {
-	d := citytest.NewMachine()
+func fifty() (*citytest.Directory, []*citytest.Fake) {
+	d := citytest.NewDirectory()
 	all := make([]*citytest.Fake, 50)
 	for i := range all {
 		name := fmt.Sprintf("city-%02d", i)
 		f := citytest.NewFake(name)
 		f.Set(func(s *city.Snapshot) { s.Agents = crowd(100).Agents })
-		d.Put(name, "/"+name, f)
+		d.Add(name, "/"+name, f)
 		all[i] = f
 	}
 	return d, all
@@ -334,7 +334,7 @@ func (l *late) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 func TestSupervisorStartsLater(t *testing.T) {
 	a := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true})
 	b := citytest.NewFake("beta", city.Agent{Name: "two", Running: true})
-	d := &late{Directory: citytest.NewMachine(a, b)}
+	d := &late{Directory: citytest.NewDirectory(a, b)}
 	c := inHouse(t, Options{City: a, Cities: d, Folder: "/alpha", Mode: state.Joined})
 	c.sees("0 one")
 	c.insist("@", "Only alpha is known")

@@ -38,7 +38,7 @@ func demoFleet(now time.Time) *fleet.List {
 
 // lobby returns a stage that shows the room of all cities.
 func lobby(t testing.TB, w, h int, o Options) *stage {
-	o.Cities = citytest.NewMachine()
+	o.Cities = citytest.NewDirectory()
 	if o.Mode == state.Hosting {
 		o.Mode = state.Joined
 	}
@@ -51,7 +51,7 @@ func lobby(t testing.TB, w, h int, o Options) *stage {
 
 // among returns a stage that shows one of several cities.
 func among(t testing.TB, w, h int) *stage {
-	s := newStage(t, Options{Cities: citytest.NewMachine(), Mode: state.Joined, Folder: "/srv/bright-lights"})
+	s := newStage(t, Options{Cities: citytest.NewDirectory(), Mode: state.Joined, Folder: "/srv/bright-lights"})
 	s.m.Folder, s.m.HomeAt = "/srv/bright-lights", "/srv/bright-lights"
 	s.size(w, h)
 	s.hear(feed.News{Snap: demoSnapshot(epoch), Events: demoEvents(epoch), Fleet: demoFleet(epoch)})

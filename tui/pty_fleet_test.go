@@ -13,8 +13,8 @@ import (
 )
 
 // twoCities is a directory of two cities with an agent of the same name. The commands to each are written to a file.
-func twoCities(dir string) *citytest.Machine {
-	d := citytest.NewMachine()
+func twoCities(dir string) *citytest.Directory {
+	d := citytest.NewDirectory()
 	for _, name := range []string{"alpha", "beta"} {
 		f := citytest.NewFake(name, city.Agent{Name: "worker", Running: true}, city.Agent{Name: "z-" + name, Running: true})
 		f.Print("worker", "this is the worker of "+name+"\r\n")
@@ -27,11 +27,11 @@ func twoCities(dir string) *citytest.Machine {
 			fmt.Fprintln(log, c.Verb(), c.Target())
 			return city.Receipt{Message: name + " has done " + c.Verb() + " " + c.Target()}, nil
 		})
-		d.Put(name, "/"+name, f)
+		d.Add(name, "/"+name, f)
 	}
-	d.Put("quarry", "/quarry", citytest.NewFake("quarry"))
-	d.Be("quarry", city.CityRefused, "/quarry/city.toml does not exist")
-	d.Put("swamp", "/swamp", citytest.NewFake("swamp"))
+	d.Add("quarry", "/quarry", citytest.NewFake("quarry"))
+	d.SetCondition("quarry", city.CityRefused, "/quarry/city.toml does not exist")
+	d.Add("swamp", "/swamp", citytest.NewFake("swamp"))
 	d.Hang("swamp", true)
 	return d
 }

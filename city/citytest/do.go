@@ -41,11 +41,11 @@ func (f *Fake) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	case city.Emit:
 		return city.Receipt{Seq: f.publish(c.Event), Message: "written"}, nil
 	case city.Nudge:
-		err = f.typing(c.Agent, c.Text+"\r")
+		err = f.checkTyping(c.Agent, c.Text+"\r")
 	case city.SendKeys:
-		err = f.typing(c.Agent, strings.ReplaceAll(strings.Join(c.Keys, ""), "Enter", "\r"))
+		err = f.checkTyping(c.Agent, strings.ReplaceAll(strings.Join(c.Keys, ""), "Enter", "\r"))
 	default:
-		err = f.known(c.Target())
+		err = f.checkAgent(c.Target())
 	}
 	if err != nil {
 		return city.Receipt{}, err
@@ -55,9 +55,9 @@ func (f *Fake) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	return city.Receipt{Seq: seq, Message: strings.TrimSpace(c.Verb() + " " + c.Target())}, nil
 }
 
-// known returns an error unless the snapshot has something with this name, or the name is empty. The caller holds
+// checkAgent returns an error unless the snapshot has something with this name, or the name is empty. The caller holds
 // f.mu.
-func (f *Fake) known(name string) error {
+func (f *Fake) checkAgent(name string) error {
 	_, agent := f.snap.Agent(name)
 	_, pool := f.snap.Pool(name)
 	_, automation := f.snap.Automation(name)
@@ -68,7 +68,7 @@ func (f *Fake) known(name string) error {
 	return refuse(city.NotFound, "%q not found", name)
 }
 
-func (f *Fake) typing(agent, text string) error {
+func (f *Fake) checkTyping(agent, text string) error {
 	s, err := f.running(agent)
 	if err == nil {
 		f.typeIn(s, []byte(text))

@@ -13,11 +13,11 @@ import (
 	"gcity/events"
 )
 
-// Machine is a city.Directory in memory. Tests add and remove cities, and make them crash and hang. Its methods,
+// Directory is a city.Directory in memory. Tests add and remove cities, and make them crash and hang. Its methods,
 // and those of its cities, may be called concurrently.
-type Machine struct {
+type Directory struct {
 	mu      sync.Mutex
-	cities  map[string]*resident
+	cities  map[string]*hostedCity
 	folders map[string]*Fake // folders that Register accepts, by path
 	gone    error
 	// numbers of current readers of each city's streams, and of its snapshots
@@ -26,13 +26,13 @@ type Machine struct {
 }
 
 var (
-	_ city.Directory = (*Machine)(nil)
-	_ city.Registrar = (*Machine)(nil)
-	_ city.Previewer = (*Machine)(nil)
+	_ city.Directory = (*Directory)(nil)
+	_ city.Registrar = (*Directory)(nil)
+	_ city.Previewer = (*Directory)(nil)
 )
 
-// resident is a city of a Machine that persists across several runs.
-type resident struct {
+// hostedCity is a city of a Machine that persists across several runs.
+type hostedCity struct {
 	info  city.Info
 	city  city.Control
 	hangs bool            // calls do not return
@@ -40,13 +40,13 @@ type resident struct {
 	stop  context.CancelFunc
 }
 
-// NewMachine creates a directory of running cities. Their names and paths are those in their snapshots.
-func NewMachine(cities ...*Fake) *Machine {
-	m := &Machine{cities: map[string]*resident{}, folders: map[string]*Fake{},
+// NewDirectory creates a directory of running cities. Their names and paths are those in their snapshots.
+func NewDirectory(cities ...*Fake) *Directory {
+	m := &Directory{cities: map[string]*hostedCity{}, folders: map[string]*Fake{},
 		streams: map[string]int{}, changed: make(chan struct{})}
 	for _, f := range cities {
 		s := now(f)
-		m.Put(s.Name, s.Path, f)
+		m.Add(s.Name, s.Path, f)
 	}
 	return m
 }
@@ -57,7 +57,7 @@ func now(f *Fake) *city.Snapshot {
 	return s
 }
 
-func (m *Machine) change(edit func()) {
+func (m *Directory) change(edit func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	edit()
@@ -65,15 +65,15 @@ func (m *Machine) change(edit func()) {
 	m.changed = make(chan struct{})
 }
 
-// Put adds a running city. If a city with this name exists, Put replaces it, like a restart.
-func (m *Machine) Put(name, path string, c city.Control) {
-	m.change(func() { m.put(name, path, c) })
+// Add adds a running city. If a city with this name exists, Put replaces it, like a restart.
+func (m *Directory) Add(name, path string, c city.Control) {
+	m.change(func() { m.add(name, path, c) })
 }
 
-func (m *Machine) put(name, path string, c city.Control) {
+func (m *Directory) add(name, path string, c city.Control) {
 	b := m.cities[name]
 	if b == nil {
-		b = &resident{info: city.Info{Name: name}}
+		b = &hostedCity{info: city.Info{Name: name}}
 		m.cities[name] = b
 	}
 	b.info.Path = path
@@ -81,10 +81,10 @@ func (m *Machine) put(name, path string, c city.Control) {
 }
 
 // Folder sets the city that Register finds in a folder.
-func (m *Machine) Folder(path string, f *Fake) { m.change(func() { m.folders[path] = f }) }
+func (m *Directory) Folder(path string, f *Fake) { m.change(func() { m.folders[path] = f }) }
 
-// Be sets the condition of a city, which determines whether it runs.
-func (m *Machine) Be(name string, c city.Condition, why string) {
+// SetCondition sets the condition of a city, which determines whether it runs.
+func (m *Directory) SetCondition(name string, c city.Condition, why string) {
 	m.change(func() {
 		b := m.cities[name]
 		if c == city.CityRunning || c == city.CitySuspended {
@@ -100,23 +100,23 @@ func (m *Machine) Be(name string, c city.Condition, why string) {
 }
 
 // Hang makes a city hang, or answer again.
-func (m *Machine) Hang(name string, hangs bool) {
+func (m *Directory) Hang(name string, hangs bool) {
 	m.change(func() { m.cities[name].hangs = hangs })
 }
 
 // Remove removes a city.
-func (m *Machine) Remove(name string) { m.change(func() { m.remove(name) }) }
+func (m *Directory) Remove(name string) { m.change(func() { m.remove(name) }) }
 
-func (m *Machine) remove(name string) {
+func (m *Directory) remove(name string) {
 	m.cities[name].end()
 	delete(m.cities, name)
 }
 
 // Fail makes Cities and Watch fail with err from now on, or succeed again if err is nil.
-func (m *Machine) Fail(err error) { m.change(func() { m.gone = err }) }
+func (m *Directory) Fail(err error) { m.change(func() { m.gone = err }) }
 
 // Streams returns how many streams of a city are being read, and how many of these are not snapshot streams.
-func (m *Machine) Streams(name string) (all, others int) {
+func (m *Directory) Streams(name string) (all, others int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.streams[name], m.streams[name] - m.streams[name+snapshots]
@@ -124,7 +124,7 @@ func (m *Machine) Streams(name string) (all, others int) {
 
 const snapshots = " snapshots"
 
-func (m *Machine) list() ([]city.Info, <-chan struct{}, error) {
+func (m *Directory) list() ([]city.Info, <-chan struct{}, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	all := []city.Info{}
@@ -135,13 +135,13 @@ func (m *Machine) list() ([]city.Info, <-chan struct{}, error) {
 }
 
 // Cities implements city.Directory.
-func (m *Machine) Cities(context.Context) ([]city.Info, error) {
+func (m *Directory) Cities(context.Context) ([]city.Info, error) {
 	all, _, err := m.list()
 	return all, err
 }
 
 // Watch implements city.Directory.
-func (m *Machine) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
+func (m *Directory) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 	return func(yield func([]city.Info, error) bool) {
 		for ctx.Err() == nil {
 			all, changed, err := m.list()
@@ -161,17 +161,17 @@ func (m *Machine) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 }
 
 // City implements city.Directory.
-func (m *Machine) City(name string) (city.Control, error) {
+func (m *Directory) City(name string) (city.Control, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.cities[name] == nil {
 		return nil, refuse(city.NotFound, "city %q not found", name)
 	}
-	return &guest{m, name}, nil
+	return &cityProxy{m, name}, nil
 }
 
 // Survey implements city.Previewer.
-func (m *Machine) Preview(_ context.Context, path string) (city.Declared, error) {
+func (m *Directory) Preview(_ context.Context, path string) (city.Declared, error) {
 	m.mu.Lock()
 	f := m.folders[path]
 	m.mu.Unlock()
@@ -183,14 +183,14 @@ func (m *Machine) Preview(_ context.Context, path string) (city.Declared, error)
 }
 
 // Register implements city.Registrar.
-func (m *Machine) Register(ctx context.Context, path string) (info city.Info, err error) {
+func (m *Directory) Register(ctx context.Context, path string) (info city.Info, err error) {
 	about, err := m.Preview(ctx, path)
 	if err != nil {
 		return info, err
 	}
 	m.change(func() {
 		if b := m.cities[about.Name]; b == nil {
-			m.put(about.Name, path, m.folders[path])
+			m.add(about.Name, path, m.folders[path])
 		} else if b.info.Path != path {
 			err = refuse(city.Conflict, "%s has the same name, %s", b.info.Path, about.Name)
 			return
@@ -201,7 +201,7 @@ func (m *Machine) Register(ctx context.Context, path string) (info city.Info, er
 }
 
 // Unregister implements city.Registrar.
-func (m *Machine) Unregister(_ context.Context, name string) (r city.Receipt, err error) {
+func (m *Directory) Unregister(_ context.Context, name string) (r city.Receipt, err error) {
 	m.change(func() {
 		if m.cities[name] == nil {
 			err = refuse(city.NotFound, "city %q not found", name)
@@ -213,13 +213,13 @@ func (m *Machine) Unregister(_ context.Context, name string) (r city.Receipt, er
 	return r, err
 }
 
-func (b *resident) begin(c city.Control) {
+func (b *hostedCity) begin(c city.Control) {
 	b.end()
 	b.life, b.stop = context.WithCancel(context.Background())
 	b.city, b.info.Running, b.info.Status, b.info.Error = c, true, city.CityRunning, ""
 }
 
-func (b *resident) end() {
+func (b *hostedCity) end() {
 	if b.stop != nil {
 		b.stop()
 	}
@@ -227,20 +227,20 @@ func (b *resident) end() {
 		nil
 }
 
-// guest is the city that Machine.City returns. Each call looks the city up again.
-type guest struct {
-	m    *Machine
+// cityProxy is the city that Machine.City returns. Each call looks the city up again.
+type cityProxy struct {
+	m    *Directory
 	name string
 }
 
-var _ city.Getter = (*guest)(nil)
+var _ city.Getter = (*cityProxy)(nil)
 
 // find returns the city and its run. It waits while the city hangs, and fails if the city does not run.
-func (g *guest) find(ctx context.Context) (city.Control, context.Context, error) {
+func (g *cityProxy) find(ctx context.Context) (city.Control, context.Context, error) {
 	for {
 		g.m.mu.Lock()
 		b, changed := g.m.cities[g.name], g.m.changed
-		var now resident
+		var now hostedCity
 		if b != nil {
 			now = *b
 		}
@@ -262,8 +262,8 @@ func (g *guest) find(ctx context.Context) (city.Control, context.Context, error)
 	}
 }
 
-// asked calls ask with the city's current run.
-func asked[T any](ctx context.Context, g *guest, ask func(city.Control) (T, error)) (T, error) {
+// ask calls ask with the city's current run.
+func ask[T any](ctx context.Context, g *cityProxy, ask func(city.Control) (T, error)) (T, error) {
 	c, _, err := g.find(ctx)
 	if err != nil {
 		var none T
@@ -272,7 +272,7 @@ func asked[T any](ctx context.Context, g *guest, ask func(city.Control) (T, erro
 	return ask(c)
 }
 
-func (g *guest) count(kind string, n int) {
+func (g *cityProxy) count(kind string, n int) {
 	g.m.mu.Lock()
 	defer g.m.mu.Unlock()
 	g.m.streams[g.name] += n
@@ -281,8 +281,8 @@ func (g *guest) count(kind string, n int) {
 	}
 }
 
-// streamed reads a stream of the city's current run. The stream ends with the run, and pauses while the city hangs.
-func streamed[T any](ctx context.Context, g *guest, kind string,
+// stream reads a stream of the city's current run. The stream ends with the run, and pauses while the city hangs.
+func stream[T any](ctx context.Context, g *cityProxy, kind string,
 	of func(city.Control, context.Context) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		g.count(kind, 1)
@@ -313,8 +313,8 @@ func streamed[T any](ctx context.Context, g *guest, kind string,
 }
 
 // Snapshot implements city.Control. It sets the time of the last pass to now, so the loop appears to run.
-func (g *guest) Snapshot(ctx context.Context) (*city.Snapshot, error) {
-	return asked(ctx, g, func(c city.Control) (*city.Snapshot, error) {
+func (g *cityProxy) Snapshot(ctx context.Context) (*city.Snapshot, error) {
+	return ask(ctx, g, func(c city.Control) (*city.Snapshot, error) {
 		s, err := c.Snapshot(ctx)
 		if err != nil {
 			return nil, err
@@ -325,62 +325,62 @@ func (g *guest) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	})
 }
 
-func (g *guest) Inspect(ctx context.Context, agent string) (*city.Inspection, error) {
-	return asked(ctx, g, func(c city.Control) (*city.Inspection, error) {
+func (g *cityProxy) Inspect(ctx context.Context, agent string) (*city.Inspection, error) {
+	return ask(ctx, g, func(c city.Control) (*city.Inspection, error) {
 		return c.Inspect(ctx, agent)
 	})
 }
 
-func (g *guest) Output(ctx context.Context, agent string, lines int) (string, error) {
-	return asked(ctx, g, func(c city.Control) (string, error) {
+func (g *cityProxy) Output(ctx context.Context, agent string, lines int) (string, error) {
+	return ask(ctx, g, func(c city.Control) (string, error) {
 		return c.Output(ctx, agent, lines)
 	})
 }
 
-func (g *guest) History(ctx context.Context, q events.Query) ([]events.Event, error) {
-	return asked(ctx, g, func(c city.Control) ([]events.Event, error) { return c.History(ctx, q) })
+func (g *cityProxy) History(ctx context.Context, q events.Query) ([]events.Event, error) {
+	return ask(ctx, g, func(c city.Control) ([]events.Event, error) { return c.History(ctx, q) })
 }
 
-func (g *guest) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
-	return asked(ctx, g, func(c city.Control) ([]beads.Bead, error) { return c.Beads(ctx, q) })
+func (g *cityProxy) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+	return ask(ctx, g, func(c city.Control) ([]beads.Bead, error) { return c.Beads(ctx, q) })
 }
 
-func (g *guest) Bead(ctx context.Context, id string) (beads.Bead, error) {
-	return asked(ctx, g, func(c city.Control) (beads.Bead, error) {
+func (g *cityProxy) Bead(ctx context.Context, id string) (beads.Bead, error) {
+	return ask(ctx, g, func(c city.Control) (beads.Bead, error) {
 		return city.GetBead(ctx, c, id)
 	})
 }
 
-func (g *guest) Attach(ctx context.Context, agent string, v city.Viewer) (city.Terminal, error) {
-	return asked(ctx, g, func(c city.Control) (city.Terminal, error) {
+func (g *cityProxy) Attach(ctx context.Context, agent string, v city.Viewer) (city.Terminal, error) {
+	return ask(ctx, g, func(c city.Control) (city.Terminal, error) {
 		return c.Attach(ctx, agent, v)
 	})
 }
 
-func (g *guest) Do(ctx context.Context, cmd city.Command) (city.Receipt, error) {
-	return asked(ctx, g, func(c city.Control) (city.Receipt, error) { return c.Do(ctx, cmd) })
+func (g *cityProxy) Do(ctx context.Context, cmd city.Command) (city.Receipt, error) {
+	return ask(ctx, g, func(c city.Control) (city.Receipt, error) { return c.Do(ctx, cmd) })
 }
 
-func (g *guest) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
-	return streamed(ctx, g, snapshots, city.Control.Snapshots)
+func (g *cityProxy) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
+	return stream(ctx, g, snapshots, city.Control.Snapshots)
 }
 
-func (g *guest) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
-	return streamed(ctx, g, "", func(c city.Control, ctx context.Context) iter.Seq2[events.Event,
+func (g *cityProxy) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
+	return stream(ctx, g, "", func(c city.Control, ctx context.Context) iter.Seq2[events.Event,
 		error] {
 		return c.Events(ctx, after)
 	})
 }
 
-func (g *guest) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, error] {
-	return streamed(ctx, g, "", func(c city.Control, ctx context.Context) iter.Seq2[city.Frame,
+func (g *cityProxy) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, error] {
+	return stream(ctx, g, "", func(c city.Control, ctx context.Context) iter.Seq2[city.Frame,
 		error] {
 		return c.Watch(ctx, agent)
 	})
 }
 
-func (g *guest) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, error] {
-	return streamed(ctx, g, "", func(c city.Control, ctx context.Context) iter.Seq2[city.Piece,
+func (g *cityProxy) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, error] {
+	return stream(ctx, g, "", func(c city.Control, ctx context.Context) iter.Seq2[city.Piece,
 		error] {
 		return c.RunOutput(ctx, run)
 	})

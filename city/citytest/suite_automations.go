@@ -122,15 +122,15 @@ func fire(t *testing.T, ctx context.Context, ctl city.Control, c city.Fire) (ope
 		events.AutomationFired: true, events.AutomationCompleted: a.Last.Outcome == "ok",
 		events.AutomationFailed: a.Last.Outcome != "ok",
 	} {
-		if n := tellings(t, ctx, ctl, kind, opened); (n == 1) != want || n > 1 {
+		if n := countEvents(t, ctx, ctl, kind, opened); (n == 1) != want || n > 1 {
 			t.Errorf("%s of %+v was reported %d times", kind, a.Last, n)
 		}
 	}
 	return opened, *a.Last
 }
 
-// tellings counts the events of a type about a run.
-func tellings(t *testing.T, ctx context.Context, ctl city.Control, kind string,
+// countEvents counts the events of a type about a run.
+func countEvents(t *testing.T, ctx context.Context, ctl city.Control, kind string,
 	r city.Run) (n int) {
 	t.Helper()
 	found, err := ctl.History(ctx, events.Query{Types: []string{kind}, Subject: r.Automation})

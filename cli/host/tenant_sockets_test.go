@@ -17,7 +17,7 @@ import (
 
 // A tenant has its own socket and sees only its own cities there. The socket is removed together with the tenant.
 func TestTenantSockets(t *testing.T) {
-	m := citytest.NewMachine(citytest.NewFake("prod"), citytest.NewFake("secretproject"))
+	m := citytest.NewDirectory(citytest.NewFake("prod"), citytest.NewFake("secretproject"))
 	dir := t.TempDir()
 	path := filepath.Join(dir, "tenant-acme.sock")
 	acme := api.TenantConfig{Name: "acme", Cities: []string{"prod"}, Token: "acme-knows-this-0123456789", Socket: path}
