@@ -154,7 +154,7 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 	v.unfit = sessions.Preflight(ctx, provider, v.wants, tested)
 	v.sessions, err = provider.List(ctx)
 	v.sessions, err = session.Await(ctx, v.sessions, err)
-	if partial, partly := errors.AsType[*session.Partial](err); partly {
+	if partial, partly := errors.AsType[*session.PartialError](err); partly {
 		v.unknown, out.Unknown = partial.Unknown, unknownLines(partial)
 	} else if err != nil {
 		return out, fmt.Errorf("cannot list the sessions of %s: %w", dir, err)

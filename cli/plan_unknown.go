@@ -13,7 +13,7 @@ import (
 )
 
 // unknownLines returns one line for each provider with sessions that are missing from the plan.
-func unknownLines(p *session.Partial) []string {
+func unknownLines(p *session.PartialError) []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(p.Unknown)) {
 		out = append(out, fmt.Sprintf("sessions of %s are unknown, so this plan leaves "+
@@ -25,7 +25,7 @@ func unknownLines(p *session.Partial) []string {
 // cannotRestart returns why an agent with a changed definition could not start again, or "" if it can. Such an
 // agent is not restarted.
 func (v planInput) cannotRestart(w agent.Want, st session.Status) string {
-	if w.Problem != "" || !st.Swapped(&w.Spec) || v.unable == nil {
+	if w.Problem != "" || !st.ProviderChanged(&w.Spec) || v.unable == nil {
 		return w.Problem
 	}
 	return v.unable(w.Spec.Provider)

@@ -16,19 +16,19 @@ type Ability string
 // These are the abilities that providers may lack. Each ability of the first group corresponds to an interface. The
 // other abilities do not. A provider without one of them must declare that with Limiter.
 const (
-	Attaching    Ability = "attach"
-	Watching     Ability = "watch"
-	Pressing     Ability = "press keys"
-	Marking      Ability = "keep marks"
-	Measuring    Ability = "measure processes"
-	Clearing     Ability = "clear the output"
-	Capturing    Ability = "keep the last output"
-	SeeingDrafts Ability = "see a viewer's draft"
-	Telling      Ability = "report ends at once"
-	Explaining   Ability = "report how a session ended" // its exit code or signal
-	Counting     Ability = "count what is printed"
+	Attaching       Ability = "attach"
+	Watching        Ability = "watch"
+	SendingKeys     Ability = "press keys"
+	Marking         Ability = "keep marks"
+	Measuring       Ability = "measure processes"
+	Clearing        Ability = "clear the output"
+	Capturing       Ability = "keep the last output"
+	SeeingDrafts    Ability = "see a viewer's draft"
+	ReportingExits  Ability = "report ends at once"
+	ExplainingExits Ability = "report how a session ended" // its exit code or signal
+	CountingOutput  Ability = "count what is printed"
 	// missing in providers that only simulate sessions or refuse them
-	Running Ability = "run anything"
+	RunningPrograms Ability = "run anything"
 )
 
 // Limits lists what a provider cannot do.
@@ -61,8 +61,8 @@ type Limiter interface {
 	Limits() Limits
 }
 
-// Mixer is a provider that forwards calls to several other providers.
-type Mixer interface {
+// MultiProvider is a provider that forwards calls to several other providers.
+type MultiProvider interface {
 	// LimitsOf returns the limits of the named provider. It opens the provider if necessary, and returns the zero
 	// value if that fails.
 	LimitsOf(provider string) Limits
@@ -85,7 +85,7 @@ func LimitsOf(p Provider) Limits {
 	_, ok = p.(Watcher)
 	lacks(Watching, ok)
 	_, ok = p.(Keyer)
-	lacks(Pressing, ok)
+	lacks(SendingKeys, ok)
 	_, ok = p.(Marker)
 	lacks(Marking, ok)
 	_, ok = p.(Meter)
@@ -94,10 +94,10 @@ func LimitsOf(p Provider) Limits {
 	lacks(Clearing, ok)
 	_, ok = p.(Capturer)
 	lacks(Capturing, ok)
-	_, ok = p.(Polite)
+	_, ok = p.(PoliteSender)
 	lacks(SeeingDrafts, ok)
 	_, ok = p.(Notifier)
-	lacks(Telling, ok)
+	lacks(ReportingExits, ok)
 	if l, ok := p.(Limiter); ok {
 		own := l.Limits()
 		out.Why = own.Why
@@ -134,13 +134,13 @@ func (e *LackError) Error() string {
 // Is makes every LackError an ErrUnsupported.
 func (e *LackError) Is(target error) bool { return target == ErrUnsupported }
 
-// Partial is the error of List if only some of several providers have answered. The sessions that List returns with
+// PartialError is the error of List if only some of several providers have answered. The sessions that List returns with
 // this error are valid. The sessions of the other providers are unknown.
-type Partial struct {
+type PartialError struct {
 	Unknown map[string]error // the error of each provider that has not answered, by its name
 }
 
-func (e *Partial) Error() string {
+func (e *PartialError) Error() string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(e.Unknown)) {
 		all = append(all, fmt.Sprintf("%s: %v", name, e.Unknown[name]))
@@ -148,29 +148,29 @@ func (e *Partial) Error() string {
 	return strings.Join(all, "; ")
 }
 
-// Late is the error of a provider that calls a slow program (see Patient) and has not answered yet. The call is
+// LateError is the error of a provider that calls a slow program (see Patient) and has not answered yet. The call is
 // still in progress.
-type Late struct {
+type LateError struct {
 	Waited time.Duration // how long the caller has waited
-	// Rest waits for the answer. All callers get the same answer.
-	Rest func(ctx context.Context) ([]Status, error)
+	// Result waits for the answer. All callers get the same answer.
+	Result func(ctx context.Context) ([]Status, error)
 }
 
-func (e *Late) Error() string {
+func (e *LateError) Error() string {
 	return fmt.Sprintf("no answer within %s, but an answer may still come", e.Waited)
 }
 
 // Await waits for the late providers in the error of a List. It adds the sessions that arrive before ctx ends.
 func Await(ctx context.Context, all []Status, err error) ([]Status, error) {
-	partial, ok := errors.AsType[*Partial](err)
+	partial, ok := errors.AsType[*PartialError](err)
 	if !ok {
 		return all, err
 	}
-	left := &Partial{Unknown: map[string]error{}}
+	left := &PartialError{Unknown: map[string]error{}}
 	for name, err := range partial.Unknown {
-		if late, ok := errors.AsType[*Late](err); ok {
+		if late, ok := errors.AsType[*LateError](err); ok {
 			var rest []Status
-			rest, err = late.Rest(ctx)
+			rest, err = late.Result(ctx)
 			all = append(all, rest...)
 		}
 		if err != nil {
@@ -198,4 +198,4 @@ func Order(all []Status) {
 }
 
 // Unwrap returns the errors of the providers.
-func (e *Partial) Unwrap() []error { return slices.Collect(maps.Values(e.Unknown)) }
+func (e *PartialError) Unwrap() []error { return slices.Collect(maps.Values(e.Unknown)) }

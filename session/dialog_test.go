@@ -59,11 +59,11 @@ func (p *stage) SendKeys(_ context.Context, _ string, keys ...string) error {
 	return nil
 }
 
-func (p *stage) Answered(s *session.Spec, d session.Dialog) {
+func (p *stage) DialogAnswered(s *session.Spec, d session.Dialog) {
 	p.told = append(p.told, s.Agent+": "+d.Name)
 }
 
-func (p *stage) Asks(_ context.Context, s *session.Spec, d *session.Dialog) {
+func (p *stage) DialogPending(_ context.Context, s *session.Spec, d *session.Dialog) {
 	if d == nil {
 		p.told = append(p.told, s.Agent+" asks no more")
 		return

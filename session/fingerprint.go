@@ -70,14 +70,14 @@ const ProviderField = "provider"
 // fingerprint, and the provider.
 func (s *Status) Drift(want *Spec) []string {
 	out := s.Fingerprint.Drift(want.Fingerprint)
-	if s.Swapped(want) {
+	if s.ProviderChanged(want) {
 		out = append(out, ProviderField+" changed")
 	}
 	return out
 }
 
-// Swapped reports whether the session has a provider other than the wanted one. An unknown provider counts as the
+// ProviderChanged reports whether the session has a provider other than the wanted one. An unknown provider counts as the
 // same.
-func (s *Status) Swapped(want *Spec) bool {
+func (s *Status) ProviderChanged(want *Spec) bool {
 	return s.Provider != "" && want.Provider != "" && s.Provider != want.Provider
 }

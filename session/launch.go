@@ -121,7 +121,7 @@ func (s *Spec) await(ctx context.Context, p Provider) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit+s.Ready.Delay)
 	defer cancel()
-	w := &watch{s: s, p: p, answered: make([]bool, len(s.Dialogs))}
+	w := &readyWait{s: s, p: p, answered: make([]bool, len(s.Dialogs))}
 	delay, poll, late := time.NewTimer(s.Ready.Delay), time.NewTimer(0), false
 	slow := time.NewTimer(slowReady)
 	defer slow.Stop()
@@ -135,23 +135,23 @@ func (s *Spec) await(ctx context.Context, p Provider) error {
 		case <-delay.C:
 			late = s.Ready.Delay > 0
 		case <-slow.C:
-			if w.told == nil { // an open question is a better reason for the wait
+			if w.reported == nil { // an open question is a better reason for the wait
 				Progress(ctx, s.Ready.waits(limit))
 			}
 		case <-poll.C:
 			poll.Reset(wait)
 			wait = min(2*wait, pollMost)
-			if ready, err := w.look(ctx); ready || err != nil {
+			if ready, err := w.isReady(ctx); ready || err != nil {
 				return err
 			}
 		case <-ctx.Done():
-			if s.Ready.Prefix == "" && w.asks == nil ||
+			if s.Ready.Prefix == "" && w.open == nil ||
 				!errors.Is(ctx.Err(), context.DeadlineExceeded) {
 				return context.Cause(ctx)
 			}
-			return w.late(limit)
+			return w.timeoutError(limit)
 		}
-		if late && w.asks == nil {
+		if late && w.open == nil {
 			return nil
 		}
 	}

@@ -99,11 +99,11 @@ func (s *Spec) checkArguments() error {
 
 // Unfit returns an ErrCommand with the formatted text.
 func Unfit(format string, args ...any) error {
-	return &unfitness{fmt.Errorf(format, args...)}
+	return &unfitError{fmt.Errorf(format, args...)}
 }
 
-type unfitness struct{ error }
+type unfitError struct{ error }
 
-func (u *unfitness) Unwrap() error { return u.error }
+func (u *unfitError) Unwrap() error { return u.error }
 
-func (u *unfitness) Is(target error) bool { return target == ErrCommand }
+func (u *unfitError) Is(target error) bool { return target == ErrCommand }

@@ -202,9 +202,9 @@ type (
 		SendKeys(ctx context.Context, name string, keys ...string) error
 	}
 
-	// Polite is a provider that can send a text without disturbing a viewer. It types nothing and returns ErrBusy
+	// PoliteSender is a provider that can send a text without disturbing a viewer. It types nothing and returns ErrBusy
 	// if a viewer has unsubmitted text on the line or has typed within the last quiet duration.
-	Polite interface {
+	PoliteSender interface {
 		SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error
 	}
 

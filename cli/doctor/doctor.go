@@ -240,7 +240,7 @@ func checkSessions(_ context.Context, p *Subject) finding {
 		if remedy := sessions.TmuxRemedy(p.unlisted); remedy != "" {
 			return bad(remedy, "cannot list the sessions: %v", p.unlisted)
 		}
-		if _, partly := errors.AsType[*session.Partial](p.unlisted); partly {
+		if _, partly := errors.AsType[*session.PartialError](p.unlisted); partly {
 			return bad("repair this session provider; `gcity agent show` prints the provider "+
 				"of an agent", "cannot list some of the sessions: %v", p.unlisted)
 		}

@@ -93,7 +93,7 @@ func (p *Subject) tryProvider(ctx context.Context, name string) finding {
 			time.Since(began).Round(time.Millisecond))
 	}
 	limits := session.Limits{}
-	if m, mixes := p.provider.(session.Mixer); mixes {
+	if m, mixes := p.provider.(session.MultiProvider); mixes {
 		limits = m.LimitsOf(name)
 	}
 	return ok("%s", cmp.Or(limits.String(), "supports everything"))

@@ -207,7 +207,7 @@ const typingPause = 2 * time.Second
 // sendText types a text into a session. It refuses if a user is typing there, because no controller is running that
 // could queue the text.
 func (b *City) sendText(ctx context.Context, name string, c city.Nudge) error {
-	p, ok := b.Sessions.(session.Polite)
+	p, ok := b.Sessions.(session.PoliteSender)
 	if !ok || c.Now {
 		return b.Sessions.Send(ctx, name, c.Text)
 	}

@@ -204,7 +204,7 @@ func (b *City) allowPartial(these []session.Status, failed error) (all []session
 		return these, nil, nil
 	}
 	err = fmt.Errorf("cannot list the sessions of %s: %w", b.Dir, failed)
-	if _, partly := errors.AsType[*session.Partial](failed); partly {
+	if _, partly := errors.AsType[*session.PartialError](failed); partly {
 		return these, err, nil
 	}
 	return nil, nil, err

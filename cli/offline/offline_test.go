@@ -326,7 +326,7 @@ type half struct{ *fake.Provider }
 
 func (h half) List(ctx context.Context) ([]session.Status, error) {
 	all, err := h.Provider.List(ctx)
-	return all, errors.Join(err, &session.Partial{Unknown: map[string]error{"tmux": errors.New("no server answers")}})
+	return all, errors.Join(err, &session.PartialError{Unknown: map[string]error{"tmux": errors.New("no server answers")}})
 }
 
 // If one of several providers does not respond, the sessions of the other providers are still shown and stopped.

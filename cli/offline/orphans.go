@@ -32,7 +32,7 @@ func CountOrphans(ctx context.Context, dir string) (n int, err error) {
 	}
 	defer closeIt()
 	all, err := p.List(ctx)
-	if _, partly := errors.AsType[*session.Partial](err); err != nil && !partly {
+	if _, partly := errors.AsType[*session.PartialError](err); err != nil && !partly {
 		return 0, err
 	}
 	for _, st := range all {

@@ -300,7 +300,7 @@ func Preflight(ctx context.Context, p session.Provider, all []agent.Want,
 
 // VetProvider returns an error if one of a city's session providers cannot start any agent.
 func VetProvider(ctx context.Context, p session.Provider, name string, slow env.Slowly) error {
-	m, ok := p.(session.Mixer)
+	m, ok := p.(session.MultiProvider)
 	if !ok {
 		return nil
 	}

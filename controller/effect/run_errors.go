@@ -24,15 +24,15 @@ func IsCanceled(err error) bool {
 const Abandoned = "the controller ended during the run"
 
 // Unanswered returns the providers that did not answer a list, with their errors. partly is false if err is not a
-// session.Partial.
+// session.PartialError.
 func Unanswered(err error) (unknown map[string]error, partly bool) {
-	if p, ok := errors.AsType[*session.Partial](err); ok {
+	if p, ok := errors.AsType[*session.PartialError](err); ok {
 		return p.Unknown, true
 	}
 	return nil, false
 }
 
 func IsLate(err error) bool {
-	_, late := errors.AsType[*session.Late](err)
+	_, late := errors.AsType[*session.LateError](err)
 	return late
 }

@@ -29,7 +29,7 @@ type drifts struct {
 
 // whyReplace returns the cause to restart a session that differs from the configuration in force.
 func (df *drifts) whyReplace(now time.Time, a *record) cause {
-	swapped := a.sess.life.Swapped(&a.want.Spec)
+	swapped := a.sess.life.ProviderChanged(&a.want.Spec)
 	before := a.sess.restartBarred
 	a.sess.restartBarred = ""
 	if !swapped && a.sess.life.Fingerprint.Sum == a.want.Spec.Fingerprint.Sum {

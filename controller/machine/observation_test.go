@@ -35,7 +35,7 @@ func TestObservation(t *testing.T) {
 	frozen := alive("frozen")
 	frozen.Silent = t0
 	step(effect.Listed{Sessions: []session.Status{alive("runs"), frozen, alive("stray")},
-		Err: &session.Partial{Unknown: map[string]error{"tmux": session.ErrBusy}}})
+		Err: &session.PartialError{Unknown: map[string]error{"tmux": session.ErrBusy}}})
 	step(effect.SnapshotsWatched{})
 	for _, f := range out {
 		switch f.(type) {

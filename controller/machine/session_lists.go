@@ -131,7 +131,7 @@ func (lk *sessionLists) noteAnswers(first bool, unknown map[string]error) (allKn
 
 // noteUnknown updates the problem of providers that failed to answer. It ignores providers that are only late.
 func (lk *sessionLists) noteUnknown() {
-	failed := &session.Partial{Unknown: maps.Clone(lk.unknown)}
+	failed := &session.PartialError{Unknown: maps.Clone(lk.unknown)}
 	maps.DeleteFunc(failed.Unknown, func(_ string, err error) bool { return effect.IsLate(err) })
 	problem := ""
 	if len(failed.Unknown) > 0 {

@@ -84,7 +84,7 @@ func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 	a.sess.life = in.Status
 	a.restart.started(fresh)
 	m.set(now, a, city.Running, a.act.startReason, time.Time{})
-	if fresh && before.Swapped(&session.Spec{Provider: in.Status.Provider}) {
+	if fresh && before.ProviderChanged(&session.Spec{Provider: in.Status.Provider}) {
 		a.drain.unmarked = false
 		m.journal.record(a, events.Event{
 			Type: events.ProviderSwapped, Message: fmt.Sprintf("from %s to %s", before.Provider,

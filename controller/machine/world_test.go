@@ -451,7 +451,7 @@ func (w *world) look(turn uint64) effect.Listed {
 	if all = slices.DeleteFunc(all, func(s session.Status) bool {
 		return w.dark[s.Provider] != nil
 	}); len(w.dark) > 0 {
-		return effect.Listed{Step: turn, Sessions: all, Err: &session.Partial{Unknown: w.dark}}
+		return effect.Listed{Step: turn, Sessions: all, Err: &session.PartialError{Unknown: w.dark}}
 	}
 	sort.Slice(all, func(i, j int) bool { return all[i].Name+all[i].ID < all[j].Name+all[j].ID })
 	return effect.Listed{Step: turn, Sessions: all}

@@ -53,11 +53,11 @@ func (p *limitedProvider) SendKeys(ctx context.Context, name string, keys ...str
 	return session.ErrUnsupported
 }
 
-// Answered implements session.Listener.
-func (p *limitedProvider) Answered(s *session.Spec, d session.Dialog) { p.answered(s, d) }
+// Answered implements session.DialogListener.
+func (p *limitedProvider) DialogAnswered(s *session.Spec, d session.Dialog) { p.answered(s, d) }
 
-// Asks implements session.Listener.
-func (p *limitedProvider) Asks(ctx context.Context, s *session.Spec, d *session.Dialog) {
+// Asks implements session.DialogListener.
+func (p *limitedProvider) DialogPending(ctx context.Context, s *session.Spec, d *session.Dialog) {
 	p.asks(ctx, s, d)
 }
 

@@ -42,7 +42,7 @@ func (sr *sessions) listNow(ctx context.Context, f effect.List) effect.Input {
 		for name, err := range unknown {
 			unknown[name] = errors.New(err.Error())
 		}
-		in.Err = &session.Partial{Unknown: unknown}
+		in.Err = &session.PartialError{Unknown: unknown}
 	}
 	return in
 }

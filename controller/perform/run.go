@@ -269,10 +269,10 @@ func (sr *sessions) list(ctx context.Context, f effect.List) effect.Input {
 	sr.deliver(effect.Listed{Step: f.Step, Sessions: sessions, Past: sr.inherit(ctx, f), Err: err})
 	unknown, _ := effect.Unanswered(err)
 	for name, err := range unknown {
-		if late, ok := errors.AsType[*session.Late](err); ok {
+		if late, ok := errors.AsType[*session.LateError](err); ok {
 			sr.within(sr.atLeast(listLimit, ""), func(ctx context.Context) effect.Input {
 				in := effect.ListedLate{Step: f.Step, Provider: name}
-				in.Sessions, in.Err = late.Rest(ctx)
+				in.Sessions, in.Err = late.Result(ctx)
 				in.Past = sr.inherit(ctx, effect.List{Inherit: f.Inherit})
 				return in
 			})

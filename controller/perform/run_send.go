@@ -34,7 +34,7 @@ func (sr *sessions) send(ctx context.Context, f effect.Send) effect.Input {
 		}
 	}
 	p := sr.w.Provider
-	polite, ok := p.(session.Polite)
+	polite, ok := p.(session.PoliteSender)
 	if ok && f.Polite {
 		err = polite.SendPolitely(ctx, f.Session, f.Text, effect.TypingPause)
 	} else {
@@ -90,7 +90,7 @@ func (sr *sessions) lookAt(ctx context.Context, f effect.Send) (session.Status, 
 
 // counts reports whether a provider counts output.
 func (sr *sessions) counts(provider string) bool {
-	return !slices.Contains(LimitsOf(sr.w.Provider, provider).Lacks, session.Counting)
+	return !slices.Contains(LimitsOf(sr.w.Provider, provider).Lacks, session.CountingOutput)
 }
 
 // hasScreen reports whether a provider shows the screen of a terminal. Other providers show only the end of the
@@ -99,7 +99,7 @@ func (sr *sessions) hasScreen(provider string) bool {
 	if strings.HasPrefix(provider, "exec:") {
 		return false
 	}
-	m, ok := sr.w.Provider.(session.Mixer)
+	m, ok := sr.w.Provider.(session.MultiProvider)
 	if !ok {
 		return session.Can(sr.w.Provider, session.Attaching)
 	}
@@ -125,7 +125,7 @@ func (sr *sessions) promptHolds(ctx context.Context, f effect.Send) bool {
 // LimitsOf returns the limits of a provider. If p combines several providers, it returns the limits of the named
 // one.
 func LimitsOf(p session.Provider, name string) session.Limits {
-	if m, ok := p.(session.Mixer); ok {
+	if m, ok := p.(session.MultiProvider); ok {
 		return m.LimitsOf(name)
 	}
 	return session.LimitsOf(p)

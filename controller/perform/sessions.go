@@ -31,7 +31,7 @@ func (sr *sessions) asks(ctx context.Context, s *session.Spec, d *session.Dialog
 // checkProvider checks whether a provider can run sessions.
 func (sr *sessions) checkProvider(ctx context.Context, f effect.CheckProvider) effect.Input {
 	in := effect.ProviderChecked{Provider: f.Provider}
-	if m, ok := sr.w.Provider.(session.Mixer); ok {
+	if m, ok := sr.w.Provider.(session.MultiProvider); ok {
 		in.Err = m.CheckOf(ctx, f.Provider)
 	}
 	return in

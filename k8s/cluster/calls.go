@@ -25,7 +25,7 @@ var (
 	_ session.Attacher     = (*Provider)(nil)
 	_ session.Watcher      = (*Provider)(nil)
 	_ session.Keyer        = (*Provider)(nil)
-	_ session.Polite       = (*Provider)(nil)
+	_ session.PoliteSender = (*Provider)(nil)
 	_ session.Looker       = (*Provider)(nil)
 	_ session.Patient      = (*Provider)(nil)
 	_ session.Marker       = (*Provider)(nil)
@@ -315,7 +315,7 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 	return l.Send(ctx, name, text)
 }
 
-// SendPolitely implements session.Polite.
+// SendPolitely implements session.PoliteSender.
 func (p *Provider) SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error {
 	l, err := p.livingLink(ctx, "type into", name)
 	if err != nil {

@@ -42,14 +42,14 @@ func (Refuser) Output(_ context.Context, name string, _ int) (string, error) {
 
 // Limits implements session.Limiter.
 func (r Refuser) Limits() session.Limits {
-	return session.Limits{Lacks: []session.Ability{session.Running}, Why: r.Why}
+	return session.Limits{Lacks: []session.Ability{session.RunningPrograms}, Why: r.Why}
 }
 
 func notFound(name string) error { return fmt.Errorf("session %s: %w", name, session.ErrNotFound) }
 
 // Limits implements session.Limiter.
 func (*Provider) Limits() session.Limits {
-	return session.Limits{Lacks: []session.Ability{session.Running},
+	return session.Limits{Lacks: []session.Ability{session.RunningPrograms},
 		Why: "the provider simulates all sessions, for drills"}
 }
 

@@ -14,9 +14,9 @@ import (
 )
 
 var (
-	_ session.Attacher = (*Provider)(nil)
-	_ session.Watcher  = (*Provider)(nil)
-	_ session.Polite   = (*Provider)(nil)
+	_ session.Attacher     = (*Provider)(nil)
+	_ session.Watcher      = (*Provider)(nil)
+	_ session.PoliteSender = (*Provider)(nil)
 )
 
 // screen is the terminal of a simulated program, which echoes its input.
@@ -61,7 +61,7 @@ func (p *Provider) Send(_ context.Context, name, text string) error {
 	})
 }
 
-// SendPolitely implements session.Polite.
+// SendPolitely implements session.PoliteSender.
 func (p *Provider) SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error {
 	p.mu.Lock()
 	l, err := p.live(name)

@@ -108,8 +108,8 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 }
 
 // List implements session.Provider. If only one provider is in use, it returns that provider's list. Otherwise it
-// asks all providers in use at the same time. Its error session.Partial names the providers that did not answer.
-// For a provider that may still answer, it contains a session.Late.
+// asks all providers in use at the same time. Its error session.PartialError names the providers that did not answer.
+// For a provider that may still answer, it contains a session.LateError.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	used := p.used()
 	if len(used) == 1 {
@@ -123,7 +123,7 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 		wg.Go(func() { lists[i], errs[i] = p.list(ctx, m) })
 	}
 	wg.Wait()
-	partial := &session.Partial{Unknown: map[string]error{}}
+	partial := &session.PartialError{Unknown: map[string]error{}}
 	var all []session.Status
 	for i, m := range used {
 		if errs[i] != nil {
@@ -208,7 +208,7 @@ func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Fra
 
 // SendKeys implements session.Keyer.
 func (p *Provider) SendKeys(ctx context.Context, name string, keys ...string) error {
-	q, err := able[session.Keyer](ctx, p, name, session.Pressing)
+	q, err := able[session.Keyer](ctx, p, name, session.SendingKeys)
 	if err != nil {
 		return err
 	}

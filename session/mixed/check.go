@@ -7,7 +7,7 @@ import (
 	"gcity/session"
 )
 
-// CheckOf implements session.Mixer.
+// CheckOf implements session.MultiProvider.
 func (p *Provider) CheckOf(ctx context.Context, provider string) error {
 	q, err := p.opened(p.member(cmp.Or(provider, p.o.Home)))
 	if err != nil {

@@ -49,11 +49,11 @@ func TestLateStatus(t *testing.T) {
 		for range 2 {
 			began := time.Now()
 			all, err := p.List(t.Context())
-			partial, ok := errors.AsType[*session.Partial](err)
+			partial, ok := errors.AsType[*session.PartialError](err)
 			if !ok || len(all) != 1 || time.Since(began) > 6*time.Second { // by the bubble's clock
 				t.Fatalf("%+v, %v after %s", all, err, time.Since(began))
 			}
-			if _, late := errors.AsType[*session.Late](partial.Unknown["slow"]); !late {
+			if _, late := errors.AsType[*session.LateError](partial.Unknown["slow"]); !late {
 				t.Errorf("%v", err)
 			}
 		}

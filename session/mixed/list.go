@@ -34,7 +34,7 @@ func (p *Provider) Patience(name string) time.Duration {
 }
 
 // list lists the sessions of one provider and records which provider holds them. If a patient provider needs longer
-// than ctx allows, the error is a session.Late.
+// than ctx allows, the error is a session.LateError.
 func (p *Provider) list(ctx context.Context, m *member) ([]session.Status, error) {
 	q, err := p.opened(m)
 	if err != nil { // try to open the provider again
@@ -54,7 +54,7 @@ func (p *Provider) list(ctx context.Context, m *member) ([]session.Status, error
 	case <-l.done:
 		return slices.Clone(l.all), l.err
 	case <-ctx.Done():
-		return nil, &session.Late{Waited: time.Since(l.began).Round(time.Second), Rest: l.rest}
+		return nil, &session.LateError{Waited: time.Since(l.began).Round(time.Second), Result: l.rest}
 	}
 }
 

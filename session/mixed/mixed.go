@@ -92,21 +92,21 @@ type place struct {
 }
 
 var (
-	_ session.Provider     = (*Provider)(nil)
-	_ session.Notifier     = (*Provider)(nil)
-	_ session.Changer      = (*Provider)(nil)
-	_ session.Attacher     = (*Provider)(nil)
-	_ session.Watcher      = (*Provider)(nil)
-	_ session.Keyer        = (*Provider)(nil)
-	_ session.Marker       = (*Provider)(nil)
-	_ session.Meter        = (*Provider)(nil)
-	_ session.Clearer      = (*Provider)(nil)
-	_ session.Capturer     = (*Provider)(nil)
-	_ session.Acknowledger = (*Provider)(nil)
-	_ session.Mixer        = (*Provider)(nil)
-	_ session.Local        = (*Provider)(nil)
-	_ session.Limiter      = (*Provider)(nil)
-	_ session.Patient      = (*Provider)(nil)
+	_ session.Provider      = (*Provider)(nil)
+	_ session.Notifier      = (*Provider)(nil)
+	_ session.Changer       = (*Provider)(nil)
+	_ session.Attacher      = (*Provider)(nil)
+	_ session.Watcher       = (*Provider)(nil)
+	_ session.Keyer         = (*Provider)(nil)
+	_ session.Marker        = (*Provider)(nil)
+	_ session.Meter         = (*Provider)(nil)
+	_ session.Clearer       = (*Provider)(nil)
+	_ session.Capturer      = (*Provider)(nil)
+	_ session.Acknowledger  = (*Provider)(nil)
+	_ session.MultiProvider = (*Provider)(nil)
+	_ session.Local         = (*Provider)(nil)
+	_ session.Limiter       = (*Provider)(nil)
+	_ session.Patient       = (*Provider)(nil)
 )
 
 // exitsKept is the capacity of the channel that Exits returns. If the channel is full, List still returns the exit.
@@ -279,7 +279,7 @@ func (p *Provider) ended(m *member, name, id string) {
 	}
 }
 
-// LimitsOf implements session.Mixer.
+// LimitsOf implements session.MultiProvider.
 func (p *Provider) LimitsOf(provider string) session.Limits {
 	q, err := p.opened(p.member(cmp.Or(provider, p.o.Home)))
 	if err != nil {

@@ -203,7 +203,7 @@ func TestOneThatDoesNotAnswer(t *testing.T) {
 			p = h.mix(t, false)
 		}
 		all, err := p.List(t.Context())
-		var partial *session.Partial
+		var partial *session.PartialError
 		if !errors.As(err, &partial) || len(partial.Unknown) != 1 || partial.Error() != "one: no server" || len(all) != 1 || all[0].Name != "a" {
 			t.Fatalf("%+v, %v", all, err)
 		}
@@ -271,7 +271,7 @@ func TestMissingAbilityIsNamed(t *testing.T) {
 	if err := p.SendKeys(t.Context(), "a", "Up"); err == nil || err.Error() != "the session provider plain cannot press keys" {
 		t.Errorf("keys: %v", err)
 	}
-	if lacks := p.LimitsOf("plain").Lacks; !slices.Contains(lacks, session.Marking) || !slices.Contains(lacks, session.Telling) {
+	if lacks := p.LimitsOf("plain").Lacks; !slices.Contains(lacks, session.Marking) || !slices.Contains(lacks, session.ReportingExits) {
 		t.Errorf("it lacks %q", lacks)
 	}
 	if text := p.LimitsOf("pty").String(); text != "cannot run anything: the provider simulates all sessions, for drills" {
@@ -328,7 +328,7 @@ func TestEndsOfAll(t *testing.T) {
 	start(t, p, "b", "") // the ended session does not prevent a start
 }
 
-// courteous implements session.Polite and session.Looker.
+// courteous implements session.PoliteSender and session.Looker.
 type courteous struct {
 	*fake.Provider
 	polite []string
@@ -385,7 +385,7 @@ func TestTriedAgainByMany(t *testing.T) {
 	for range 4 {
 		all.Go(func() {
 			for range 50 {
-				var partial *session.Partial
+				var partial *session.PartialError
 				if _, err := p.List(t.Context()); !errors.As(err, &partial) || partial.Unknown["gone"] == nil {
 					t.Errorf("%v", err)
 				}

@@ -8,14 +8,14 @@ import (
 	"gcity/session"
 )
 
-// SendPolitely implements session.Polite. If the provider cannot detect typing users, SendPolitely sends the text
+// SendPolitely implements session.PoliteSender. If the provider cannot detect typing users, SendPolitely sends the text
 // immediately.
 func (p *Provider) SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error {
 	m, err := p.at(ctx, name)
 	if err != nil {
 		return err
 	}
-	if q, ok := m.p.(session.Polite); ok {
+	if q, ok := m.p.(session.PoliteSender); ok {
 		return q.SendPolitely(ctx, name, text, quiet)
 	}
 	return m.p.Send(ctx, name, text)

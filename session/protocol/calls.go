@@ -40,7 +40,7 @@ func calls() map[string]call {
 		"send":        callSend,
 		"output":      callOutput,
 		"look":        part[session.Looker](callLook).orElse(session.ErrUnsupported),
-		"keys":        part[session.Keyer](callKeys).orLack(session.Pressing),
+		"keys":        part[session.Keyer](callKeys).orLack(session.SendingKeys),
 		"mark":        part[session.Marker](callMark).orLack(session.Marking),
 		"meta":        part[session.Marker](callMeta).orLack(session.Marking),
 		"usage":       part[session.Meter](callUsage).orLack(session.Measuring),
@@ -118,7 +118,7 @@ func callSend(ctx context.Context, p session.Provider, t *Target) (Answer, error
 	if t.Quiet == nil {
 		return Answer{}, p.Send(ctx, t.Name, t.Text)
 	}
-	polite, ok := p.(session.Polite)
+	polite, ok := p.(session.PoliteSender)
 	if !ok {
 		return Answer{}, &session.LackError{Ability: session.SeeingDrafts}
 	}
@@ -128,7 +128,7 @@ func callSend(ctx context.Context, p session.Provider, t *Target) (Answer, error
 func callList(ctx context.Context, p session.Provider, _ *Target) (Answer, error) {
 	all, err := p.List(ctx)
 	out := Answer{Sessions: []Status{}}
-	if partial, ok := errors.AsType[*session.Partial](err); ok {
+	if partial, ok := errors.AsType[*session.PartialError](err); ok {
 		out.Unknown = map[string]string{}
 		for name, why := range partial.Unknown {
 			out.Unknown[cmp.Or(name, "the rest")] = why.Error()

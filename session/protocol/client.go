@@ -53,7 +53,7 @@ var (
 	_ session.Attacher     = (*Client)(nil)
 	_ session.Watcher      = (*Client)(nil)
 	_ session.Keyer        = (*Client)(nil)
-	_ session.Polite       = (*Client)(nil)
+	_ session.PoliteSender = (*Client)(nil)
 	_ session.Looker       = (*Client)(nil)
 	_ session.Patient      = (*Client)(nil)
 	_ session.Marker       = (*Client)(nil)
@@ -316,7 +316,7 @@ func (c *Client) List(ctx context.Context) ([]session.Status, error) {
 	if len(answer.Unknown) == 0 {
 		return out, nil
 	}
-	partial := &session.Partial{Unknown: map[string]error{}}
+	partial := &session.PartialError{Unknown: map[string]error{}}
 	for name, why := range answer.Unknown {
 		partial.Unknown[name] = errors.New(why)
 	}
@@ -328,7 +328,7 @@ func (c *Client) Send(ctx context.Context, name, text string) error {
 	return c.do(ctx, "send", Target{Name: name, Text: text})
 }
 
-// SendPolitely implements session.Polite.
+// SendPolitely implements session.PoliteSender.
 func (c *Client) SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error {
 	ns := int64(quiet)
 	return c.do(ctx, "send", Target{Name: name, Text: text, Quiet: &ns})

@@ -33,10 +33,10 @@ type Ability string
 // abilities returns the protocol's names of the abilities of package session.
 func abilities() map[session.Ability]Ability {
 	return map[session.Ability]Ability{
-		session.Attaching: "attach", session.Watching: "watch", session.Pressing: "keys",
+		session.Attaching: "attach", session.Watching: "watch", session.SendingKeys: "keys",
 		session.Marking: "marks", session.Measuring: "usage", session.Clearing: "clear",
-		session.Capturing: "capture", session.SeeingDrafts: "drafts", session.Telling: "exits",
-		session.Explaining: "explain", session.Counting: "count", session.Running: "run",
+		session.Capturing: "capture", session.SeeingDrafts: "drafts", session.ReportingExits: "exits",
+		session.ExplainingExits: "explain", session.CountingOutput: "count", session.RunningPrograms: "run",
 	}
 }
 

@@ -107,7 +107,7 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 		Wait: patience(ctx)})
 }
 
-// SendPolitely implements session.Polite. A holder of an earlier build cannot detect drafts, so it types
+// SendPolitely implements session.PoliteSender. A holder of an earlier build cannot detect drafts, so it types
 // immediately.
 func (p *Provider) SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error {
 	return p.do(ctx, "send to", name, wire.Request{Op: wire.OpSend, Text: text, Quiet: quiet,

@@ -136,7 +136,7 @@ func needed(op string) session.Ability {
 	case "nudge":
 		return "type a text"
 	case "send-keys":
-		return session.Pressing
+		return session.SendingKeys
 	case "interrupt":
 		return "interrupt"
 	}

@@ -120,7 +120,7 @@ func newEntry(r record) *entry {
 // Limits implements session.Limiter.
 func (*Provider) Limits() session.Limits {
 	return session.Limits{
-		Lacks: []session.Ability{session.Explaining, session.Counting},
+		Lacks: []session.Ability{session.ExplainingExits, session.CountingOutput},
 		Why:   "gcity calls the script only once per patrol",
 	}
 }

@@ -30,7 +30,7 @@ func draftIsListed(t *testing.T, h Harness) {
 	p := h.New(t)
 	needs(t, p, session.SeeingDrafts)
 	look := optional[session.Looker](t, p)
-	optional[session.Polite](t, p) // only providers that detect drafts
+	optional[session.PoliteSender](t, p) // only providers that detect drafts
 	if _, err := look.Look(t.Context(), "a"); !errors.Is(err, session.ErrNotFound) {
 		t.Errorf("look at a missing session: %v", err)
 	}
@@ -54,7 +54,7 @@ func draftIsListed(t *testing.T, h Harness) {
 
 func politeText(t *testing.T, h Harness) {
 	p := h.New(t)
-	polite := optional[session.Polite](t, p)
+	polite := optional[session.PoliteSender](t, p)
 	if err := polite.SendPolitely(t.Context(), "a", "x", time.Second); !errors.Is(err,
 		session.ErrNotFound) {
 		t.Errorf("a text for a missing session: %v", err)

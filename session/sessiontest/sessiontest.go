@@ -138,7 +138,7 @@ func optional[T any](t *testing.T, p session.Provider, with ...session.Ability) 
 // nextExit waits for the next exit. It polls a provider that does not report exits.
 func nextExit(t *testing.T, p session.Provider) session.Exit {
 	t.Helper()
-	if !session.Can(p, session.Telling) {
+	if !session.Can(p, session.ReportingExits) {
 		var x session.Exit
 		wait(t, "the end of a session", func() bool {
 			all := list(t, p)
@@ -265,7 +265,7 @@ func stopOfMissing(t *testing.T, h Harness) {
 
 func stopIsCutShort(t *testing.T, h Harness) {
 	p := h.New(t)
-	needs(t, p, session.Running)
+	needs(t, p, session.RunningPrograms)
 	s := h.Spec(t, p, "a")
 	s.Command = "trap 'echo interrupted' INT; echo deaf; while :; do sleep 1; done"
 	if _, err := p.Start(t.Context(), s); err != nil {
@@ -298,7 +298,7 @@ func crashIsReportedOnce(t *testing.T, h Harness) {
 	s, _ := start(t, h, p, "a")
 	h.Crash(t, p, "a")
 	code := 7
-	if !session.Can(p, session.Explaining) {
+	if !session.Can(p, session.ExplainingExits) {
 		code = -1
 	}
 	x := nextExit(t, p)
@@ -309,7 +309,7 @@ func crashIsReportedOnce(t *testing.T, h Harness) {
 	if st := dead(t, p, "a"); st.Exit == nil || st.Exit.Code != code || st.Ready && st.Alive {
 		t.Errorf("%+v", st)
 	}
-	if !session.Can(p, session.Telling) {
+	if !session.Can(p, session.ReportingExits) {
 		return
 	}
 	select {

@@ -133,7 +133,7 @@ func capture(t *testing.T, h Harness) {
 // printed tests that the count of printed bytes grows, and that it restarts with the next session.
 func printed(t *testing.T, h Harness) {
 	p := h.New(t)
-	needs(t, p, session.Counting)
+	needs(t, p, session.CountingOutput)
 	start(t, h, p, "a")
 	count := func() uint64 {
 		t.Helper()

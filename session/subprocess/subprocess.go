@@ -41,7 +41,7 @@ type held interface {
 	session.Acknowledger
 	session.Looker
 	session.Local
-	session.Polite
+	session.PoliteSender
 	io.Closer
 }
 

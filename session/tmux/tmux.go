@@ -44,7 +44,7 @@ type Options struct {
 	Broken func(error)
 }
 
-// Provider runs sessions in tmux. It implements every optional interface of package session except session.Polite.
+// Provider runs sessions in tmux. It implements every optional interface of package session except session.PoliteSender.
 // It cannot count the bytes that a session has printed, and its Activity is in whole seconds.
 type Provider struct {
 	files       folders
@@ -160,7 +160,7 @@ func (p *Provider) Exits() <-chan session.Exit { return p.reg.Exits() }
 
 // Limits implements session.Limiter.
 func (*Provider) Limits() session.Limits {
-	return session.Limits{Lacks: []session.Ability{session.Counting},
+	return session.Limits{Lacks: []session.Ability{session.CountingOutput},
 		Why: "tmux does not report how much was printed"}
 }
 
