@@ -77,7 +77,7 @@ var errUnborn = errors.New("a session is about to start")
 
 // adopt adopts a session that an earlier controller started.
 func (p *Provider) adopt(ctx context.Context, name string) error {
-	e, release, err := p.turn(ctx, name)
+	e, release, err := p.lock(ctx, name)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 // entry is the provider's state of one session name.
 type entry struct {
 	name string
-	turn registry.Turn // see Concurrency
+	lock registry.Turn // see Concurrency
 
 	mu    sync.Mutex
 	link  *link // nil = not connected to a holder
@@ -35,19 +35,19 @@ type entry struct {
 }
 
 func newEntry(name string) *entry {
-	return &entry{name: name, turn: registry.NewTurn()}
+	return &entry{name: name, lock: registry.NewTurn()}
 }
 
 // take waits until no other call has the turn of the name. The caller must call release.
 func (e *entry) take(ctx context.Context) (release func(), err error) {
-	if release, err = e.turn.Take(ctx); err != nil {
+	if release, err = e.lock.Take(ctx); err != nil {
 		err = fmt.Errorf("session %q is still starting: %w", e.name, err)
 	}
 	return release, err
 }
 
-// turn waits for the turn of a name. release ends the turn. If the name has no entry, turn creates one.
-func (p *Provider) turn(ctx context.Context, name string) (e *entry, release func(), err error) {
+// lock waits for the turn of a name. release ends the turn. If the name has no entry, turn creates one.
+func (p *Provider) lock(ctx context.Context, name string) (e *entry, release func(), err error) {
 	for {
 		e := p.reg.Entry(name)
 		release, err := e.take(ctx)

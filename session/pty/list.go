@@ -119,7 +119,7 @@ func (p *Provider) retryConnect(e *entry) {
 		return
 	}
 	p.reg.Async(func() {
-		release, ok := e.turn.Try()
+		release, ok := e.lock.Try()
 		if !ok {
 			return // a start or another attempt is in progress
 		}

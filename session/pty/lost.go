@@ -87,9 +87,9 @@ func (p *Provider) unreachable(e *entry, rec wire.Record) {
 	p.files.openActivity(e)
 }
 
-// clearWay frees the lock for a start. It connects to an unknown live holder, or kills the remaining processes of a
+// freeLock frees the lock for a start. It connects to an unknown live holder, or kills the remaining processes of a
 // dead holder. The caller must hold the name's turn.
-func (p *Provider) clearWay(ctx context.Context, e *entry) error {
+func (p *Provider) freeLock(ctx context.Context, e *entry) error {
 	if p.reconnect(ctx, e) == nil {
 		if e.alive() {
 			return fail("start", e.name, session.ErrExists, "it is already running")

@@ -39,7 +39,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	e, release, err := p.turn(ctx, s.Name)
+	e, release, err := p.lock(ctx, s.Name)
 	if err != nil {
 		return session.Status{}, err
 	}
@@ -122,7 +122,7 @@ func (p *Provider) startHolder(ctx context.Context, e *entry, s *life) error {
 		if !errors.Is(err, errHeld) || attempt > 0 {
 			return err
 		}
-		if err := p.clearWay(ctx, e); err != nil {
+		if err := p.freeLock(ctx, e); err != nil {
 			return err
 		}
 	}

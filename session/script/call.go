@@ -124,7 +124,7 @@ func (p *Provider) do(ctx context.Context, a action, name string, args []string,
 	p.mu.Lock()
 	rec := e.rec
 	p.mu.Unlock()
-	if runs, asked := p.runs(ctx, name); asked == nil && !runs && !p.lives(e, &rec, false) {
+	if runs, asked := p.runs(ctx, name); asked == nil && !runs && !p.checkRecord(e, &rec, false) {
 		return missing(verb, name)
 	}
 	return fmt.Errorf("cannot %s %q: %w", verb, name, err)
@@ -186,9 +186,9 @@ func scriptEnv(environ []string, city, state string) []string {
 		"GC_EXEC_STATE_DIR="+state)
 }
 
-// order is the input of a script that starts a session. It omits the protocol's fields for pre_start, setup,
+// startRequest is the input of a script that starts a session. It omits the protocol's fields for pre_start, setup,
 // readiness and the first nudge. gcity performs these steps itself, so that they are the same for all providers.
-type order struct {
+type startRequest struct {
 	WorkDir string            `json:"work_dir"`
 	Command string            `json:"command"`
 	Env     map[string]string `json:"env,omitempty"`
@@ -196,7 +196,7 @@ type order struct {
 }
 
 func startInput(s *session.Spec) []byte {
-	in := order{WorkDir: s.Dir, Command: s.Command, Env: map[string]string{}, Names: s.Processes}
+	in := startRequest{WorkDir: s.Dir, Command: s.Command, Env: map[string]string{}, Names: s.Processes}
 	for _, kv := range s.Configured() {
 		name, value, _ := strings.Cut(kv, "=")
 		in.Env[name] = value

@@ -30,10 +30,10 @@ func sweep(mark string) error {
 	return nil
 }
 
-// lives reports whether a session is alive. runs is the answer of the script. For a session on this machine, its
+// checkRecord reports whether a session is alive. runs is the answer of the script. For a session on this machine, its
 // processes decide. If the script does not list the session, the agent's own process decides or, if that process is
 // unknown, any process of the session.
-func (p *Provider) lives(e *entry, rec *record, runs bool) bool {
+func (p *Provider) checkRecord(e *entry, rec *record, runs bool) bool {
 	if runs {
 		return p.processes(e, rec)
 	}
@@ -49,10 +49,10 @@ func (p *Provider) lives(e *entry, rec *record, runs bool) bool {
 	return pid > 0 && proc.Lives(pid, start)
 }
 
-// breakOff undoes an unfinished start. Either its controller died, or its controller could not undo it. The script
+// abortStart undoes an unfinished start. Either its controller died, or its controller could not undo it. The script
 // may still run and start the session later. So the session counts as alive until a late start is impossible. The
 // caller must hold the turn.
-func (p *Provider) breakOff(ctx context.Context, e *entry, rec *record) {
+func (p *Provider) abortStart(ctx context.Context, e *entry, rec *record) {
 	if p.o.Observe {
 		return // another controller may be starting the session
 	}

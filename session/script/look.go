@@ -78,8 +78,8 @@ func (p *Provider) look(ctx context.Context, name, id string, runs bool) {
 		return
 	}
 	select {
-	case <-e.turn:
-		defer func() { e.turn <- struct{}{} }()
+	case <-e.lock:
+		defer func() { e.lock <- struct{}{} }()
 	default:
 		return
 	}
@@ -92,10 +92,10 @@ func (p *Provider) look(ctx context.Context, name, id string, runs bool) {
 		return
 	}
 	if rec.Starting {
-		p.breakOff(ctx, e, &rec)
+		p.abortStart(ctx, e, &rec)
 		return
 	}
-	if p.lives(e, &rec, runs) {
+	if p.checkRecord(e, &rec, runs) {
 		if rec.Asked && !p.o.Observe { // a controller exited while it was stopping the session
 			p.unask(e)
 		}

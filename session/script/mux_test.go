@@ -143,7 +143,7 @@ func note(dir, op, name string, args []string, in string) error {
 }
 
 func muxStart(in string, file func(string) string) error {
-	var o order
+	var o startRequest
 	if err := json.Unmarshal([]byte(in), &o); err != nil {
 		return err
 	}

@@ -122,7 +122,7 @@ func readRecords(dir string) ([]record, error) {
 // SetMeta implements session.Marker. gcity reads its own marks from the record. The script stores the mark for
 // other programs.
 func (p *Provider) SetMeta(ctx context.Context, name, key, value string) error {
-	e, release, err := p.turn(ctx, name)
+	e, release, err := p.lock(ctx, name)
 	if err != nil {
 		return err
 	}

@@ -55,11 +55,11 @@ type Provider struct {
 
 // entry is the state of one session.
 type entry struct {
-	turn chan struct{} // contains a token while no call has the turn
-	rec  record        // protected by Provider.mu, like all fields below
-	gone bool          // the entry was removed while another call waited for its turn
+	lock    chan struct{} // contains a token while no call has the turn
+	rec     record        // protected by Provider.mu, like all fields below
+	removed bool          // the entry was removed while another call waited for its turn
 	// cancels the operation that has the turn; nil if a stop must wait for it
-	cut context.CancelCauseFunc
+	interrupt context.CancelCauseFunc
 
 	pid      int    // PID of the agent's process; 0 = on another machine, or not found
 	start    uint64 // start time of the agent's process
@@ -112,8 +112,8 @@ func New(o Options) (*Provider, error) {
 }
 
 func newEntry(r record) *entry {
-	e := &entry{turn: make(chan struct{}, 1), rec: r}
-	e.turn <- struct{}{}
+	e := &entry{lock: make(chan struct{}, 1), rec: r}
+	e.lock <- struct{}{}
 	return e
 }
 
@@ -132,8 +132,8 @@ const patience = 3*opLimit + 2*sweepLimit
 // Patience implements session.Patient.
 func (*Provider) Patience(string) time.Duration { return patience }
 
-// turn waits until the caller may operate on a session. If the session has no entry, turn creates one.
-func (p *Provider) turn(ctx context.Context, name string) (e *entry, release func(), err error) {
+// lock waits until the caller may operate on a session. If the session has no entry, turn creates one.
+func (p *Provider) lock(ctx context.Context, name string) (e *entry, release func(), err error) {
 	for {
 		p.mu.Lock()
 		e := p.sessions[name]
@@ -143,26 +143,26 @@ func (p *Provider) turn(ctx context.Context, name string) (e *entry, release fun
 		}
 		p.mu.Unlock()
 		select {
-		case <-e.turn:
+		case <-e.lock:
 		case <-ctx.Done():
 			return nil, nil, fmt.Errorf("session %q is still busy: %w", name, context.Cause(ctx))
 		}
 		p.mu.Lock()
-		gone := e.gone
+		gone := e.removed
 		p.mu.Unlock()
 		if !gone {
-			return e, func() { p.tidy(name, e); e.turn <- struct{}{} }, nil
+			return e, func() { p.forget(name, e); e.lock <- struct{}{} }, nil
 		}
-		e.turn <- struct{}{}
+		e.lock <- struct{}{}
 	}
 }
 
-// tidy removes an entry that has no session.
-func (p *Provider) tidy(name string, e *entry) {
+// forget removes an entry that has no session.
+func (p *Provider) forget(name string, e *entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if e.rec.Name == "" && p.sessions[name] == e {
-		e.gone = true
+		e.removed = true
 		delete(p.sessions, name)
 	}
 }
@@ -189,7 +189,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 		return session.Status{}, fmt.Errorf("cannot start %q: the name is invalid: %w", s.Name,
 			session.ErrCommand)
 	}
-	e, release, err := p.turn(ctx, s.Name)
+	e, release, err := p.lock(ctx, s.Name)
 	if err != nil {
 		return session.Status{}, err
 	}
@@ -197,7 +197,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	p.mu.Lock()
 	old := e.rec
 	p.mu.Unlock()
-	if err := p.clearWay(ctx, s.Name, e, &old); err != nil {
+	if err := p.endPrevious(ctx, s.Name, e, &old); err != nil {
 		return session.Status{}, err
 	}
 	rec := newRecord(&s, p.boot)
@@ -209,7 +209,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	order := request{op: "start", name: s.Name, stdin: startInput(&s), env: startMark + rec.ID}
 	if _, _, err = p.carryOut(ctx, order); err != nil {
 		return session.Status{}, errors.Join(fmt.Errorf("cannot start %q: %w", s.Name, err),
-			p.takeBack(ctx, e, rec, &old))
+			p.undoStart(ctx, e, rec, &old))
 	}
 	pid, start := p.await(ctx, rec.ID)
 	begun := rec
@@ -217,7 +217,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	// if this fails, the next controller would undo the start
 	if err := p.write(begun); err != nil {
 		return session.Status{}, errors.Join(fmt.Errorf("cannot start %q: %w", s.Name, err),
-			p.takeBack(ctx, e, rec, &old))
+			p.undoStart(ctx, e, rec, &old))
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -226,8 +226,8 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	return p.status(e), nil
 }
 
-// clearWay ensures that no session or process with this name is running.
-func (p *Provider) clearWay(ctx context.Context, name string, e *entry, old *record) error {
+// endPrevious ensures that no session or process with this name is running.
+func (p *Provider) endPrevious(ctx context.Context, name string, e *entry, old *record) error {
 	if old.Starting {
 		if err := p.end(ctx, old); err != nil {
 			return fmt.Errorf("cannot start %q: an earlier start was not finished, and its "+
@@ -241,7 +241,7 @@ func (p *Provider) clearWay(ctx context.Context, name string, e *entry, old *rec
 		return fmt.Errorf("cannot start %q: cannot check whether it is running: %w", name, err)
 	case !runs && old.Name == "":
 		return nil
-	case !runs && (old.Exit != nil || !p.lives(e, old, false)):
+	case !runs && (old.Exit != nil || !p.checkRecord(e, old, false)):
 		if err := sweep(sessionMark + old.ID); err != nil {
 			return fmt.Errorf("cannot start %q: processes of its last session remain: %w", name,
 				err)
@@ -258,9 +258,9 @@ func (p *Provider) clearWay(ctx context.Context, name string, e *entry, old *rec
 	return p.end(ctx, old) // kill remaining processes of the previous session
 }
 
-// takeBack undoes a failed start. If that is not possible now, the session counts as alive. The next List or Stop
+// undoStart undoes a failed start. If that is not possible now, the session counts as alive. The next List or Stop
 // then tries again.
-func (p *Provider) takeBack(ctx context.Context, e *entry, rec record, old *record) error {
+func (p *Provider) undoStart(ctx context.Context, e *entry, rec record, old *record) error {
 	ctx, cancel := shutdown.CleanupContext(ctx, opLimit)
 	defer cancel()
 	if err := p.end(ctx, &rec); err != nil {
@@ -309,7 +309,7 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 	if _, err := p.living("send to", name); err != nil {
 		return err
 	}
-	e, release, err := p.turn(ctx, name) // so that two texts are not mixed
+	e, release, err := p.lock(ctx, name) // so that two texts are not mixed
 	if err != nil {
 		return err
 	}
@@ -346,7 +346,7 @@ func (p *Provider) Output(ctx context.Context, name string, lines int) (string, 
 
 // Acknowledge implements session.Acknowledger.
 func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
-	e, release, err := p.turn(ctx, name)
+	e, release, err := p.lock(ctx, name)
 	if err != nil {
 		return err
 	}

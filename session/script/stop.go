@@ -64,8 +64,8 @@ func (p *Provider) join(name string, grace time.Duration) (s *stopping, mine boo
 	}
 	s = &stopping{sooner: make(chan struct{}, 1), done: make(chan struct{})}
 	p.stops[name] = s
-	if e := p.sessions[name]; e != nil && e.cut != nil {
-		e.cut(errEnding)
+	if e := p.sessions[name]; e != nil && e.interrupt != nil {
+		e.interrupt(errEnding)
 	}
 	return s, true
 }
@@ -89,21 +89,21 @@ func (p *Provider) yielding(ctx context.Context, name string, e *entry) (_ conte
 	ctx, cut := context.WithCancelCause(ctx)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	e.cut = cut
+	e.interrupt = cut
 	if p.stops[name] != nil {
 		cut(errEnding)
 	}
 	return ctx, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		e.cut = nil
+		e.interrupt = nil
 		cut(nil)
 	}
 }
 
 // stop performs a stop.
 func (p *Provider) stop(ctx context.Context, name string, s *stopping, grace time.Duration) error {
-	e, release, err := p.turn(ctx, name)
+	e, release, err := p.lock(ctx, name)
 	if err != nil {
 		return err
 	}

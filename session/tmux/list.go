@@ -247,7 +247,7 @@ func (p *Provider) compare(e *entry, v view) (suspect bool) {
 
 // reload finds a life that another process has started.
 func (p *Provider) reload(e *entry) (rec record, alive bool) {
-	release, ok := e.turn.Try()
+	release, ok := e.lock.Try()
 	if !ok {
 		return e.life() // this provider is starting a session
 	}

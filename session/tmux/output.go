@@ -130,7 +130,7 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	if !known || rec.ID != id || x == nil || x.Acked {
 		return nil
 	}
-	fd, err := proc.Lock(p.files.path(name, startFile), time.Now().Add(turnWait))
+	fd, err := proc.Lock(p.files.path(name, startFile), time.Now().Add(lockTimeout))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("cannot clean up after %q: %w", name, err)
 	}

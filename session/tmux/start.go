@@ -19,7 +19,7 @@ import (
 const (
 	startTimeout = 30 * time.Second // timeout of a start if the caller sets no deadline
 	// maximum wait for another controller that starts or cleans up the same session
-	turnWait = 2 * time.Second
+	lockTimeout = 2 * time.Second
 	// maximum wait for a lock that a new child process has inherited; the child closes the lock when it executes
 	// another program
 	lockWait    = 200 * time.Millisecond
@@ -52,13 +52,13 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 			s.Name,
 			err)
 	}
-	fd, err := proc.Lock(p.files.path(s.Name, startFile), time.Now().Add(turnWait))
+	fd, err := proc.Lock(p.files.path(s.Name, startFile), time.Now().Add(lockTimeout))
 	if err != nil {
 		return session.Status{}, fail("start", s.Name, session.ErrExists,
 			"another controller is starting it or cleaning it up: %v", err)
 	}
 	defer proc.Close(fd)
-	if err := p.clearWay(ctx, e); err != nil {
+	if err := p.endPrevious(ctx, e); err != nil {
 		return session.Status{}, err
 	}
 	if err := p.create(ctx, e, &s); err != nil {
@@ -92,9 +92,9 @@ func (p *Provider) check(s *session.Spec) error {
 	return nil
 }
 
-// clearWay removes the remains of an earlier life. It fails if another controller has started a life, or if
+// endPrevious removes the remains of an earlier life. It fails if another controller has started a life, or if
 // processes that hold the session's lock survive. The caller must hold the name's turn and start lock.
-func (p *Provider) clearWay(ctx context.Context, e *entry) error {
+func (p *Provider) endPrevious(ctx context.Context, e *entry) error {
 	rec, x, ok := p.files.recall(e.name)
 	if ok && x == nil {
 		if found, err := p.tmux.paneExists(ctx, &rec); err != nil {
