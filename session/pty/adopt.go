@@ -120,7 +120,7 @@ func (p *Provider) reconnect(ctx context.Context, e *entry) error {
 	}
 	state, err := hello(ctx, conn, p.files.observe)
 	if err == nil {
-		err = p.files.recognise(e.name, pid, state)
+		err = p.files.verifyHolder(e.name, pid, state)
 	}
 	if err != nil {
 		conn.Close()
@@ -165,7 +165,7 @@ func hello(ctx context.Context, conn *net.UnixConn, look bool) (s wire.State, er
 // the next provider that adopts the session.
 func (p *Provider) recall(ctx context.Context, e *entry) {
 	e.mu.Lock()
-	silent, life := e.marks != nil && e.exit == nil, e.rec.ID
+	silent, life := e.marks != nil && e.exit == nil, e.record.ID
 	e.mu.Unlock()
 	if !silent {
 		return

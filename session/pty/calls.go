@@ -158,7 +158,7 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	defer release()
 	defer p.forget(e)
 	e.mu.Lock()
-	l, current := e.link, e.known && e.rec.ID == id && e.exit != nil
+	l, current := e.link, e.known && e.record.ID == id && e.exit != nil
 	if current {
 		e.acked = true
 	}
@@ -170,7 +170,7 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 		case err != nil && !errors.Is(err, errGone):
 			e.mu.Lock()
 			// the holder has not received the request, so the next List returns the exit again
-			if current && e.rec.ID == id {
+			if current && e.record.ID == id {
 				e.acked = false
 			}
 			e.mu.Unlock()
@@ -200,7 +200,7 @@ func (p *Provider) SetMeta(ctx context.Context, name, key, value string) error {
 		return missing("mark", name)
 	}
 	e.mu.Lock()
-	life := e.rec.ID
+	life := e.record.ID
 	e.mu.Unlock()
 	err := p.do(ctx, "mark", name, wire.Request{Op: wire.OpSetMeta, Key: key, Value: value})
 	if err == nil {
@@ -222,7 +222,7 @@ func (p *Provider) Meta(ctx context.Context, name, key string) (string, error) {
 func (p *Provider) Output(ctx context.Context, name string, lines int) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	size, raw, err := readKept(ctx, p, name, tailBytes(lines))
+	size, raw, err := readOutput(ctx, p, name, tailBytes(lines))
 	if err != nil {
 		return "", err
 	}
@@ -230,7 +230,7 @@ func (p *Provider) Output(ctx context.Context, name string, lines int) (string, 
 		if text, ok := screen.TextOfEnd(raw, size.Cols, size.Rows, lines); ok {
 			return text, nil
 		}
-		if size, raw, err = readKept(ctx, p, name, 0); err != nil {
+		if size, raw, err = readOutput(ctx, p, name, 0); err != nil {
 			return "", err
 		}
 	}

@@ -19,17 +19,17 @@ type entry struct {
 	name string
 	lock registry.Turn // see Concurrency
 
-	mu    sync.Mutex
-	link  *link // nil = not connected to a holder
-	known bool  // rec is valid
-	rec   wire.Record
+	mu     sync.Mutex
+	link   *link // nil = not connected to a holder
+	known  bool  // rec is valid
+	record wire.Record
 	// fingerprint of rec, decoded once because every List needs it
-	print    session.Fingerprint
-	pid      int
-	exit     *session.Exit // nil = the session is alive, if known is set
-	acked    bool
-	activity activityRecord
-	silence  silence
+	fingerprint session.Fingerprint
+	pid         int
+	exit        *session.Exit // nil = the session is alive, if known is set
+	acked       bool
+	activity    activityRecord
+	answerCheck answerCheck
 	// drain marks, if the holder does not publish them (see recall); otherwise nil
 	marks map[string]string
 }
@@ -116,9 +116,9 @@ func (e *entry) set(s wire.State) {
 
 // setRecord stores the record of a session. An unreadable fingerprint counts as unknown. The caller must hold e.mu.
 func (e *entry) setRecord(rec wire.Record) {
-	e.known, e.rec, e.print = true, rec, session.Fingerprint{}
-	if json.Unmarshal(rec.Fingerprint, &e.print) != nil {
-		e.print = session.Fingerprint{}
+	e.known, e.record, e.fingerprint = true, rec, session.Fingerprint{}
+	if json.Unmarshal(rec.Fingerprint, &e.fingerprint) != nil {
+		e.fingerprint = session.Fingerprint{}
 	}
 }
 
@@ -140,18 +140,18 @@ func (p *Provider) status(e *entry) (st session.Status, ok bool) {
 		return st, false
 	}
 	st = session.Status{
-		Name: e.name, Agent: e.rec.Agent, City: e.rec.City, ID: e.rec.ID,
+		Name: e.name, Agent: e.record.Agent, City: e.record.City, ID: e.record.ID,
 		Alive: e.exit == nil, PID: e.pid, Exit: e.exit,
-		Fingerprint: e.print,
+		Fingerprint: e.fingerprint,
 	}
-	if e.rec.Boot == p.files.boot {
-		st.Started = p.clock.Time(e.rec.Born)
+	if e.record.Boot == p.files.boot {
+		st.Started = p.clock.Time(e.record.Born)
 	} else if e.exit != nil {
 		st.Started = e.exit.At.Add(-e.exit.Uptime)
 	}
 	p.addActivity(e, &st)
 	if st.Alive {
-		st.Silent = e.silence.confirmed()
+		st.Silent = e.answerCheck.silentSince()
 	}
 	return st, true
 }
@@ -179,7 +179,7 @@ func (p *Provider) addActivity(e *entry, st *session.Status) {
 // e.mu.
 func (e *entry) lastActivity() (a wire.Activity, ok bool) {
 	a, ok = e.activity.read()
-	return a, ok && a.Life == wire.LifeHash(e.rec.ID)
+	return a, ok && a.Life == wire.LifeHash(e.record.ID)
 }
 
 // connect stores the state that a holder has reported on its permanent connection. If the state contains a new
@@ -187,13 +187,13 @@ func (e *entry) lastActivity() (a wire.Activity, ok bool) {
 func (p *Provider) connect(e *entry, s wire.State, started bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	news := s.Exit != nil && (started || e.known && e.exit == nil && e.rec.ID == s.Record.ID)
+	news := s.Exit != nil && (started || e.known && e.exit == nil && e.record.ID == s.Record.ID)
 	e.set(s)
 	if news {
 		p.reg.Report(session.Exit(*s.Exit))
 	}
 	p.files.openActivity(e)
-	e.silence.broken()
+	e.answerCheck.reset()
 	e.marks = nil
 	if a, ok := e.lastActivity(); ok && !a.Marked {
 		e.marks = make(map[string]string)
@@ -247,7 +247,7 @@ func (e *entry) drain(a *wire.Activity) session.Drain {
 func (e *entry) note(life, key, value string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.marks != nil && e.rec.ID == life {
+	if e.marks != nil && e.record.ID == life {
 		e.marks[key] = value
 	}
 }

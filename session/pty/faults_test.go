@@ -573,7 +573,7 @@ func TestAcknowledgedLate(t *testing.T) {
 	if err := syscall.Kill(holder, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the signal has arrived", func() bool { return p.files.stopped(p.reg.Find("a").rec) })
+	until(t, "the signal has arrived", func() bool { return p.files.stopped(p.reg.Find("a").record) })
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	if err := p.Acknowledge(ctx, "a", id); err == nil {

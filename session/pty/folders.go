@@ -87,8 +87,8 @@ func (f *folders) removeFolder(name string) bool {
 	return true
 }
 
-// recognise checks that a holder matches its record and belongs to this city.
-func (f *folders) recognise(name string, pid int, s wire.State) error {
+// verifyHolder checks that a holder matches its record and belongs to this city.
+func (f *folders) verifyHolder(name string, pid int, s wire.State) error {
 	r := s.Record
 	switch {
 	case r.City != f.city && !f.isIn(pid, name):
@@ -101,8 +101,8 @@ func (f *folders) recognise(name string, pid int, s wire.State) error {
 	return nil
 }
 
-// lockers describes the processes that have a session's lock open.
-func (f *folders) lockers(name string) string {
+// lockHolders describes the processes that have a session's lock open.
+func (f *folders) lockHolders(name string) string {
 	dev, ino, err := proc.Inode(f.path(name, wire.LockFile))
 	pids, allErr := proc.All()
 	if err = errors.Join(err, allErr); err != nil {
@@ -154,7 +154,7 @@ func (f *folders) restoreSockets(ctx context.Context) error {
 		return fmt.Errorf("cannot look for sessions: %w", err)
 	}
 	for _, pid := range pids {
-		dir, ok := f.holds(pid)
+		dir, ok := f.holderFolder(pid)
 		if !ok {
 			continue
 		}
@@ -165,7 +165,7 @@ func (f *folders) restoreSockets(ctx context.Context) error {
 			"folder",
 			dir, "pid", pid)
 		if proc.Signal(pid, syscall.SIGHUP, func(pid int) bool {
-			_, ok := f.holds(pid)
+			_, ok := f.holderFolder(pid)
 			return ok
 		}) {
 			f.awaitSocket(ctx, dir)
@@ -174,9 +174,9 @@ func (f *folders) restoreSockets(ctx context.Context) error {
 	return nil
 }
 
-// holds returns the folder of a holder of this city. ok is false for other processes, and for a holder that has not
+// holderFolder returns the folder of a holder of this city. ok is false for other processes, and for a holder that has not
 // entered its folder and cannot handle SIGHUP yet.
-func (f *folders) holds(pid int) (dir string, ok bool) {
+func (f *folders) holderFolder(pid int) (dir string, ok bool) {
 	args := proc.Args(pid)
 	if len(args) != 3 || args[1] != "hold" || !strings.HasPrefix(args[2], f.dir+"/") ||
 		!proc.SharesPIDs(pid) { // a pod on this machine may have a holder with the same path

@@ -23,7 +23,7 @@ func (p *Provider) hidden(entries []*entry) (found []session.Status) {
 		return nil
 	}
 	for _, pid := range pids {
-		dir, ok := p.files.holds(pid)
+		dir, ok := p.files.holderFolder(pid)
 		if _, err := os.Lstat(dir); !ok || !errors.Is(err, os.ErrNotExist) {
 			continue
 		}

@@ -23,7 +23,7 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	}
 	entries := p.reg.All()
 	slices.SortFunc(entries, func(a, b *entry) int { return cmp.Compare(a.name, b.name) })
-	p.listen(entries)
+	p.checkHolders(entries)
 	list := p.hidden(entries)
 	for _, e := range entries {
 		if st, ok := p.status(e); ok {
@@ -34,49 +34,49 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	return list, nil
 }
 
-// silence tracks whether a holder answers.
-type silence struct {
-	since  time.Time // start of the time without an answer; zero = the holder answers
-	looks  int       // number of consecutive checks without an answer
-	looked time.Time
+// answerCheck tracks whether a holder answers.
+type answerCheck struct {
+	since     time.Time // start of the time without an answer; zero = the holder answers
+	failures  int       // number of consecutive checks without an answer
+	checkedAt time.Time
 }
 
 const (
-	silentLooks = 2               // number of failed checks after which a holder counts as silent
-	silentEvery = 5 * time.Second // minimum interval between two checks of one holder
+	silentFailures = 2               // number of failed checks after which a holder counts as silent
+	silentEvery    = 5 * time.Second // minimum interval between two checks of one holder
 	// silentBatch is the maximum number of holders that one List checks, because a check takes three system calls.
 	// The next List continues with the remaining holders. With 500 holders, each is checked in every eighth patrol.
 	silentBatch = 64
 )
 
-// confirmed returns the start of the holder's silence, or zero if too few checks have failed.
-func (s *silence) confirmed() time.Time {
-	if s.looks < silentLooks {
+// silentSince returns the start of the holder's silence, or zero if too few checks have failed.
+func (s *answerCheck) silentSince() time.Time {
+	if s.failures < silentFailures {
 		return time.Time{}
 	}
 	return s.since
 }
 
-func (s *silence) broken() { s.since, s.looks = time.Time{}, 0 }
+func (s *answerCheck) reset() { s.since, s.failures = time.Time{}, 0 }
 
-// listen checks whether holders can answer, without requests, which would wake the holders at every patrol. A
+// checkHolders checks whether holders can answer, without requests, which would wake the holders at every patrol. A
 // holder is silent while a signal or a debugger has stopped it, or while it is not connected.
-func (p *Provider) listen(entries []*entry) {
+func (p *Provider) checkHolders(entries []*entry) {
 	first, now, budget := int(p.nextListen.Load()), time.Now(), silentBatch
 	for i := range entries {
 		e := entries[(first+i)%len(entries)]
 		e.mu.Lock()
-		rec, linked := e.rec, e.link != nil
-		due := e.known && e.exit == nil && now.Sub(e.silence.looked) >= p.silentEvery
+		rec, linked := e.record, e.link != nil
+		due := e.known && e.exit == nil && now.Sub(e.answerCheck.checkedAt) >= p.silentEvery
 		// connected and not suspect: check the holder only within the budget
-		if due && linked && e.silence.looks == 0 {
+		if due && linked && e.answerCheck.failures == 0 {
 			if due = budget > 0; due {
 				budget--
 				p.nextListen.Store(int64((first + i + 1) % len(entries)))
 			}
 		}
 		if due {
-			e.silence.looked = now
+			e.answerCheck.checkedAt = now
 		}
 		e.mu.Unlock()
 		if due {
@@ -90,13 +90,13 @@ func (e *entry) noteAnswer(now time.Time, answers bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if answers {
-		e.silence.broken()
+		e.answerCheck.reset()
 		return
 	}
-	if e.silence.looks == 0 {
-		e.silence.since = now
+	if e.answerCheck.failures == 0 {
+		e.answerCheck.since = now
 	}
-	e.silence.looks++
+	e.answerCheck.failures++
 }
 
 // Look implements session.Looker.
@@ -113,7 +113,7 @@ func (p *Provider) Look(_ context.Context, name string) (session.Status, error) 
 func (p *Provider) retryConnect(e *entry) {
 	e.mu.Lock()
 	stray := e.known && e.exit == nil && e.link == nil
-	rec := e.rec
+	rec := e.record
 	e.mu.Unlock()
 	if !stray {
 		return
@@ -140,8 +140,8 @@ func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) 
 	names := make(map[int]string, len(entries))
 	for _, e := range entries {
 		e.mu.Lock()
-		if e.known && e.exit == nil && e.rec.Boot == p.files.boot {
-			roots[e.rec.Holder], names[e.rec.Holder] = e.rec.HolderStart, e.name
+		if e.known && e.exit == nil && e.record.Boot == p.files.boot {
+			roots[e.record.Holder], names[e.record.Holder] = e.record.HolderStart, e.name
 		}
 		e.mu.Unlock()
 	}

@@ -25,7 +25,7 @@ func (p *Provider) lost(e *entry, l *link) {
 		return
 	}
 	e.link = nil
-	rec, known, over := e.rec, e.known, e.exit != nil
+	rec, known, over := e.record, e.known, e.exit != nil
 	if over && e.acked {
 		e.known = false // the holder has exited after a requested stop
 	}
@@ -99,7 +99,7 @@ func (p *Provider) freeLock(ctx context.Context, e *entry) error {
 	rec, err := p.files.record(e.name)
 	if err != nil {
 		return fail("start", e.name, session.ErrExists, "its lock is held by %v, and the session "+
-			"has no record", p.files.lockers(e.name))
+			"has no record", p.files.lockHolders(e.name))
 	}
 	leaving := p.files.exitRecord(rec) != nil
 	if rec.Boot == p.files.boot && proc.Lives(rec.Holder, rec.HolderStart) &&

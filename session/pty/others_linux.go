@@ -16,7 +16,7 @@ func OtherPrograms(dir, exe string, image []byte) (map[string]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	known := images{want: image, seen: map[fileID]bool{}}
+	known := programImages{want: image, seen: map[fileID]bool{}}
 	others := map[string]int{}
 	for _, pid := range pids {
 		args := proc.Args(pid)
@@ -40,14 +40,14 @@ func programFile(pid int) string { return fmt.Sprintf("/proc/%d/exe", pid) }
 // fileID identifies a file.
 type fileID struct{ dev, ino uint64 }
 
-// images finds processes that run a program with a given content. It reads each file only once.
-type images struct {
+// programImages finds processes that run a program with a given content. It reads each file only once.
+type programImages struct {
 	want []byte // the content; nil = no process matches
 	seen map[fileID]bool
 }
 
 // run reports whether a process runs a program with this content.
-func (m *images) run(pid int) bool {
+func (m *programImages) run(pid int) bool {
 	dev, ino, err := proc.Inode(programFile(pid))
 	if err != nil || m.want == nil {
 		return false

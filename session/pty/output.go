@@ -17,8 +17,8 @@ func tailBytes(lines int) int {
 	return (max(lines, 0) + screens) * perLine
 }
 
-// readKept reads the output that a holder retains, or only its last bytes (see wire.Request).
-func readKept(
+// readOutput reads the output that a holder retains, or only its last bytes (see wire.Request).
+func readOutput(
 	ctx context.Context, p *Provider, name string, tail int,
 ) (wire.Screen, []byte, error) {
 	const verb = "read the output of"

@@ -14,7 +14,7 @@ func TestStopContinuesTheHolder(t *testing.T) {
 	p := newProvider(t, t.TempDir())
 	start(t, p, spec(p.files.city, "a", "exec cat"))
 	syscall.Kill(holderOf(t, p, "a"), syscall.SIGSTOP)
-	until(t, "the signal has arrived", func() bool { return p.files.stopped(p.reg.Find("a").rec) })
+	until(t, "the signal has arrived", func() bool { return p.files.stopped(p.reg.Find("a").record) })
 	if err := p.Stop(t.Context(), "a", eventually.Timeout); err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestStartContinuesTheHolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	syscall.Kill(holder, syscall.SIGSTOP)
-	until(t, "the signal has arrived", func() bool { return p.files.stopped(p.reg.Find("a").rec) })
+	until(t, "the signal has arrived", func() bool { return p.files.stopped(p.reg.Find("a").record) })
 	start(t, p, spec(p.files.city, "a", "exec cat"))
 	if again := holderOf(t, p, "a"); again != holder {
 		t.Errorf("the holder was %d and is %d", holder, again)
@@ -83,7 +83,7 @@ func TestSilentHolderIsSeen(t *testing.T) {
 	}
 	before := time.Now()
 	syscall.Kill(holderOf(t, p, "a"), syscall.SIGSTOP)
-	until(t, "the signal has arrived", func() bool { return p.files.stopped(p.reg.Find("a").rec) })
+	until(t, "the signal has arrived", func() bool { return p.files.stopped(p.reg.Find("a").record) })
 	if one := named(t, p, "a"); !one.Silent.IsZero() {
 		t.Errorf("silent after one look: %+v", one)
 	}
@@ -107,17 +107,17 @@ func TestHoldersAreReadInTurns(t *testing.T) {
 	last := entries[len(entries)-1]
 	last.link = nil
 	read := func() (n int) {
-		p.listen(entries)
+		p.checkHolders(entries)
 		for _, e := range entries {
-			if !e.silence.looked.IsZero() {
+			if !e.answerCheck.checkedAt.IsZero() {
 				n++
 			}
 		}
 		return n
 	}
-	if n := read(); n != silentBatch+1 || last.silence.looks != 1 {
+	if n := read(); n != silentBatch+1 || last.answerCheck.failures != 1 {
 		t.Errorf("the first time %d of %d, the last one %d times", n, len(entries),
-			last.silence.looks)
+			last.answerCheck.failures)
 	}
 	if n := read(); n != len(entries) {
 		t.Errorf("after the second time %d of %d", n, len(entries))

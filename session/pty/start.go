@@ -90,14 +90,14 @@ func (p *Provider) check(s *session.Spec) error {
 func (e *entry) reusable() *link {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.link == nil || e.link.over() || e.rec.Version != wire.Version {
+	if e.link == nil || e.link.over() || e.record.Version != wire.Version {
 		return nil
 	}
 	return e.link
 }
 
-// fresh reports whether no life of the name is known.
-func (e *entry) fresh() bool {
+// isNew reports whether no life of the name is known.
+func (e *entry) isNew() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return !e.known
@@ -184,7 +184,7 @@ func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *life) error 
 	if m.Kind == wire.Done {
 		return nil
 	}
-	if e.fresh() { // the holder exits and frees its lock
+	if e.isNew() { // the holder exits and frees its lock
 		select {
 		case <-l.gone:
 		case <-ctx.Done():
@@ -281,7 +281,7 @@ func (p *Provider) exited(e *entry, l *link, data []byte) {
 		return
 	}
 	e.mu.Lock()
-	fresh := e.known && e.rec.ID == x.ID && e.exit == nil
+	fresh := e.known && e.record.ID == x.ID && e.exit == nil
 	if fresh {
 		e.exit = &x
 	}

@@ -70,7 +70,7 @@ func (p *Provider) keepResumed(ctx context.Context, e *entry) {
 // resume continues a holder that a signal has stopped, so that the holder can start or stop its agent.
 func (p *Provider) resume(e *entry) {
 	e.mu.Lock()
-	rec, known := e.rec, e.known
+	rec, known := e.record, e.known
 	e.mu.Unlock()
 	if known && p.files.stopped(rec) {
 		p.log.Warn("the holder of a session was stopped by a signal; it is continued so that it "+
@@ -89,7 +89,7 @@ func (p *Provider) stopWithoutHolder(ctx context.Context, e *entry) error {
 	}
 	defer release()
 	e.mu.Lock()
-	rec, known := e.rec, e.known
+	rec, known := e.record, e.known
 	e.mu.Unlock()
 	if !known {
 		return nil

@@ -50,13 +50,13 @@ func (h *holder) settle() error {
 	}
 	h.ln, h.activity = ln, activity
 	h.wg.Go(func() { h.accept(ln) })
-	if h.cur == nil {
+	if h.current == nil {
 		return nil
 	}
-	h.writeActivity(h.cur)
-	err = h.writeJSON(wire.RecordFile, h.cur.rec)
-	if h.cur.exit != nil && !h.cur.acked {
-		err = errors.Join(err, h.writeJSON(wire.ExitFile, h.cur.exit))
+	h.writeActivity(h.current)
+	err = h.writeJSON(wire.RecordFile, h.current.rec)
+	if h.current.exit != nil && !h.current.acked {
+		err = errors.Join(err, h.writeJSON(wire.ExitFile, h.current.exit))
 	}
 	return err
 }
@@ -151,7 +151,7 @@ func (h *holder) leave() {
 	}
 	h.leaving = true
 	h.ln.Close()
-	if h.cur == nil || h.cur.acked {
+	if h.current == nil || h.current.acked {
 		h.removeFiles()
 	}
 	close(h.done)
@@ -217,7 +217,7 @@ func (h *holder) touch(l *life, now time.Time) {
 			h.mu.Lock()
 			defer h.mu.Unlock()
 			l.activity.waiting = false
-			if h.cur == l {
+			if h.current == l {
 				h.writeActivity(l)
 			}
 		})

@@ -49,8 +49,8 @@ type holder struct {
 	cond     *sync.Cond
 	ln       *os.File
 	activity *os.File
-	cur      *life // current or last life; nil before the first start
-	prev     *life // the previous life, for its output
+	current  *life // current or last life; nil before the first start
+	previous *life // the previous life, for its output
 	// open connections; true = the connection keeps the holder alive, false = it only reads
 	held    map[*conn]bool
 	leaving bool

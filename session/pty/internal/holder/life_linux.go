@@ -27,7 +27,7 @@ type life struct {
 	drained chan struct{} // closed after all output of the terminal was read
 	ended   chan struct{} // closed when exit is set and reported
 
-	kept
+	history
 	draft    draft // changed only with both the typing token and mu
 	size     wire.Screen
 	resizes  int // number of changes to the size
@@ -61,7 +61,7 @@ type activityWrites struct {
 func (h *holder) begin(req *wire.Request) error {
 	s := req.Spec
 	h.mu.Lock()
-	old, leaving := h.cur, h.leaving
+	old, leaving := h.current, h.leaving
 	h.mu.Unlock()
 	if leaving {
 		return errLeaving
@@ -79,25 +79,25 @@ func (h *holder) begin(req *wire.Request) error {
 		}
 	}
 	if err != nil {
-		return shortage(err)
+		return resourceError(err)
 	}
 	if err := os.Remove(wire.ExitFile); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("cannot remove the record of the last exit: %w", err)
 	}
 	if err := l.launch(s); err != nil {
-		return h.restore(old, shortage(err))
+		return h.restore(old, resourceError(err))
 	}
 	h.mu.Lock()
-	h.prev, h.cur = old, l
+	h.previous, h.current = old, l
 	h.writeActivity(l)
 	h.mu.Unlock()
 	h.wg.Go(func() { h.drain(l) })
 	return nil
 }
 
-// shortage converts an error that reports an exhausted resource of the machine to a wire.Failure. It returns other
+// resourceError converts an error that reports an exhausted resource of the machine to a wire.Failure. It returns other
 // errors unchanged.
-func shortage(err error) error {
+func resourceError(err error) error {
 	if !proc.Exhausted(err) {
 		return err
 	}
@@ -126,7 +126,7 @@ func (h *holder) newLife(s *wire.Spec, ready bool) *life {
 		gone:     make(chan struct{}),
 		drained:  make(chan struct{}),
 		ended:    make(chan struct{}),
-		kept:     kept{out: ring{max: maxRing}},
+		history:  history{out: ring{max: maxRing}},
 		meta:     make(map[string]string),
 		rec: wire.Record{
 			Version: wire.Version, Name: s.Name, Agent: s.Agent, City: s.City, ID: s.ID,
@@ -169,10 +169,10 @@ func (l *life) spawn(s *wire.Spec, path string, args []string) error {
 		return err
 	}
 	err := l.fork(s, path, args)
-	l.closeTheirs()
+	l.closeChildFiles()
 	if err != nil {
 		l.closeSlave()
-		l.closeOurs()
+		l.closeOwnFiles()
 	}
 	return err
 }
@@ -187,7 +187,7 @@ func (e forkError) Unwrap() error { return e.error }
 func (l *life) fork(s *wire.Spec, path string, args []string) error {
 	in, out := l.slave, l.slave
 	if l.plain {
-		in, out = l.theirs[0], l.theirs[1]
+		in, out = l.childFiles[0], l.childFiles[1]
 	}
 	pid, err := syscall.ForkExec(path, args, &syscall.ProcAttr{
 		Dir:   s.Dir,
@@ -250,7 +250,7 @@ func (h *holder) reap() {
 		// hold the lock, so that no goroutine signals a PID between Wait4 and the assignment to reaped
 		h.mu.Lock()
 		pid, err := unix.Wait4(-1, &ws, unix.WNOHANG|unix.WUNTRACED|unix.WCONTINUED, nil)
-		l := h.cur
+		l := h.current
 		mine := l != nil && !l.reaped && pid == l.pid
 		if mine {
 			switch {
@@ -310,7 +310,7 @@ func (h *holder) finish(l *life, ws unix.WaitStatus, at time.Time, childless boo
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	l.exit = exit
-	l.closeOurs()
+	l.closeOwnFiles()
 	h.writeActivity(l)
 	for c := range h.held {
 		if c.sendJSON(wire.Exited, exit) != nil {
@@ -319,5 +319,5 @@ func (h *holder) finish(l *life, ws unix.WaitStatus, at time.Time, childless boo
 	}
 	h.cond.Broadcast()
 	close(l.ended)
-	h.considerLeaving()
+	h.leaveIfIdle()
 }

@@ -19,7 +19,7 @@ func (h *holder) answerCapture(c *conn, id string) error {
 	h.mu.Lock()
 	var data []byte
 	found := false
-	for _, l := range []*life{h.cur, h.prev} {
+	for _, l := range []*life{h.current, h.previous} {
 		if l != nil && l.rec.ID == id {
 			data, found = l.out.bytes(), true
 			break
@@ -38,7 +38,7 @@ func (h *holder) answerCapture(c *conn, id string) error {
 // only these. tail 0 means all output.
 func (h *holder) answerOutput(c *conn, tail int) error {
 	h.mu.Lock()
-	l := h.cur
+	l := h.current
 	if l == nil {
 		h.mu.Unlock()
 		return c.fail(errLeaving)

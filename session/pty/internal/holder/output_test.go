@@ -60,9 +60,9 @@ func TestTailOfOutput(t *testing.T) {
 		cols, rows, lines := 2+r.IntN(30), 1+r.IntN(8), r.IntN(12)
 		raw := randomOutput(r, r.IntN(30<<10), []float64{0, 0, 0.0005, 0.05}[r.IntN(4)])
 		raw = append(raw, randomOutput(r, 10<<10, []float64{0, 0, 0.0005}[r.IntN(3)])...)
-		l := &life{kept: kept{out: ring{max: []int{16 << 10, maxRing}[r.IntN(2)]}}}
+		l := &life{history: history{out: ring{max: []int{16 << 10, maxRing}[r.IntN(2)]}}}
 		for piece := range slices.Chunk(raw, 1+r.IntN(8<<10)) {
-			l.keep(piece)
+			l.add(piece)
 		}
 		from, ok := l.tail(1 + r.IntN(6<<10))
 		if !ok {
@@ -102,13 +102,13 @@ func TestWhatNeedsAllOutput(t *testing.T) {
 		"another character set": {"\x1b(0", false},
 		"a tab stop":            {"\x1bH", false},
 	} {
-		l := &life{kept: kept{out: ring{max: maxRing}}}
-		l.keep([]byte(c.before))
+		l := &life{history: history{out: ring{max: maxRing}}}
+		l.add([]byte(c.before))
 		for piece := range slices.Chunk([]byte(log), 100) {
-			l.keep(piece)
+			l.add(piece)
 		}
 		from, ok := l.tail(2000)
-		if ok != c.plain || ok && l.out.end-from > 2000+cutEvery+100 {
+		if ok != c.plain || ok && l.out.end-from > 2000+restartPointEvery+100 {
 			t.Errorf("%s: from %d of %d, %t", name, from, l.out.end, ok)
 		}
 	}

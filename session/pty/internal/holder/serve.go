@@ -37,17 +37,17 @@ func (h *holder) hangUp(c *conn) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.held, c)
-	h.considerLeaving()
+	h.leaveIfIdle()
 }
 
-// considerLeaving makes the holder exit if it is no longer needed. Its life must have ended, and no connection may
+// leaveIfIdle makes the holder exit if it is no longer needed. Its life must have ended, and no connection may
 // be able to start another life. In addition, the controller must have recorded the exit, or the session's record
 // must contain all information about it.
 //
 // Until the controller has recorded the exit, a connection that only reads also keeps the holder. Its client may
 // have stopped the session and be about to record the exit. The caller must hold h.mu.
-func (h *holder) considerLeaving() {
-	l := h.cur
+func (h *holder) leaveIfIdle() {
+	l := h.current
 	if l == nil || l.exit == nil {
 		return
 	}
@@ -131,16 +131,16 @@ func (h *holder) setMeta(l *life, key, value string) {
 func (h *holder) living() (*life, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.cur == nil || h.cur.exit != nil {
+	if h.current == nil || h.current.exit != nil {
 		return nil, &wire.Failure{Cause: wire.NotAlive, Message: "the agent is not alive"}
 	}
-	return h.cur, nil
+	return h.current, nil
 }
 
 func (h *holder) answerHold(c *conn, look bool) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.leaving || h.cur == nil {
+	if h.leaving || h.current == nil {
 		return c.fail(errLeaving)
 	}
 	h.held[c] = !look
@@ -149,7 +149,7 @@ func (h *holder) answerHold(c *conn, look bool) error {
 
 // state returns the state of the current life. The caller must hold h.mu.
 func (h *holder) state() wire.State {
-	l := h.cur
+	l := h.current
 	return wire.State{Record: l.rec, PID: l.pid, Exit: l.exit, Acked: l.acked}
 }
 
@@ -171,10 +171,10 @@ func (h *holder) answerStart(c *conn, req *wire.Request) error {
 func (h *holder) answerAck(c *conn, id string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.prev != nil && h.prev.rec.ID == id {
-		h.prev = nil
+	if h.previous != nil && h.previous.rec.ID == id {
+		h.previous = nil
 	}
-	l := h.cur
+	l := h.current
 	if l == nil || l.rec.ID != id || l.exit == nil {
 		return c.send(wire.Done, nil)
 	}
@@ -189,11 +189,11 @@ func (h *holder) answerAck(c *conn, id string) error {
 		time.AfterFunc(idleLife, func() {
 			h.mu.Lock()
 			defer h.mu.Unlock()
-			if h.cur == l {
+			if h.current == l {
 				h.leave()
 			}
 		})
 	}
-	h.considerLeaving()
+	h.leaveIfIdle()
 	return c.send(wire.Done, nil)
 }

@@ -32,7 +32,7 @@ type stopping struct {
 // requested. Otherwise, the session counts as lost, unless an earlier stop was requested.
 func (h *holder) stop(grace time.Duration, asked bool) {
 	h.mu.Lock()
-	l := h.cur
+	l := h.current
 	if l == nil || l.exit != nil {
 		h.mu.Unlock()
 		return

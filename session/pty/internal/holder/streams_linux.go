@@ -49,9 +49,9 @@ func (h *holder) drain(l *life) {
 			}
 			now := time.Now()
 			h.mu.Lock()
-			l.keep(text)
+			l.add(text)
 			l.output = h.clock.Mono(now)
-			if h.cur == l {
+			if h.current == l {
 				h.touch(l, now)
 			}
 			h.cond.Broadcast()

@@ -14,12 +14,12 @@ import (
 
 // terminal is the terminal of an agent, or a pair of pipes.
 type terminal struct {
-	cols   int // size without viewers
-	rows   int
-	plain  bool     // pipes instead of a terminal
-	master *os.File // reads the agent's output and, for a terminal, writes its input; non-blocking
-	stdin  *os.File // writes the agent's input if it has pipes; non-blocking
-	theirs []int    // file descriptors to close after the agent has started
+	cols       int // size without viewers
+	rows       int
+	plain      bool     // pipes instead of a terminal
+	master     *os.File // reads the agent's output and, for a terminal, writes its input; non-blocking
+	stdin      *os.File // writes the agent's input if it has pipes; non-blocking
+	childFiles []int    // file descriptors to close after the agent has started
 
 	// slave stays open, so that the terminal's output does not end if an agent closes and reopens the terminal. -1
 	// means pipes.
@@ -100,7 +100,7 @@ func (t *terminal) openPipes() error {
 		unix.Close(in[1])
 		return fmt.Errorf("cannot create the agent's standard output: %w", err)
 	}
-	t.theirs = []int{in[0], out[1]}
+	t.childFiles = []int{in[0], out[1]}
 	// the agent's ends stay blocking, as programs expect
 	for _, ours := range []int{in[1], out[0]} {
 		_ = unix.SetNonblock(ours, true) // cannot fail for a new pipe
@@ -109,12 +109,12 @@ func (t *terminal) openPipes() error {
 	return nil
 }
 
-// closeTheirs closes the file descriptors that only the agent needs.
-func (t *terminal) closeTheirs() {
-	for _, fd := range t.theirs {
+// closeChildFiles closes the file descriptors that only the agent needs.
+func (t *terminal) closeChildFiles() {
+	for _, fd := range t.childFiles {
 		unix.Close(fd)
 	}
-	t.theirs = nil
+	t.childFiles = nil
 }
 
 func (t *terminal) closeSlave() {
@@ -123,8 +123,8 @@ func (t *terminal) closeSlave() {
 	}
 }
 
-// closeOurs closes the holder's ends.
-func (t *terminal) closeOurs() {
+// closeOwnFiles closes the holder's ends.
+func (t *terminal) closeOwnFiles() {
 	t.master.Close()
 	if t.stdin != t.master {
 		t.stdin.Close()
