@@ -85,7 +85,7 @@ func newMixedTown(t *testing.T, toml string) (*town, *tardy) {
 // runBy makes the provider other run the agents with session = "tmux".
 func (w *town) runBy(other session.Provider) {
 	w.t.Helper()
-	p, err := mixed.New(mixed.Options{Dir: filepath.Join(w.dir, ".gc"), Home: "pty",
+	p, err := mixed.New(mixed.Options{Dir: filepath.Join(w.dir, ".gc"), DefaultProvider: "pty",
 		Open: func(name string) (session.Provider, func(), error) {
 			if name == "tmux" {
 				return other, func() {}, nil
@@ -262,7 +262,7 @@ func TestASwapBetweenSlowProviders(t *testing.T) {
 		w, from := newMixedTown(t, quickAndSlow)
 		to := &prudent{&tardy{Provider: fake.New(), takes: 20 * time.Second}}
 		to.looks.Store(int64(20 * time.Second))
-		p, err := mixed.New(mixed.Options{Dir: filepath.Join(w.dir, ".gc"), Home: "pty",
+		p, err := mixed.New(mixed.Options{Dir: filepath.Join(w.dir, ".gc"), DefaultProvider: "pty",
 			Open: func(name string) (session.Provider, func(), error) {
 				q := map[string]session.Provider{"tmux": from, "subprocess": to,
 					"pty": w.fake}[name]

@@ -19,12 +19,12 @@ const listLimit = 5 * time.Second
 // Start implements session.Provider. It fails if the session is alive at another provider, or if another provider's
 // sessions are unknown. Otherwise, a second copy of the agent might run.
 func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
-	m := p.member(cmp.Or(s.Provider, p.o.Home))
+	m := p.member(cmp.Or(s.Provider, p.o.DefaultProvider))
 	q, err := p.opened(m)
 	if err != nil {
 		return session.Status{}, session.Missing(fmt.Errorf("cannot start %q: %w", s.Name, err))
 	}
-	if err := p.clear(ctx, m, s.Name); err != nil {
+	if err := p.checkNoOther(ctx, m, s.Name); err != nil {
 		return session.Status{}, err
 	}
 	if err := p.mark(ctx, m); err != nil {
@@ -39,23 +39,23 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 		return st, err
 	}
 	st.Provider = m.name
-	here := slices.DeleteFunc(p.held[s.Name], func(h place) bool { return h.at == m })
-	p.held[s.Name] = append(here, place{m, st.ID, st.Exit == nil, m.gen})
+	here := slices.DeleteFunc(p.held[s.Name], func(h location) bool { return h.provider == m })
+	p.held[s.Name] = append(here, location{m, st.ID, st.Exit == nil, m.gen})
 	return st, nil
 }
 
-// clear ensures that no provider other than m has a live session with this name. It asks another provider only if
+// checkNoOther ensures that no provider other than m has a live session with this name. It asks another provider only if
 // its known state is missing or shows such a session.
-func (p *Provider) clear(ctx context.Context, m *member, name string) error {
-	for _, o := range p.used() {
-		if o == m || p.free(o, name) {
+func (p *Provider) checkNoOther(ctx context.Context, m *member, name string) error {
+	for _, o := range p.inUse() {
+		if o == m || p.hasNoLive(o, name) {
 			continue
 		}
 		if _, err := p.list(ctx, o); err != nil {
 			return fmt.Errorf("cannot start %q: it may already be running in %s, but that "+
 				"provider cannot list its sessions: %w", name, o.name, err)
 		}
-		if !p.free(o, name) {
+		if !p.hasNoLive(o, name) {
 			return fmt.Errorf("cannot start %q in %s: it is running in %s: %w", name, m.name,
 				o.name,
 				session.ErrExists)
@@ -64,26 +64,26 @@ func (p *Provider) clear(ctx context.Context, m *member, name string) error {
 	return nil
 }
 
-// free reports whether a provider is known to have no live session with this name.
-func (p *Provider) free(o *member, name string) bool {
+// hasNoLive reports whether a provider is known to have no live session with this name.
+func (p *Provider) hasNoLive(o *member, name string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return o.listed && !slices.ContainsFunc(p.held[name], func(h place) bool {
-		return h.at == o && h.alive
+	return o.listed && !slices.ContainsFunc(p.held[name], func(h location) bool {
+		return h.provider == o && h.alive
 	})
 }
 
 // Stop implements session.Provider. If several providers have a live session with this name, it stops all of them.
 func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) error {
-	first, err := p.at(ctx, name)
+	first, err := p.providerOf(ctx, name)
 	if err != nil {
 		return err
 	}
 	these := []*member{first}
 	p.mu.Lock()
 	for _, h := range p.held[name] {
-		if h.alive && !slices.Contains(these, h.at) {
-			these = append(these, h.at)
+		if h.alive && !slices.Contains(these, h.provider) {
+			these = append(these, h.provider)
 		}
 	}
 	p.mu.Unlock()
@@ -97,7 +97,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			for j := range p.held[name] {
-				if h := &p.held[name][j]; h.at == m {
+				if h := &p.held[name][j]; h.provider == m {
 					h.alive = false
 				}
 			}
@@ -111,7 +111,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 // asks all providers in use at the same time. Its error session.PartialError names the providers that did not answer.
 // For a provider that may still answer, it contains a session.LateError.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
-	used := p.used()
+	used := p.inUse()
 	if len(used) == 1 {
 		return p.list(ctx, used[0])
 	}
@@ -141,7 +141,7 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 
 // Interrupt implements session.Provider.
 func (p *Provider) Interrupt(ctx context.Context, name string) error {
-	m, err := p.at(ctx, name)
+	m, err := p.providerOf(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (p *Provider) Interrupt(ctx context.Context, name string) error {
 
 // Send implements session.Provider.
 func (p *Provider) Send(ctx context.Context, name, text string) error {
-	m, err := p.at(ctx, name)
+	m, err := p.providerOf(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -159,17 +159,17 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 
 // Output implements session.Provider.
 func (p *Provider) Output(ctx context.Context, name string, lines int) (string, error) {
-	m, err := p.at(ctx, name)
+	m, err := p.providerOf(ctx, name)
 	if err != nil {
 		return "", err
 	}
 	return m.p.Output(ctx, name, lines)
 }
 
-// able returns the provider that holds a session, or an error if that provider lacks the ability.
-func able[T any](ctx context.Context, p *Provider, name string, a session.Ability) (T, error) {
+// withAbility returns the provider that holds a session, or an error if that provider lacks the ability.
+func withAbility[T any](ctx context.Context, p *Provider, name string, a session.Ability) (T, error) {
 	var none T
-	m, err := p.at(ctx, name)
+	m, err := p.providerOf(ctx, name)
 	if err != nil {
 		return none, err
 	}
@@ -187,7 +187,7 @@ func (m *member) lacks(a session.Ability) error {
 // Attach implements session.Attacher.
 func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (session.Terminal,
 	error) {
-	q, err := able[session.Attacher](ctx, p, name, session.Attaching)
+	q, err := withAbility[session.Attacher](ctx, p, name, session.Attaching)
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +197,7 @@ func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (ses
 // Watch implements session.Watcher.
 func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Frame, error] {
 	return func(yield func(session.Frame, error) bool) {
-		q, err := able[session.Watcher](ctx, p, name, session.Watching)
+		q, err := withAbility[session.Watcher](ctx, p, name, session.Watching)
 		if err != nil {
 			yield(session.Frame{}, err)
 			return
@@ -208,7 +208,7 @@ func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Fra
 
 // SendKeys implements session.Keyer.
 func (p *Provider) SendKeys(ctx context.Context, name string, keys ...string) error {
-	q, err := able[session.Keyer](ctx, p, name, session.SendingKeys)
+	q, err := withAbility[session.Keyer](ctx, p, name, session.SendingKeys)
 	if err != nil {
 		return err
 	}
@@ -217,7 +217,7 @@ func (p *Provider) SendKeys(ctx context.Context, name string, keys ...string) er
 
 // SetMeta implements session.Marker.
 func (p *Provider) SetMeta(ctx context.Context, name, key, value string) error {
-	q, err := able[session.Marker](ctx, p, name, session.Marking)
+	q, err := withAbility[session.Marker](ctx, p, name, session.Marking)
 	if err != nil {
 		return err
 	}
@@ -226,7 +226,7 @@ func (p *Provider) SetMeta(ctx context.Context, name, key, value string) error {
 
 // Meta implements session.Marker.
 func (p *Provider) Meta(ctx context.Context, name, key string) (string, error) {
-	q, err := able[session.Marker](ctx, p, name, session.Marking)
+	q, err := withAbility[session.Marker](ctx, p, name, session.Marking)
 	if err != nil {
 		return "", err
 	}
@@ -235,7 +235,7 @@ func (p *Provider) Meta(ctx context.Context, name, key string) (string, error) {
 
 // Clear implements session.Clearer.
 func (p *Provider) Clear(ctx context.Context, name string) error {
-	q, err := able[session.Clearer](ctx, p, name, session.Clearing)
+	q, err := withAbility[session.Clearer](ctx, p, name, session.Clearing)
 	if err != nil {
 		return err
 	}
@@ -272,7 +272,7 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) {
 	all, first := map[string]session.Usage{}, error(&session.LackError{Ability: session.Measuring})
 	measured := false
-	for _, m := range p.used() {
+	for _, m := range p.inUse() {
 		opened, _ := p.opened(m) // a nil provider is not a Meter
 		q, ok := opened.(session.Meter)
 		if !ok {

@@ -8,8 +8,8 @@ import (
 	"gcity/session"
 )
 
-// look is one List call of a patient provider, which concurrent callers share.
-type look struct {
+// sharedList is one List call of a patient provider, which concurrent callers share.
+type sharedList struct {
 	began time.Time
 	done  chan struct{} // closed when the call ends; after that, the other fields do not change
 	all   []session.Status
@@ -19,8 +19,8 @@ type look struct {
 // Patience implements session.Patient. It returns the patience of the provider that holds the session. If that
 // provider is unknown, it returns the longest patience of all providers in use.
 func (p *Provider) Patience(name string) time.Duration {
-	these := p.used()
-	if m := p.holder(name, ""); m != nil {
+	these := p.inUse()
+	if m := p.findHolder(name, ""); m != nil {
 		these = []*member{m}
 	}
 	most := time.Duration(0)
@@ -59,7 +59,7 @@ func (p *Provider) list(ctx context.Context, m *member) ([]session.Status, error
 }
 
 // rest waits until the List call has ended.
-func (l *look) rest(ctx context.Context) ([]session.Status, error) {
+func (l *sharedList) rest(ctx context.Context) ([]session.Status, error) {
 	select {
 	case <-l.done:
 		return slices.Clone(l.all), l.err
@@ -69,23 +69,23 @@ func (l *look) rest(ctx context.Context) ([]session.Status, error) {
 }
 
 // shared returns the List call of a provider that is in progress, or starts one.
-func (p *Provider) shared(m *member, q session.Provider, limit time.Duration) (*look, error) {
+func (p *Provider) shared(m *member, q session.Provider, limit time.Duration) (*sharedList, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
 		return nil, errClosed
 	}
-	if m.look != nil {
-		return m.look, nil
+	if m.list != nil {
+		return m.list, nil
 	}
-	l := &look{began: time.Now(), done: make(chan struct{})}
-	m.look = l
+	l := &sharedList{began: time.Now(), done: make(chan struct{})}
+	m.list = l
 	p.wg.Go(func() {
 		ctx, cancel := context.WithTimeout(p.life, limit)
 		defer cancel()
 		defer func() {
 			p.mu.Lock()
-			m.look = nil
+			m.list = nil
 			p.mu.Unlock()
 			close(l.done)
 		}()
@@ -125,15 +125,15 @@ func (p *Provider) note(m *member, all []session.Status, gen int) {
 	}
 	m.listed = true
 	for name, places := range p.held {
-		places = slices.DeleteFunc(places, func(h place) bool { return h.at == m && h.gen <= gen })
+		places = slices.DeleteFunc(places, func(h location) bool { return h.provider == m && h.gen <= gen })
 		if p.held[name] = places; len(places) == 0 {
 			delete(p.held, name)
 		}
 	}
 	for i := range all {
 		st := &all[i]
-		if !slices.ContainsFunc(p.held[st.Name], func(h place) bool { return h.at == m }) {
-			p.held[st.Name] = append(p.held[st.Name], place{m, st.ID, st.Alive, gen})
+		if !slices.ContainsFunc(p.held[st.Name], func(h location) bool { return h.provider == m }) {
+			p.held[st.Name] = append(p.held[st.Name], location{m, st.ID, st.Alive, gen})
 		}
 	}
 }

@@ -60,13 +60,13 @@ func isName(name string) bool {
 // be running is not started.
 func (p *Provider) recover(legible []string, damage error) ([]string, error) {
 	_, unsafe := errors.AsType[*disk.UnsafeError](damage)
-	if p.o.Survey == nil || !unsafe && !errors.Is(damage, errDamaged) {
+	if p.o.FindProviders == nil || !unsafe && !errors.Is(damage, errDamaged) {
 		return nil, damage
 	}
-	names := append(legible, p.o.Survey()...)
+	names := append(legible, p.o.FindProviders()...)
 	slices.Sort(names)
 	names = slices.DeleteFunc(slices.Compact(names), func(name string) bool {
-		return name == p.o.Home
+		return name == p.o.DefaultProvider
 	})
 	if p.o.Observe {
 		return names, nil
@@ -122,7 +122,7 @@ func (p *Provider) mark(ctx context.Context, m *member) error {
 // provider. If the controller dies before the mark is removed, the next controller lists the provider again.
 func (p *Provider) unmark(ctx context.Context, m *member, q session.Provider, gen int) {
 	idle := func() bool {
-		return m.name != p.o.Home && m.inUse && m.starts == 0 && m.gen == gen && !p.o.Observe
+		return m.name != p.o.DefaultProvider && m.inUse && m.starts == 0 && m.gen == gen && !p.o.Observe
 	}
 	p.mu.Lock()
 	now := idle()
@@ -178,7 +178,7 @@ func (p *Provider) writing(ctx context.Context,
 func (p *Provider) marks() string {
 	var b strings.Builder
 	for _, m := range p.order {
-		if m.inUse && m.name != p.o.Home {
+		if m.inUse && m.name != p.o.DefaultProvider {
 			b.WriteString(m.name + "\n")
 		}
 	}

@@ -26,15 +26,15 @@ import (
 type Options struct {
 	Dir string // the city's .gc folder
 	// name of the default provider, which is always asked and is written as "" in the configuration
-	Home string
+	DefaultProvider string
 
 	// Open opens a provider by its name. close releases the provider. Open is never called twice at the same time
 	// for the same name.
 	Open func(name string) (p session.Provider, close func(), err error)
 
-	// Survey returns all providers that may hold sessions of the city. It is called if MarksFile is damaged. If
-	// Survey is nil, a damaged file is an error.
-	Survey func() []string
+	// FindProviders returns all providers that may hold sessions of the city. It is called if MarksFile is damaged. If
+	// FindProviders is nil, a damaged file is an error.
+	FindProviders func() []string
 
 	Observe bool         // the provider writes nothing
 	Logger  *slog.Logger // nil disables logging
@@ -63,7 +63,7 @@ type Provider struct {
 	members map[string]*member
 	order   []*member // sorted by name, with the home provider first
 	// by session name; contains all sessions of the members that have listed set
-	held   map[string][]place
+	held   map[string][]location
 	closed bool
 }
 
@@ -76,19 +76,19 @@ type member struct {
 	err   error // why opening failed
 	// the provider may hold sessions: it has a mark, is getting a mark, or is the home provider
 	inUse  bool
-	marked bool  // its mark is in the file
-	listed bool  // the provider's held map entries contain all of its sessions
-	look   *look // List call in progress, for a patient provider
-	starts int   // number of starts in progress
-	gen    int   // number of starts so far
+	marked bool        // its mark is in the file
+	listed bool        // the provider's held map entries contain all of its sessions
+	list   *sharedList // List call in progress, for a patient provider
+	starts int         // number of starts in progress
+	gen    int         // number of starts so far
 }
 
-// place is the location of a session at a provider.
-type place struct {
-	at    *member
-	id    string
-	alive bool
-	gen   int // value of the provider's gen when the session was started or seen
+// location is the location of a session at a provider.
+type location struct {
+	provider *member
+	id       string
+	alive    bool
+	gen      int // value of the provider's gen when the session was started or seen
 }
 
 var (
@@ -122,7 +122,7 @@ func New(o Options) (*Provider, error) {
 		o: o, exits: make(chan session.Exit, exitsKept), done: make(chan struct{}),
 		changes:    make(chan struct{}, 1),
 		writeToken: make(chan struct{}, 1),
-		members:    map[string]*member{}, held: map[string][]place{},
+		members:    map[string]*member{}, held: map[string][]location{},
 		wg: recovery.Group{OnPanic: recovery.Fatal(o.Broken)},
 	}
 	p.life, p.end = context.WithCancelCause(context.Background())
@@ -133,7 +133,7 @@ func New(o Options) (*Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	home := p.member(o.Home)
+	home := p.member(o.DefaultProvider)
 	if _, err := p.opened(home); err != nil {
 		return nil, err
 	}
@@ -260,8 +260,8 @@ func (p *Provider) Close() {
 	close(p.exits)
 }
 
-// used returns the providers that may hold sessions.
-func (p *Provider) used() []*member {
+// inUse returns the providers that may hold sessions.
+func (p *Provider) inUse() []*member {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.order) == 1 {
@@ -273,7 +273,7 @@ func (p *Provider) used() []*member {
 // ended records the end of a session. The caller must hold p.mu.
 func (p *Provider) ended(m *member, name, id string) {
 	for i := range p.held[name] {
-		if h := &p.held[name][i]; h.at == m && h.id == id {
+		if h := &p.held[name][i]; h.provider == m && h.id == id {
 			h.alive = false
 		}
 	}
@@ -281,7 +281,7 @@ func (p *Provider) ended(m *member, name, id string) {
 
 // LimitsOf implements session.MultiProvider.
 func (p *Provider) LimitsOf(provider string) session.Limits {
-	q, err := p.opened(p.member(cmp.Or(provider, p.o.Home)))
+	q, err := p.opened(p.member(cmp.Or(provider, p.o.DefaultProvider)))
 	if err != nil {
 		return session.Limits{}
 	}
@@ -291,7 +291,7 @@ func (p *Provider) LimitsOf(provider string) session.Limits {
 // Limits implements session.Limiter. It returns the abilities that all providers in use lack.
 func (p *Provider) Limits() session.Limits {
 	var out session.Limits
-	for i, m := range p.used() {
+	for i, m := range p.inUse() {
 		q, err := p.opened(m)
 		if err != nil {
 			continue
@@ -309,25 +309,25 @@ func (p *Provider) Limits() session.Limits {
 	return out
 }
 
-// at returns the provider that holds a session. A live session takes precedence over an ended one.
-func (p *Provider) at(ctx context.Context, name string) (*member, error) {
+// providerOf returns the provider that holds a session. A live session takes precedence over an ended one.
+func (p *Provider) providerOf(ctx context.Context, name string) (*member, error) {
 	return p.find(ctx, name, "")
 }
 
 // find returns the provider that holds a session, like at. If id is not "", the provider of the session with that
 // ID takes precedence.
 func (p *Provider) find(ctx context.Context, name, id string) (*member, error) {
-	used := p.used()
+	used := p.inUse()
 	if len(used) == 1 {
 		_, err := p.opened(used[0])
 		return used[0], err
 	}
-	if m := p.holder(name, id); m != nil {
+	if m := p.findHolder(name, id); m != nil {
 		return m, nil
 	}
 	all, err := p.List(ctx)
 	_, err = session.Await(ctx, all, err)
-	if m := p.holder(name, id); m != nil {
+	if m := p.findHolder(name, id); m != nil {
 		return m, nil
 	}
 	if err != nil {
@@ -336,15 +336,15 @@ func (p *Provider) find(ctx context.Context, name, id string) (*member, error) {
 	return used[0], nil // this provider reports that the session does not exist
 }
 
-// holder returns the provider that is known to hold a session, or nil.
-func (p *Provider) holder(name, id string) *member {
+// findHolder returns the provider that is known to hold a session, or nil.
+func (p *Provider) findHolder(name, id string) *member {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var best *place
+	var best *location
 	for i := range p.held[name] {
 		h := &p.held[name][i]
 		if id != "" && h.id == id {
-			return h.at
+			return h.provider
 		}
 		if best == nil || h.alive && !best.alive {
 			best = h
@@ -353,5 +353,5 @@ func (p *Provider) holder(name, id string) *member {
 	if best == nil {
 		return nil
 	}
-	return best.at
+	return best.provider
 }

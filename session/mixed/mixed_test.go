@@ -68,7 +68,7 @@ func (c counted) List(ctx context.Context) ([]session.Status, error) {
 
 func (h *house) mix(t *testing.T, observe bool) *mixed.Provider {
 	t.Helper()
-	p, err := mixed.New(mixed.Options{Dir: h.dir, Home: "pty", Open: h.open, Observe: observe})
+	p, err := mixed.New(mixed.Options{Dir: h.dir, DefaultProvider: "pty", Open: h.open, Observe: observe})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -479,7 +479,7 @@ func TestDamagedMarks(t *testing.T) {
 		if err := errors.Join(os.Remove(path), put(path)); err != nil {
 			t.Fatal(err)
 		}
-		p, err := mixed.New(mixed.Options{Dir: h.dir, Home: "pty", Open: h.open, Survey: func() []string { return []string{"other", "pty", "empty"} }})
+		p, err := mixed.New(mixed.Options{Dir: h.dir, DefaultProvider: "pty", Open: h.open, FindProviders: func() []string { return []string{"other", "pty", "empty"} }})
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}

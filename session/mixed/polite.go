@@ -11,7 +11,7 @@ import (
 // SendPolitely implements session.PoliteSender. If the provider cannot detect typing users, SendPolitely sends the text
 // immediately.
 func (p *Provider) SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error {
-	m, err := p.at(ctx, name)
+	m, err := p.providerOf(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -23,7 +23,7 @@ func (p *Provider) SendPolitely(ctx context.Context, name, text string, quiet ti
 
 // Look implements session.Looker. A live session takes precedence over an ended one.
 func (p *Provider) Look(ctx context.Context, name string) (session.Status, error) {
-	m, err := p.at(ctx, name)
+	m, err := p.providerOf(ctx, name)
 	if err != nil {
 		return session.Status{}, err
 	}
