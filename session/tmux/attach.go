@@ -43,7 +43,7 @@ func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (ses
 	}
 	t := &terminal{p: p, e: e, rec: rec, f: f, cmd: cmd, gone: make(chan struct{})}
 	e.mu.Lock()
-	e.own++
+	e.ownViewers++
 	e.mu.Unlock()
 	if !p.reg.Async(t.wait) {
 		t.wait()
@@ -73,8 +73,8 @@ func (t *terminal) wait() {
 	_ = t.cmd.Wait() // the client exits because of Close, or because the session has ended
 	close(t.gone)
 	t.e.mu.Lock()
-	t.e.own--
-	last := t.e.own == 0 && t.e.views.count <= 1 && t.e.rec.ID == t.rec.ID && t.e.exit == nil
+	t.e.ownViewers--
+	last := t.e.ownViewers == 0 && t.e.views.count <= 1 && t.e.rec.ID == t.rec.ID && t.e.exit == nil
 	t.e.mu.Unlock()
 	if last && t.p.ctx.Err() == nil {
 		t.p.resize(&t.rec)

@@ -19,18 +19,18 @@ type entry struct {
 	lock   registry.Turn // see Concurrency
 	typing chan struct{} // contains a token while no call is typing
 
-	mu    sync.Mutex
-	known bool // rec is valid
-	rec   record
-	exit  *ended        // nil = the session is alive, if known is set
-	over  chan struct{} // closed when exit is set
-	asked bool
-	watch *proc.Watched
-	pane  pane      // state of the pane at the last refresh
-	views viewers   // viewers at the last refresh
-	own   int       // number of viewers that are attached through this provider
-	typed time.Time // when one of these viewers last typed
-	sent  time.Time
+	mu         sync.Mutex
+	known      bool // rec is valid
+	rec        record
+	exit       *ended        // nil = the session is alive, if known is set
+	over       chan struct{} // closed when exit is set
+	asked      bool
+	watch      *proc.Watched
+	pane       pane      // state of the pane at the last refresh
+	views      viewers   // viewers at the last refresh
+	ownViewers int       // number of viewers that are attached through this provider
+	typed      time.Time // when one of these viewers last typed
+	sent       time.Time
 }
 
 func newEntry(name string) *entry {

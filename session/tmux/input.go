@@ -222,7 +222,7 @@ func (p *Provider) Clear(ctx context.Context, name string) error {
 			return err
 		}
 		if strings.TrimSpace(out) != "1" {
-			if err := wipe(rec); err != nil {
+			if err := clearTerminal(rec); err != nil {
 				return err
 			}
 		}
@@ -231,8 +231,8 @@ func (p *Provider) Clear(ctx context.Context, name string) error {
 	})
 }
 
-// wipe writes the control sequences that clear the screen to the agent's terminal.
-func wipe(rec *record) error {
+// clearTerminal writes the control sequences that clear the screen to the agent's terminal.
+func clearTerminal(rec *record) error {
 	tty, err := openTTY(rec)
 	if err != nil {
 		return err

@@ -34,8 +34,8 @@ type viewers struct {
 	typed time.Time
 }
 
-// view is the state of a whole server.
-type view struct {
+// snapshot is the state of a whole server.
+type snapshot struct {
 	panes   map[string]pane // by tmux's name of the session
 	viewers map[string]viewers
 }
@@ -86,7 +86,7 @@ func (p *Provider) refresh(ctx context.Context) (suspects []*entry, err error) {
 	if len(entries) == 0 {
 		return nil, nil
 	}
-	v, err := p.view(ctx, nil)
+	v, err := p.snapshot(ctx, nil)
 	if err != nil {
 		return nil, fmt.Errorf("cannot list the sessions: %w", err)
 	}
@@ -121,7 +121,7 @@ func (p *Provider) scan() error {
 		}
 		rec, x, ok := p.files.recall(f.Name())
 		if !ok {
-			unborn = unborn || !p.files.clearUnborn(f.Name())
+			unborn = unborn || !p.files.clearUnstarted(f.Name())
 			continue
 		}
 		e := p.reg.Entry(f.Name())
@@ -137,15 +137,15 @@ func (p *Provider) scan() error {
 
 const fieldSep = "|"
 
-// view asks tmux about all sessions, or about one life. Without a server it returns an empty view.
-func (p *Provider) view(ctx context.Context, of *record) (view, error) {
+// snapshot asks tmux about all sessions, or about one life. Without a server it returns an empty view.
+func (p *Provider) snapshot(ctx context.Context, of *record) (snapshot, error) {
 	panes, clients := []string{"list-panes", "-a"}, []string{"list-clients"}
 	if of != nil {
 		session := "=" + mangle(of.Name)
 		panes, clients = []string{"list-panes", "-s", "-t", session},
 			[]string{"list-clients", "-t", session}
 	}
-	v := view{panes: map[string]pane{}, viewers: map[string]viewers{}}
+	v := snapshot{panes: map[string]pane{}, viewers: map[string]viewers{}}
 	format := []string{"p", "#{pane_id}", "#{pane_pid}", "#{pane_dead}", "#{pid}",
 		"#{window_width}", "#{window_height}", "#{window_activity}"}
 	for _, key := range statusMarks() {
@@ -209,7 +209,7 @@ func number(s string) int {
 
 // compare updates an entry from a view. It returns true if the life seems to have ended. For an observer, compare
 // records the end immediately.
-func (p *Provider) compare(e *entry, v view) (suspect bool) {
+func (p *Provider) compare(e *entry, v snapshot) (suspect bool) {
 	name := mangle(e.name)
 	shown, there := v.panes[name]
 	rec, alive := e.life()
@@ -225,7 +225,7 @@ func (p *Provider) compare(e *entry, v view) (suspect bool) {
 	}
 	if mine && !shown.dead && rec.lives(p.files.boot) {
 		e.mu.Lock()
-		shrunk := e.rec.ID == rec.ID && v.viewers[name].count == 0 && e.own == 0 &&
+		shrunk := e.rec.ID == rec.ID && v.viewers[name].count == 0 && e.ownViewers == 0 &&
 			(shown.cols != rec.Cols || shown.rows != rec.Rows)
 		e.pane, e.views = shown, v.viewers[name]
 		e.mu.Unlock()
@@ -297,7 +297,7 @@ func (p *Provider) Look(ctx context.Context, name string) (session.Status, error
 		return session.Status{}, missing(verb, name)
 	}
 	if rec, alive := e.life(); alive {
-		v, err := p.view(ctx, &rec)
+		v, err := p.snapshot(ctx, &rec)
 		if err != nil {
 			return session.Status{}, fmt.Errorf("cannot %s %q: %w", verb, name, err)
 		}

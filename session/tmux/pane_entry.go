@@ -97,7 +97,7 @@ func (p *Provider) startAgent(ctx context.Context, s *session.Spec, in paneTask,
 // startSocket is the socket at which the processes in new panes request their task. Each provider has its own.
 type startSocket struct {
 	listener *net.UnixListener
-	at       string // path of the socket
+	path     string // path of the socket
 
 	mu       sync.Mutex
 	expected map[string]chan *net.UnixConn // starts that wait for their process, by session ID
@@ -113,12 +113,12 @@ func openStartSocket(dir string) (*startSocket, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &startSocket{listener: l, at: path, expected: make(map[string]chan *net.UnixConn)}, nil
+	return &startSocket{listener: l, path: path, expected: make(map[string]chan *net.UnixConn)}, nil
 }
 
 func (d *startSocket) close() {
 	d.listener.Close()
-	disk.Remove(d.at)
+	disk.Remove(d.path)
 }
 
 // expect registers a start. The channel receives the connection of the start's process. cancel unregisters the
@@ -162,9 +162,9 @@ func sweepSockets(dir string) {
 	}
 }
 
-// attend accepts connections, and passes each to the start that waits for it. async runs a function in a goroutine
+// serve accepts connections, and passes each to the start that waits for it. async runs a function in a goroutine
 // of the provider.
-func (d *startSocket) attend(ctx context.Context, async func(func()) bool) {
+func (d *startSocket) serve(ctx context.Context, async func(func()) bool) {
 	for {
 		conn, err := d.listener.AcceptUnix()
 		if err != nil {

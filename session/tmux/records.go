@@ -180,9 +180,9 @@ func (f *folders) serverOf(rec *record) int {
 	return rec.Server
 }
 
-// clearUnborn removes the folder of a start that has not written a record. It returns false if the start may still
+// clearUnstarted removes the folder of a start that has not written a record. It returns false if the start may still
 // be in progress.
-func (f *folders) clearUnborn(name string) bool {
+func (f *folders) clearUnstarted(name string) bool {
 	if f.observe {
 		return false
 	}

@@ -277,9 +277,9 @@ func (p *Provider) awaitServerEnd(w *proc.Watched, pid int) {
 }
 
 var (
-	errNoServer = errors.New("no tmux server is running")
-	errNoPane   = errors.New("tmux has no such pane")
-	errTaken    = errors.New("tmux already has a session with this name")
+	errNoServer  = errors.New("no tmux server is running")
+	errNoPane    = errors.New("tmux has no such pane")
+	errNameTaken = errors.New("tmux already has a session with this name")
 )
 
 // run runs tmux and returns its output. Only the command new-session starts the server.
@@ -348,7 +348,7 @@ func (c *client) once(ctx context.Context, stdin []byte, args ...string) (string
 		// tmux reports "no current target" if it has no sessions
 		return out.String(), fmt.Errorf("%w (%s)", errNoPane, text)
 	case strings.HasPrefix(text, "duplicate session"):
-		return "", errTaken
+		return "", errNameTaken
 	case text == "":
 		return out.String(), fmt.Errorf("%w: %w", errOther, err)
 	}

@@ -161,14 +161,14 @@ func (p *Provider) newSession(ctx context.Context, s *session.Spec, cols, rows i
 		"-n", "agent",
 		"-x", strconv.Itoa(cols), "-y", strconv.Itoa(rows), "-c", "/",
 		"-e", arg("GC_CITY_PATH=" + p.files.city), "-e", arg("GC_SESSION_ID=" + s.ID), "--",
-		arg(p.binary), "pane", arg(p.startSocket.at), arg(s.ID), ";", "set-option", "-s",
+		arg(p.binary), "pane", arg(p.startSocket.path), arg(s.ID), ";", "set-option", "-s",
 		"exit-empty",
 		"off"}
 	out, err := p.tmux.run(ctx, nil, create...)
 	if errors.Is(err, errNoServer) { // the old server was exiting, see Dismiss
 		out, err = p.tmux.run(ctx, nil, create...)
 	}
-	if errors.Is(err, errTaken) {
+	if errors.Is(err, errNameTaken) {
 		if err := p.removeUnrecorded(ctx, s.Name); err != nil {
 			return "", 0, err
 		}
@@ -234,7 +234,7 @@ func (p *Provider) undoStarts(ctx context.Context) error {
 	if p.files.observe || !p.tmux.serverLives() {
 		return nil
 	}
-	v, err := p.view(ctx, nil)
+	v, err := p.snapshot(ctx, nil)
 	if err != nil {
 		return err
 	}

@@ -151,7 +151,7 @@ func (p *Provider) open() error {
 	if p.startSocket, err = openStartSocket(p.files.dir); err != nil {
 		return fmt.Errorf("cannot open the socket at which agents start: %w", err)
 	}
-	p.reg.Async(func() { p.startSocket.attend(p.ctx, p.reg.Async) })
+	p.reg.Async(func() { p.startSocket.serve(p.ctx, p.reg.Async) })
 	return nil
 }
 

@@ -55,7 +55,7 @@ func (p *Provider) watchLife(ctx context.Context, rec *record,
 	}
 	w := &watcher{rec: rec, news: make(chan struct{}, 1), done: make(chan struct{})}
 	var wg recovery.Group
-	wg.Go(func() { w.listen(out) })
+	wg.Go(func() { w.readOutput(out) })
 	defer func() {
 		cancel()
 		wg.Wait()
@@ -133,15 +133,15 @@ func (w *watcher) take() (f session.Frame, behind, ok bool) {
 	return f, false, ok
 }
 
-func (w *watcher) tell() {
+func (w *watcher) notify() {
 	select {
 	case w.news <- struct{}{}:
 	default:
 	}
 }
 
-// listen reads the output of tmux until the output ends.
-func (w *watcher) listen(out io.Reader) {
+// readOutput reads the output of tmux until the output ends.
+func (w *watcher) readOutput(out io.Reader) {
 	defer close(w.done)
 	r := bufio.NewReaderSize(out, 32<<10)
 	var block []string // lines of the answer that is being read; nil = none
@@ -172,7 +172,7 @@ func (w *watcher) listen(out io.Reader) {
 				w.printed(unescape(data))
 			}
 		case head == "%layout-change":
-			w.laidOut(rest)
+			w.layoutChanged(rest)
 		case head == "%exit":
 			return
 		}
@@ -193,7 +193,7 @@ func (w *watcher) answer(where []int, block []string) []int {
 		w.reset, w.stale = true, false
 		w.data = replay(block, where)
 		w.mu.Unlock()
-		w.tell()
+		w.notify()
 	}
 	return nil
 }
@@ -224,11 +224,11 @@ func (w *watcher) printed(data []byte) {
 	default:
 		w.data = append(w.data, data...)
 	}
-	w.tell()
+	w.notify()
 }
 
-// laidOut processes the report of a new size: "@1 c25d,80x24,0,0,1 …".
-func (w *watcher) laidOut(rest string) {
+// layoutChanged processes the report of a new size: "@1 c25d,80x24,0,0,1 …".
+func (w *watcher) layoutChanged(rest string) {
 	f := strings.Split(rest, ",")
 	if len(f) < 2 {
 		return
@@ -238,7 +238,7 @@ func (w *watcher) laidOut(rest string) {
 	defer w.mu.Unlock()
 	if c, r := number(cols), number(rows); c > 0 && r > 0 && (c != w.cols || r != w.rows) {
 		w.cols, w.rows, w.resized = c, r, true
-		w.tell()
+		w.notify()
 	}
 }
 
