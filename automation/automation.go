@@ -94,7 +94,7 @@ type Definition struct {
 	// why a valid automation is disabled; "" = it is enabled
 	Off string
 	// hash of all fields above
-	Sum string
+	Hash string
 	// warnings about a valid file
 	Warnings toml.Problems
 }

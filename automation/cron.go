@@ -171,7 +171,7 @@ func (s Schedule) next(wall time.Time) (time.Time, bool) {
 func (s Schedule) Next(after time.Time, zone *time.Location) time.Time {
 	after = after.In(zone)
 	if s.every {
-		return s.passing(after)
+		return s.nextHourly(after)
 	}
 	wall, ok := s.next(furthest(after))
 	if !ok {
@@ -180,11 +180,11 @@ func (s Schedule) Next(after time.Time, zone *time.Location) time.Time {
 	return instant(wall, zone)
 }
 
-// passing does the same as Next for schedules with an hour field that begins with "*". While the zone's offset to
+// nextHourly does the same as Next for schedules with an hour field that begins with "*". While the zone's offset to
 // UTC is constant, wall-clock time and elapsed time advance together.
-func (s Schedule) passing(after time.Time) time.Time {
+func (s Schedule) nextHourly(after time.Time) time.Time {
 	const most = 200 // maximum number of clock changes to search, enough for some decades
-	wall := onWall(after)
+	wall := wallClock(after)
 	for range most {
 		next, ok := s.next(wall)
 		if !ok {
@@ -196,13 +196,13 @@ func (s Schedule) passing(after time.Time) time.Time {
 			return at
 		}
 		after = end
-		wall = onWall(after).Add(-time.Minute) // the instant of the clock change may match too
+		wall = wallClock(after).Add(-time.Minute) // the instant of the clock change may match too
 	}
 	return time.Time{}
 }
 
-// onWall returns what a clock in the zone shows at an instant, represented as a UTC time.
-func onWall(at time.Time) time.Time { return at.Add(offset(at)).UTC() }
+// wallClock returns what a clock in the zone shows at an instant, represented as a UTC time.
+func wallClock(at time.Time) time.Time { return at.Add(offset(at)).UTC() }
 
 func offset(at time.Time) time.Duration {
 	_, seconds := at.Zone()
@@ -212,10 +212,10 @@ func offset(at time.Time) time.Duration {
 // furthest returns the latest minute that the clock has shown up to an instant. After the clock was set back, the
 // result is later than the time that the clock shows at the instant.
 func furthest(at time.Time) time.Time {
-	wall := onWall(at)
+	wall := wallClock(at)
 	if start, _ := at.ZoneBounds(); !start.IsZero() {
 		before := start.Add(-time.Nanosecond)
-		if until := onWall(before).Truncate(time.Minute); until.After(wall) {
+		if until := wallClock(before).Truncate(time.Minute); until.After(wall) {
 			return until
 		}
 	}
@@ -227,7 +227,7 @@ func furthest(at time.Time) time.Time {
 func instant(wall time.Time, zone *time.Location) time.Time {
 	at := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), 0, 0, zone)
 	start, end := at.ZoneBounds()
-	switch shown := onWall(at); {
+	switch shown := wallClock(at); {
 	case shown.After(wall): // a clock change before at skipped the time
 		return start
 	case shown.Before(wall): // a clock change after at skipped the time

@@ -40,11 +40,11 @@ func (d *drill) turn(wait time.Duration) string {
 
 func (d *drill) look(wait time.Duration) (string, []Run) {
 	d.now = d.now.Add(wait)
-	actions := d.r.Turn(d.now, World{Suspended: func(string) string {
+	actions := d.r.Advance(d.now, World{Suspended: func(string) string {
 		return d.suspended
 	}, Closed: d.shut, Patrol: 30 * time.Second})
 	var out []string
-	for _, p := range actions.Passed {
+	for _, p := range actions.Skipped {
 		out = append(out, "!"+p.Scoped+": "+p.Reason)
 	}
 	for _, c := range actions.Check {

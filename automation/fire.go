@@ -58,7 +58,7 @@ func (r *Runs) Withdraw(scoped string) (ok bool) {
 // withdraw cancels a manual request. If the gate had made the run due before, the run stays due.
 func (it *item) withdraw() {
 	if it.want.gate == "" {
-		it.want, it.whyNot = nil, ""
+		it.want, it.openProblem = nil, ""
 		return
 	}
 	it.want.By, it.want.Reason, it.want.gate = "", it.want.gate, ""

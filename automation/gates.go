@@ -12,7 +12,7 @@ type Kind struct {
 	needs string // the required key; "" = no key is required
 	keys  []key  // keys that no other gate uses
 
-	parse func(*settling) // nil = no keys to read
+	parse func(*converter) // nil = no keys to read
 	// fills in the verdict and returns true if the gate is open
 	judge func(Definition, Facts, time.Time, *Verdict) bool
 	// returns the part of When after the gate's name; nil = it is empty
@@ -51,9 +51,9 @@ func cooldownGate() Kind {
 		Gate: Cooldown, needs: "interval", passes: true, judge: Definition.cooldown,
 		keys: []key{{name: "interval", kind: "duration", def: "required", gate: Cooldown,
 			doc: "Time from the start of one run to the start of the next; at least 1s."}},
-		parse: func(s *settling) {
+		parse: func(s *converter) {
 			s.d.Interval = s.interval
-			s.least("interval", s.interval, MinInterval)
+			s.checkMinimum("interval", s.interval, MinInterval)
 		},
 		describe: func(d Definition, span func(time.Duration) string) string {
 			return span(d.Interval)
@@ -74,7 +74,7 @@ func cronGate() Kind {
 				doc: "Run once at startup if scheduled times were missed while the " +
 					"controller was down."},
 		},
-		parse: (*settling).cron,
+		parse: (*converter).cron,
 		describe: func(d Definition, _ func(time.Duration) string) string {
 			return d.Schedule.String()
 		},
@@ -90,11 +90,11 @@ func conditionGate() Kind {
 			{name: "check_timeout", kind: "duration", def: "`\"10s\"`", gate: Condition,
 				doc: "Timeout of the check; at least 100ms."},
 		},
-		parse: func(s *settling) {
+		parse: func(s *converter) {
 			s.d.Check, s.d.CheckTimeout = s.text["check"], s.checking
-			s.least("check_timeout", s.checking, MinTime)
+			s.checkMinimum("check_timeout", s.checking, MinTime)
 			if strings.TrimSpace(s.d.Check) == "" {
-				s.wrong("check", "is empty; write a shell command that exits with 0 when "+
+				s.addProblem("check", "is empty; write a shell command that exits with 0 when "+
 					"work is due")
 			}
 		},
@@ -107,7 +107,7 @@ func eventGate() Kind {
 		Gate: Event, needs: "on", judge: Definition.event,
 		keys: []key{{name: "on", kind: "string", def: "required", gate: Event,
 			doc: "Event type, or a prefix of event types followed by `*`."}},
-		parse: func(s *settling) {
+		parse: func(s *converter) {
 			s.d.On = s.text["on"]
 			s.pattern()
 		},

@@ -27,7 +27,7 @@ const (
 type Facts struct {
 	Born      time.Time // when the automation was first seen with this schedule; zero = unknown
 	Last      time.Time // when the latest run was opened; zero = never
-	Looked    time.Time // when Judge was last called; zero = not since the program started
+	JudgedAt  time.Time // when Judge was last called; zero = not since the program started
 	Skipped   time.Time // when a run was last skipped because another run was active
 	Running   time.Time // start of the active run; zero = no run is active
 	Queued    time.Time // when the queued run became due; zero = none is queued
@@ -39,21 +39,21 @@ type Facts struct {
 	Check  CheckFacts
 	Events EventFacts
 	// when the latest runs were opened, oldest first; only the last Rate entries are used
-	Recent []time.Time
-	Patrol time.Duration // minimum interval between two checks of a condition
-	Sought Sought        // cache for the next search, from the previous verdict
+	Recent        []time.Time
+	Patrol        time.Duration // minimum interval between two checks of a condition
+	ScheduleCache ScheduleCache // cache for the next search, from the previous verdict
 }
 
-// Sought caches the result of the latest search for a scheduled time.
-type Sought struct {
+// ScheduleCache caches the result of the latest search for a scheduled time.
+type ScheduleCache struct {
 	sum        string // Sum of the definition
 	from, next time.Time
 }
 
-// seek returns the first time of the schedule after from.
-func (d Definition) seek(from time.Time, s *Sought) time.Time {
-	if s.sum != d.Sum || from.Before(s.from) || !from.Before(s.next) {
-		*s = Sought{d.Sum, from, d.Schedule.Next(from, d.Zone)}
+// nextScheduled returns the first time of the schedule after from.
+func (d Definition) nextScheduled(from time.Time, s *ScheduleCache) time.Time {
+	if s.sum != d.Hash || from.Before(s.from) || !from.Before(s.next) {
+		*s = ScheduleCache{d.Hash, from, d.Schedule.Next(from, d.Zone)}
 	}
 	return s.next
 }
@@ -89,13 +89,13 @@ type Verdict struct {
 	Keep  bool // the gate opened during a run, and another run must follow
 	Retry int  // number of the retry that is due; 0 = not a retry
 
-	Sought Sought // cache, to be stored in the next Facts
-	off    bool   // disabled or suspended
+	ScheduleCache ScheduleCache // cache, to be stored in the next Facts
+	off           bool          // disabled or suspended
 }
 
 // Judge decides whether an automation is due, and why.
 func Judge(d Definition, f Facts, now time.Time) Verdict {
-	v := Verdict{Last: f.Last, Sought: f.Sought}
+	v := Verdict{Last: f.Last, ScheduleCache: f.ScheduleCache}
 	now = now.Round(0) // use wall-clock time only, because it is compared with stored times
 	running := !f.Running.IsZero()
 	switch {
@@ -158,8 +158,8 @@ func (d Definition) cron(f Facts, now time.Time, v *Verdict) bool {
 	switch {
 	case d.CatchUp && !f.Born.IsZero():
 		from = f.Born
-	case !f.Looked.IsZero():
-		from = later(f.Looked, now.Add(-Late))
+	case !f.JudgedAt.IsZero():
+		from = later(f.JudgedAt, now.Add(-Late))
 	}
 	if from.After(now) { // the clock was set back
 		from = minute
@@ -173,7 +173,7 @@ func (d Definition) cron(f Facts, now time.Time, v *Verdict) bool {
 	if !f.Born.After(now) { // ignore times before the automation was first seen
 		from = later(from, f.Born)
 	}
-	at := d.seek(from, &v.Sought)
+	at := d.nextScheduled(from, &v.ScheduleCache)
 	switch {
 	case at.IsZero():
 		v.Reason = "cron: no scheduled time left"
@@ -182,7 +182,7 @@ func (d Definition) cron(f Facts, now time.Time, v *Verdict) bool {
 		v.Reason, v.Next = "cron: next "+d.clock(at), at
 		return false
 	}
-	v.Opening, v.Next = at, d.seek(now, &v.Sought)
+	v.Opening, v.Next = at, d.nextScheduled(now, &v.ScheduleCache)
 	v.Reason = "cron: due " + d.clock(at)
 	if late := now.Sub(at); late >= 2*time.Minute {
 		v.Reason += fmt.Sprintf(", %s late", words(late))

@@ -93,28 +93,28 @@ func TestCron(t *testing.T) {
 		{"the first look, in its minute", Facts{}, due},
 		{"run in this minute", Facts{Last: ago(10 * time.Second)}, next},
 		{"run by hand just before", Facts{Last: ago(21 * time.Second)}, due},
-		{"looked in this minute", Facts{Looked: ago(5 * time.Second)}, next},
-		{"looked before it", Facts{Looked: ago(50 * time.Second), Last: ago(9 * time.Hour)}, due},
-		{"the clock was set back an hour", Facts{Looked: ago(-time.Hour),
+		{"looked in this minute", Facts{JudgedAt: ago(5 * time.Second)}, next},
+		{"looked before it", Facts{JudgedAt: ago(50 * time.Second), Last: ago(9 * time.Hour)}, due},
+		{"the clock was set back an hour", Facts{JudgedAt: ago(-time.Hour),
 			Last: ago(-30 * time.Minute)}, next},
-		{"and ten years", Facts{Looked: ago(-87600 * time.Hour), Last: ago(-87600 * time.Hour)},
+		{"and ten years", Facts{JudgedAt: ago(-87600 * time.Hour), Last: ago(-87600 * time.Hour)},
 			due},
-		{"slept eight hours", Facts{Looked: ago(8 * time.Hour), Last: ago(9 * time.Hour)}, due},
+		{"slept eight hours", Facts{JudgedAt: ago(8 * time.Hour), Last: ago(9 * time.Hour)}, due},
 		{"the clock was set ten years ahead",
-			Facts{Looked: ago(87600 * time.Hour), Last: ago(87600 * time.Hour)}, due},
-		{"running", Facts{Looked: ago(time.Minute), Last: ago(9 * time.Hour),
+			Facts{JudgedAt: ago(87600 * time.Hour), Last: ago(87600 * time.Hour)}, due},
+		{"running", Facts{JudgedAt: ago(time.Minute), Last: ago(9 * time.Hour),
 			Running: ago(9 * time.Hour)}, "skip | running for 9h"},
-		{"running, and skipped already", Facts{Looked: ago(time.Minute),
+		{"running, and skipped already", Facts{JudgedAt: ago(time.Minute),
 			Skipped: ago(20 * time.Second), Running: ago(time.Hour)}, "- | running for 1h"},
 	})
 	judgeAll(t, rare, []judged{
 		{"the first look", Facts{}, next},
 		// missed by more than Late, for example during sleep
-		{"a late patrol", Facts{Looked: ago(9*time.Hour + time.Minute)}, next},
+		{"a late patrol", Facts{JudgedAt: ago(9*time.Hour + time.Minute)}, next},
 	})
 	// A scheduled time since the last turn is found, however late this turn is.
 	at := time.Date(2026, 11, 22, 3, 7, 30, 0, time.UTC)
-	if v := Judge(rare, Facts{Looked: at.Add(-10 * time.Minute), Last: at.Add(-24 * time.Hour)},
+	if v := Judge(rare, Facts{JudgedAt: at.Add(-10 * time.Minute), Last: at.Add(-24 * time.Hour)},
 		at); brief(v) != "due | cron: due 2026-11-22 03:00 UTC, 7m30s late | 11-23 03:00:00" {
 		t.Errorf("a late patrol: %s", brief(v))
 	}
@@ -129,9 +129,9 @@ func TestCron(t *testing.T) {
 		{"born within its own minute", Facts{Born: ago(5 * time.Second)}, next},
 	})
 	judgeAll(t, queue, []judged{
-		{"running", Facts{Looked: ago(time.Minute), Running: ago(time.Hour)},
+		{"running", Facts{JudgedAt: ago(time.Minute), Running: ago(time.Hour)},
 			"keep | running for 1h"},
-		{"ended", Facts{Looked: ago(time.Second), Last: ago(time.Hour),
+		{"ended", Facts{JudgedAt: ago(time.Second), Last: ago(time.Hour),
 			Queued: ago(20 * time.Second)}, "due | queued: was due 2026-11-22 12:00 UTC, during " +
 			"the last run"},
 		{"suspended since", Facts{Queued: ago(20 * time.Second), Suspended: "with the city"},
@@ -271,7 +271,7 @@ func FuzzJudge(f *testing.F) {
 			}
 			return noon().Add(time.Duration(s%(20*365*86400)) * time.Second)
 		}
-		facts := Facts{Last: at(last), Looked: at(looked), Born: at(born), Tries: int(tries % 4),
+		facts := Facts{Last: at(last), JudgedAt: at(looked), Born: at(born), Tries: int(tries % 4),
 			FailedAt: at(failed), Events: EventFacts{Count: int(count)}}
 		v := Judge(d, facts, noon())
 		if v.Reason == "" || v.Due && (v.Skip || v.Keep || v.Ask || v.Opening.IsZero()) {
@@ -283,7 +283,7 @@ func FuzzJudge(f *testing.F) {
 		if !v.Next.After(noon()) {
 			t.Fatalf("next is %v, and it is %v", v.Next, noon())
 		}
-		facts.Looked, facts.Sought = noon(), v.Sought
+		facts.JudgedAt, facts.ScheduleCache = noon(), v.ScheduleCache
 		if then := Judge(d, facts, v.Next); !then.Due {
 			t.Fatalf("next was said to be %v: %s; then: %s", v.Next, v.Reason, then.Reason)
 		}
@@ -305,7 +305,7 @@ func FuzzSought(f *testing.F) {
 			if brief(v) != brief(w) {
 				t.Fatalf("at %v: %s, afresh: %s", now, brief(v), brief(w))
 			}
-			facts.Looked, bare.Looked, facts.Sought = now, now, v.Sought
+			facts.JudgedAt, bare.JudgedAt, facts.ScheduleCache = now, now, v.ScheduleCache
 			if v.Due {
 				facts.Last, bare.Last = now, now
 			}
@@ -326,14 +326,14 @@ func BenchmarkJudge100(b *testing.B) {
 			parse(b, name, "gate = 'condition'\ncheck = 'true'\nexec = 'x'"),
 			parse(b, name, "gate = 'event'\non = 'bead.closed'\nexec = 'x'"))
 	}
-	sought := make([]Sought, len(all))
-	f := Facts{Last: ago(time.Minute), Looked: ago(time.Second), Born: ago(time.Hour),
+	sought := make([]ScheduleCache, len(all))
+	f := Facts{Last: ago(time.Minute), JudgedAt: ago(time.Second), Born: ago(time.Hour),
 		Check: CheckFacts{Done: true, Code: 1, Asked: ago(time.Second)}, Patrol: time.Minute}
 	b.ReportAllocs()
 	for b.Loop() {
 		for i := range all {
-			f.Sought = sought[i]
-			sought[i] = Judge(all[i], f, noon()).Sought
+			f.ScheduleCache = sought[i]
+			sought[i] = Judge(all[i], f, noon()).ScheduleCache
 		}
 	}
 }

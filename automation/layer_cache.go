@@ -22,15 +22,15 @@ const maxReading = 256
 // layerCache is the content of a layer's folder when it was read. It is immutable, because a read that returns late
 // may still use it.
 type layerCache struct {
-	err   error             // why the folder could not be read
-	names []string          // names of the entries, from the last successful read
-	files map[string]*known // cached files by name, from the last successful read
-	found map[string]*known // the automations among files, by name
-	odd   toml.Problems     // warnings about entries that look like automations but are not
+	err      error                  // why the folder could not be read
+	names    []string               // names of the entries, from the last successful read
+	files    map[string]*cachedFile // cached files by name, from the last successful read
+	found    map[string]*cachedFile // the automations among files, by name
+	warnings toml.Problems          // warnings about entries that look like automations but are not
 }
 
-// known is an automation file that was read.
-type known struct {
+// cachedFile is an automation file that was read.
+type cachedFile struct {
 	stamp
 	spec     spec
 	def      Definition
@@ -40,7 +40,7 @@ type known struct {
 // readLayer reads a layer's folder. It may block. It takes unchanged files from before, the result of an earlier
 // read.
 func readLayer(dir string, before *layerCache, local *time.Location, now time.Time) *layerCache {
-	s := &layerCache{files: map[string]*known{}, found: map[string]*known{}}
+	s := &layerCache{files: map[string]*cachedFile{}, found: map[string]*cachedFile{}}
 	entries, err := os.ReadDir(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -73,12 +73,12 @@ func readLayer(dir string, before *layerCache, local *time.Location, now time.Ti
 
 // withError returns a copy of the cached content with the error of the failed read.
 func (s *layerCache) withError(why error) *layerCache {
-	return &layerCache{err: why, names: s.names, files: s.files, found: s.found, odd: s.odd}
+	return &layerCache{err: why, names: s.names, files: s.files, found: s.found, warnings: s.warnings}
 }
 
 // readFile returns an automation's file, or nil if it does not exist. It takes an unchanged file from before. was
 // is the entry to cache.
-func readFile(path string, before *known, local *time.Location, now time.Time) (k, was *known) {
+func readFile(path string, before *cachedFile, local *time.Location, now time.Time) (k, was *cachedFile) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -94,17 +94,17 @@ func readFile(path string, before *known, local *time.Location, now time.Time) (
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
 		}
-		return &known{problems: toml.Problems{toml.At(toml.Place{File: path}, "",
+		return &cachedFile{problems: toml.Problems{toml.At(toml.Place{File: path}, "",
 			"the file cannot be read: %s", reason(err))}}, before
 	}
-	k = &known{stamp: stampOf(info, now)}
+	k = &cachedFile{stamp: stampOf(info, now)}
 	k.spec, k.def, k.problems = read(doc, local)
 	return k, k
 }
 
 // warn adds a warning about a path that is not an automation.
 func (s *layerCache) warn(path, text string) {
-	s.odd = append(s.odd, toml.At(toml.Place{File: path}, "", "%s", text))
+	s.warnings = append(s.warnings, toml.At(toml.Place{File: path}, "", "%s", text))
 }
 
 // misplaced returns why a folder without a readable file cannot be used as an automation, or "" if the

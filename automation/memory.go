@@ -36,11 +36,11 @@ type Memory struct {
 	// events up to this seq belong to the next retry; 0 = none
 	Again uint64 `json:"again,omitempty"`
 
-	noted bool // Cursor comes from a run's record, which does not contain On
+	fromRecord bool // Cursor comes from a run's record, which does not contain On
 }
 
-// keepGone is how long the state of a removed automation is retained, in case its folder comes back.
-const keepGone = 30 * 24 * time.Hour
+// keepRemoved is how long the state of a removed automation is retained, in case its folder comes back.
+const keepRemoved = 30 * 24 * time.Hour
 
 // maxAbsence is how long an automation may be missing, for example during an edit, and still handle the events of
 // that time.
@@ -61,7 +61,7 @@ func (m Memory) Note(opened time.Time, open bool, seq uint64, retry int) Memory 
 	if seq > m.Cursor {
 		m.Cursor = seq
 		if m.From == 0 && m.On == "" { // without On, earlier events cannot be retried
-			m.From, m.noted = seq, true
+			m.From, m.fromRecord = seq, true
 		}
 	}
 	return m
@@ -118,7 +118,7 @@ func (r *Runs) Load(all []Definition, newest uint64, now time.Time) (interrupted
 			// the result of a running check is still awaited
 			it.check = CheckFacts{Running: it.check.Running}
 		}
-		if want := it.want; want != nil && want.Definition.Sum != d.Sum {
+		if want := it.want; want != nil && want.Definition.Hash != d.Hash {
 			if want.Definition = d; want.By == "" && want.Follows == "" && !it.d.hasSameGate(d) {
 				it.want = nil // the new gate decides again
 			}
@@ -144,7 +144,7 @@ func (r *Runs) Load(all []Definition, newest uint64, now time.Time) (interrupted
 		if it.gone {
 			r.leave(it, now)
 		}
-		drop := it.gone && it.run == nil && now.Sub(it.memory.Gone) > keepGone
+		drop := it.gone && it.run == nil && now.Sub(it.memory.Gone) > keepRemoved
 		if drop {
 			delete(r.items, it.name)
 		}
@@ -174,10 +174,10 @@ func (it *item) begin(newest uint64, now time.Time, first bool) {
 	m.Gate = gate
 	long := !m.Gone.IsZero() && now.Sub(m.Gone) > maxAbsence
 	m.Gone = time.Time{}
-	if m.noted && it.d.Gate == Event {
+	if m.fromRecord && it.d.Gate == Event {
 		m.On = it.d.On
 	}
-	m.noted = false
+	m.fromRecord = false
 	if first && m.Again > newest { // the log was replaced and no longer contains these events
 		m.Again = 0
 	}
@@ -244,7 +244,7 @@ func (r *Runs) See(e events.Event) {
 		if depth >= MaxDepth {
 			// an event about an earlier skip causes no further report
 			if e.Type != events.AutomationSkipped {
-				it.tooDeep++
+				it.skippedByDepth++
 			}
 			continue
 		}

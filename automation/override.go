@@ -35,7 +35,7 @@ func (o Override) place(key string) toml.Place {
 const overridesKey = "automations.overrides"
 
 // assign groups overrides by automation. It adds a problem for each override of an automation that does not exist.
-func (c *Catalog) assign(all map[string]found, o Options) map[string][]Override {
+func (c *Catalog) assign(all map[string]foundFile, o Options) map[string][]Override {
 	out := map[string][]Override{}
 	for _, over := range o.Overrides {
 		target := Scoped(over.Name, over.Rig)
@@ -62,7 +62,7 @@ func scopedName(name, rig string) string { return fmt.Sprintf("write %q", Scoped
 
 // unknown returns the error for an automation that does not exist, with a suggestion. advice returns how to refer to
 // an automation that exists.
-func unknown(name, rig string, all map[string]found, advice func(name, rig string) string) string {
+func unknown(name, rig string, all map[string]foundFile, advice func(name, rig string) string) string {
 	var names []string
 	for _, scoped := range slices.Sorted(maps.Keys(all)) {
 		f := all[scoped]
@@ -87,7 +87,7 @@ func unknown(name, rig string, all map[string]found, advice func(name, rig strin
 
 // skipped returns the scoped names of the automations to skip. A name without a rig selects all automations with
 // that name.
-func (c *Catalog) skipped(all map[string]found, o Options) map[string]bool {
+func (c *Catalog) skipped(all map[string]foundFile, o Options) map[string]bool {
 	out := map[string]bool{}
 	for _, name := range o.Skip {
 		some := false
@@ -106,7 +106,7 @@ func (c *Catalog) skipped(all map[string]found, o Options) map[string]bool {
 }
 
 // override returns the automation with the overrides applied.
-func (f found) override(all []Override, local *time.Location) found {
+func (f foundFile) override(all []Override, local *time.Location) foundFile {
 	s := f.spec
 	s.place, s.text, s.over = maps.Clone(s.place), maps.Clone(s.text), map[string]bool{}
 	off := ""
@@ -134,20 +134,20 @@ func (f found) override(all []Override, local *time.Location) found {
 				s.place["enabled"])
 		}
 	}
-	changed := *f.known
+	changed := *f.cachedFile
 	changed.spec = s
-	changed.def, changed.problems = s.settle(local)
+	changed.def, changed.problems = s.convert(local)
 	if changed.def.Off != "" && off != "" {
 		changed.def.Off = off
 	}
-	f.known = &changed
+	f.cachedFile = &changed
 	return f
 }
 
 // resolveOnFailure resolves on_failure to an automation of the same rig, or else of the city. An automation is
 // broken if its on_failure does not exist, or if a chain of on_failure leads back to the automation. If its
 // on_failure cannot run, resolveOnFailure adds a warning.
-func (c *Catalog) resolveOnFailure(all map[string]found) {
+func (c *Catalog) resolveOnFailure(all map[string]foundFile) {
 	at := map[string]int{}
 	for i, d := range c.Automations {
 		at[d.Scoped()] = i
@@ -226,9 +226,9 @@ func (c *Catalog) computeHashes() {
 	whole := sha256.New()
 	for i := range c.Automations {
 		d := &c.Automations[i]
-		d.Sum = digest(d.Sum, d.Scoped(), d.Source, d.Layer.Root, d.Timeout, d.Limit, d.OnFailure,
+		d.Hash = digest(d.Hash, d.Scoped(), d.Source, d.Layer.Root, d.Timeout, d.Limit, d.OnFailure,
 			d.Off)
-		fmt.Fprintln(whole, d.Sum, d.Warnings.Error())
+		fmt.Fprintln(whole, d.Hash, d.Warnings.Error())
 	}
 	for _, b := range c.Broken {
 		fmt.Fprintln(whole, b.Scoped(), b.Source, b.Problems.Error())

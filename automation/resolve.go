@@ -29,10 +29,10 @@ type resolveInput struct {
 	written     map[string]spec // the files' contents, by scoped name
 	layers      []formula.Layer
 	// rigs with layers that did not answer; "" = the city's layers, which all rigs use
-	mute   map[string]bool
-	pools  []string
-	before map[string]*formulaFile
-	now    time.Time
+	unanswered map[string]bool
+	pools      []string
+	before     map[string]*formulaFile
+	now        time.Time
 }
 
 // resolution is the result of a check of formulas and pools.
@@ -79,7 +79,7 @@ func (o resolveInput) resolve() *resolution {
 		if d.Pool != "" && o.pools != nil && !slices.Contains(o.pools, d.Target()) {
 			problems = append(problems, written.problem("pool", "%s", d.unknownPool(o.pools)))
 		}
-		if d.Formula != "" && !o.mute[""] && !o.mute[d.Rig] {
+		if d.Formula != "" && !o.unanswered[""] && !o.unanswered[d.Rig] {
 			more, err := k.check(d, written)
 			if err != nil {
 				m.problems = append(m.problems, toml.At(toml.Place{}, "", "%v", err))

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Most is the default maximum number of concurrent runs.
-const Most = 8
+// MaxActive is the default maximum number of concurrent runs.
+const MaxActive = 8
 
 // Runs holds the state of all automations of a city and decides which runs start. It has no clock and has no side
 // effects: its owner reports what has happened, and carries out what Turn returns. Equal calls give equal results.
@@ -36,30 +36,30 @@ type item struct {
 	gone   bool       // the catalog does not contain the automation
 	memory Memory
 
-	looked       time.Time // when Judge was last called
-	settled      bool      // nothing but the time has changed since then
-	suspended    string    // why the automation was suspended when Judge was last called
-	verdict      Verdict
-	sought       Sought
-	check        CheckFacts
-	recent       []time.Time // when the latest runs were opened
-	want         *Run        // the run that is due and waits for a slot; nil = none
-	run          *Run        // the run that is active or being opened; nil = none
-	skipReported bool        // a skip because of the active run was reported
-	follows      string      // the failed automation that the queued run follows
+	judgedAt      time.Time // when Judge was last called
+	settled       bool      // nothing but the time has changed since then
+	suspended     string    // why the automation was suspended when Judge was last called
+	verdict       Verdict
+	scheduleCache ScheduleCache
+	check         CheckFacts
+	recent        []time.Time // when the latest runs were opened
+	want          *Run        // the run that is due and waits for a slot; nil = none
+	run           *Run        // the run that is active or being opened; nil = none
+	skipReported  bool        // a skip because of the active run was reported
+	follows       string      // the failed automation that the queued run follows
 	// when another run was requested while the current run was being opened; zero = not requested
 	again time.Time
 
 	// when to try again to open the run; zero = no attempt has failed
-	unopened time.Time
-	whyNot   string
-	fails    int // consecutive failed attempts
+	unopened     time.Time
+	openProblem  string
+	openFailures int // consecutive failed attempts
 
-	seen    uint64 // seq of the latest event that See has handled
-	pending batch
-	chain   string // why events were skipped since the latest run; "" = none were skipped
+	seen       uint64 // seq of the latest event that See has handled
+	pending    batch
+	skipReason string // why events were skipped since the latest run; "" = none were skipped
 	// number of events skipped since the last turn, because of MaxDepth
-	tooDeep int
+	skippedByDepth int
 }
 
 // batch is a group of events that wait for a run.
@@ -113,28 +113,28 @@ type World struct {
 
 // Actions are what the caller must do after Turn, in this order.
 type Actions struct {
-	Passed []Passed     // skipped runs to report
-	Check  []Definition // conditions to check; the result of each is passed to Checked
-	Open   []Run        // runs to open; the result of each is passed to Opened or Unopened
+	Skipped []SkippedRun // skipped runs to report
+	Check   []Definition // conditions to check; the result of each is passed to Checked
+	Open    []Run        // runs to open; the result of each is passed to Opened or Unopened
 
 	TextChanged bool // the status of an automation has changed by more than a remaining time
 }
 
-// Passed is a skipped run to report.
-type Passed struct {
+// SkippedRun is a skipped run to report.
+type SkippedRun struct {
 	Scoped string
 	Reason string
 	Depth  int // depth of the event that reports the skip; see Depth
 }
 
 func (d *Actions) pass(scoped string, depth int, format string, args ...any) {
-	d.Passed = append(d.Passed, Passed{scoped, fmt.Sprintf(format, args...), depth})
+	d.Skipped = append(d.Skipped, SkippedRun{scoped, fmt.Sprintf(format, args...), depth})
 }
 
 // NewRuns returns a Runs without automations. most is the maximum number of concurrent runs; 0 = Most.
 func NewRuns(most int) *Runs {
 	if most <= 0 {
-		most = Most
+		most = MaxActive
 	}
 	return &Runs{most: most, items: map[string]*item{}}
 }
@@ -153,8 +153,8 @@ func (r *Runs) get(name string) *item {
 	return it
 }
 
-// Turn decides about all automations, and opens runs that are due while slots are free.
-func (r *Runs) Turn(now time.Time, w World) Actions {
+// Advance decides about all automations, and opens runs that are due while slots are free.
+func (r *Runs) Advance(now time.Time, w World) Actions {
 	var actions Actions
 	r.now, r.patrol = now, w.Patrol
 	for _, it := range r.order {
@@ -173,12 +173,12 @@ func (r *Runs) judge(it *item, now time.Time, w World, actions *Actions) {
 	if it.upToDate(suspended, now) {
 		return
 	}
-	if it.tooDeep > 0 {
-		it.chain = fmt.Sprintf("%d %s skipped: a chain of %d runs triggered one another by events",
-			it.tooDeep,
+	if it.skippedByDepth > 0 {
+		it.skipReason = fmt.Sprintf("%d %s skipped: a chain of %d runs triggered one another by events",
+			it.skippedByDepth,
 			it.d.On, MaxDepth)
-		actions.pass(it.name, MaxDepth, "%s", it.chain)
-		it.tooDeep = 0
+		actions.pass(it.name, MaxDepth, "%s", it.skipReason)
+		it.skippedByDepth = 0
 	}
 	if want := it.want; want != nil && (it.d.Off != "" || suspended != "" && want.By == "") {
 		it.want, actions.TextChanged = nil, true
@@ -200,7 +200,7 @@ func (r *Runs) judge(it *item, now time.Time, w World, actions *Actions) {
 	if it.run == nil && it.verdict.differs(v) {
 		actions.TextChanged = true
 	}
-	it.verdict, it.looked, it.sought, it.settled, it.suspended = v, now, v.Sought, !reading,
+	it.verdict, it.judgedAt, it.scheduleCache, it.settled, it.suspended = v, now, v.ScheduleCache, !reading,
 		suspended
 	switch {
 	case v.Due && it.run == nil:
@@ -239,21 +239,21 @@ func (v Verdict) differs(w Verdict) bool {
 // upToDate reports whether the previous verdict still holds: nothing has happened, and its time has not come yet. A
 // condition is always evaluated again.
 func (it *item) upToDate(suspended string, now time.Time) bool {
-	if !it.settled || it.want != nil || it.run != nil || it.tooDeep > 0 || it.d.Gate == Condition ||
+	if !it.settled || it.want != nil || it.run != nil || it.skippedByDepth > 0 || it.d.Gate == Condition ||
 		it.suspended != suspended {
 		return false
 	}
-	return !now.Round(0).Before(it.looked.Round(0)) &&
+	return !now.Round(0).Before(it.judgedAt.Round(0)) &&
 		(it.verdict.Next.IsZero() || now.Before(it.verdict.Next))
 }
 
 func (it *item) facts(suspended string, patrol time.Duration, now time.Time) Facts {
 	m := it.memory
 	f := Facts{
-		Born: m.Born, Last: m.Last, Looked: it.looked, Skipped: m.Skipped, Queued: m.Queued,
+		Born: m.Born, Last: m.Last, JudgedAt: it.judgedAt, Skipped: m.Skipped, Queued: m.Queued,
 		Suspended: suspended,
 		Tries:     m.Tries, FailedAt: m.Ended, Check: it.check, Recent: it.recent, Patrol: patrol,
-		Sought: it.sought,
+		ScheduleCache: it.scheduleCache,
 		Events: EventFacts{Cursor: m.Cursor, Newest: it.pending.newest, Count: it.pending.count,
 			Depth: it.pending.depth},
 	}
@@ -318,8 +318,8 @@ func (r *Runs) Opened(scoped string, now time.Time) {
 	m := &it.memory
 	m.Last, m.Open, m.Queued, m.Retry = now, true, it.again, it.run.Retry
 	m.From, m.Cursor, m.Again = m.Cursor, max(m.Cursor, it.run.Until), 0
-	it.chain = ""
-	it.unopened, it.fails, it.whyNot, it.skipReported, it.again = time.Time{}, 0, "", false,
+	it.skipReason = ""
+	it.unopened, it.openFailures, it.openProblem, it.skipReported, it.again = time.Time{}, 0, "", false,
 		time.Time{}
 	it.recent = append(it.recent[max(0, len(it.recent)+1-Rate):], now)
 	r.rev++
@@ -332,12 +332,12 @@ func (r *Runs) Unopened(scoped, why string, now time.Time) {
 	if it == nil || it.run == nil || !it.run.Opened.IsZero() {
 		return
 	}
-	wait := min(minUnopened<<min(it.fails, 10), maxUnopened)
+	wait := min(minUnopened<<min(it.openFailures, 10), maxUnopened)
 	once := it.again.IsZero()
 	it.want, it.run, it.again = it.run, nil, time.Time{}
 	it.giveBack(it.want)
-	it.fails++
-	it.unopened, it.whyNot = now.Add(wait), why
+	it.openFailures++
+	it.unopened, it.openProblem = now.Add(wait), why
 	switch {
 	case once && it.want.By != "":
 		it.withdraw()

@@ -141,7 +141,7 @@ func TestRetryWaitsForItsEvents(t *testing.T) {
 		now, r := noon(), NewRuns(0)
 		r.Load([]Definition{d}, 1, now)
 		r.See(happened)
-		if open := r.Turn(now, awake).Open; len(open) != 1 {
+		if open := r.Advance(now, awake).Open; len(open) != 1 {
 			t.Fatalf("opened %+v", open)
 		}
 		r.Opened("e", now)
@@ -152,17 +152,17 @@ func TestRetryWaitsForItsEvents(t *testing.T) {
 		next.Recall(r.Memory())
 		next.Load([]Definition{d}, 2, now)
 		now = now.Add(time.Minute)
-		if open := next.Turn(now, awake).Open; len(open) != 0 {
+		if open := next.Advance(now, awake).Open; len(open) != 0 {
 			t.Errorf("failed %v: opened without its events: %+v", failed, open)
 		}
 		next.See(happened)
-		if open := next.Turn(now, awake).Open; len(open) != 1 || open[0].Retry != 1 ||
+		if open := next.Advance(now, awake).Open; len(open) != 1 || open[0].Retry != 1 ||
 			open[0].Count != 1 || open[0].Until != 2 {
 			t.Errorf("failed %v: opened %+v", failed, open)
 		}
 		next.Opened("e", now)
 		next.Ended("e", OK, now)
-		if open := next.Turn(now, awake).Open; len(open) != 0 || next.Memory()["e"].Cursor != 2 {
+		if open := next.Advance(now, awake).Open; len(open) != 0 || next.Memory()["e"].Cursor != 2 {
 			t.Errorf("failed %v: opened again: %+v", failed, open)
 		}
 	}
@@ -239,7 +239,7 @@ func TestComingAndGoing(t *testing.T) {
 	d.is(d.turn(0), "a")
 	d.r.Ended("a", OK, d.now)
 	d.r.Load(nil, d.seq, d.now)
-	d.r.Load(nil, d.seq, d.now.Add(keepGone+time.Hour))
+	d.r.Load(nil, d.seq, d.now.Add(keepRemoved+time.Hour))
 	if m := d.r.Memory(); len(m) > 0 {
 		t.Errorf("still remembered: %v", m)
 	}
@@ -250,7 +250,7 @@ func TestComingAndGoing(t *testing.T) {
 func TestACursorOfARecordIsKept(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	d := Definition{Name: "a", Gate: Event, On: "x.y", Exec: "true", Overlap: Skip, Retry: 1,
-		Zone: time.UTC, Sum: "1"}
+		Zone: time.UTC, Hash: "1"}
 	for _, open := range []bool{false, true} {
 		r := NewRuns(0)
 		r.Recall(map[string]Memory{"a": Memory{}.Note(now.Add(-time.Minute), open, 7, 0)})

@@ -270,14 +270,14 @@ func BenchmarkTurn100(b *testing.B) {
 	now := noon()
 	r.Load(defs, 0, now)
 	w := World{Suspended: func(string) string { return "" }, Patrol: time.Minute}
-	for _, run := range r.Turn(now, w).Open {
+	for _, run := range r.Advance(now, w).Open {
 		r.Opened(run.Definition.Scoped(), now)
 		r.Ended(run.Definition.Scoped(), OK, now)
 	}
 	b.ReportAllocs()
 	for b.Loop() {
 		now = now.Add(time.Microsecond)
-		r.Turn(now, w)
+		r.Advance(now, w)
 	}
 }
 

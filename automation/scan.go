@@ -64,15 +64,15 @@ type Scanner struct {
 	last      *resolution // result of the last scan
 }
 
-// found is an automation that a scan has found.
-type found struct {
+// foundFile is an automation that a scan has found.
+type foundFile struct {
 	name  string
 	path  string
 	layer formula.Layer
-	*known
+	*cachedFile
 }
 
-func (f found) scoped() string { return Scoped(f.name, f.layer.Rig) }
+func (f foundFile) scoped() string { return Scoped(f.name, f.layer.Rig) }
 
 // Scan reads layers, ordered from lowest to highest. In the city, and in each rig, an automation of a higher layer
 // replaces an automation with the same name in a lower layer. Scan waits at most half of o.Patience for the layers,
@@ -89,7 +89,7 @@ func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog
 		s.local, s.layers, s.last = o.Local, nil, nil
 	}
 	var c Catalog
-	all, mute := map[string]found{}, map[string]bool{}
+	all, mute := map[string]foundFile{}, map[string]bool{}
 	for i, saw := range s.read(layers, limit/2, now) {
 		l := layers[i]
 		dir := filepath.Join(l.Dir, Folder)
@@ -101,10 +101,10 @@ func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog
 				reason(saw.err)))
 		}
 		for name, k := range saw.found {
-			f := found{name: name, path: filepath.Join(dir, name, FileName), layer: l, known: k}
+			f := foundFile{name: name, path: filepath.Join(dir, name, FileName), layer: l, cachedFile: k}
 			all[f.scoped()] = f
 		}
-		c.Warnings = append(c.Warnings, saw.odd...)
+		c.Warnings = append(c.Warnings, saw.warnings...)
 	}
 	c.fill(all, o)
 	written := make(map[string]spec, len(all))
@@ -112,8 +112,8 @@ func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog
 		written[scoped] = f.spec
 	}
 	s.resolve(&c, resolveInput{automations: slices.Clone(c.Automations), written: written,
-		layers: layers,
-		mute:   mute, pools: o.Pools, now: now},
+		layers:     layers,
+		unanswered: mute, pools: o.Pools, now: now},
 		max(limit-time.Since(began), time.Millisecond)) // 0 would be no limit
 	c.resolveOnFailure(all)
 	c.computeHashes()
@@ -147,8 +147,8 @@ func (s *Scanner) read(layers []formula.Layer, patience time.Duration,
 }
 
 // fill builds the catalog.
-func (c *Catalog) fill(all map[string]found, o Options) {
-	sorted := slices.SortedFunc(maps.Values(all), func(a, b found) int {
+func (c *Catalog) fill(all map[string]foundFile, o Options) {
+	sorted := slices.SortedFunc(maps.Values(all), func(a, b foundFile) int {
 		return cmp.Compare(a.scoped(), b.scoped())
 	})
 	overrides := c.assign(all, o)

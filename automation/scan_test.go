@@ -245,7 +245,7 @@ func TestScanningAgain(t *testing.T) {
 	w := newTown(t, "city")
 	path := w.write("city", "a", byHand("one"))
 	first := w.scan()
-	file := func() *known { return w.s.layers[filepath.Join(w.dir, "city", Folder)].files["a"] }
+	file := func() *cachedFile { return w.s.layers[filepath.Join(w.dir, "city", Folder)].files["a"] }
 	kept := file()
 	if again := w.scan(); again.Revision != first.Revision || file() != kept || !kept.sure {
 		t.Error("a file that did not change was read again, or the revision changed")
@@ -263,7 +263,7 @@ func TestScanningAgain(t *testing.T) {
 	if changed.Revision == first.Revision || last.Revision == changed.Revision {
 		t.Error("a change does not show in the revision")
 	}
-	if changed.Automations[0].Sum == first.Automations[0].Sum {
+	if changed.Automations[0].Hash == first.Automations[0].Hash {
 		t.Error("a change does not show in the automation's sum")
 	}
 }

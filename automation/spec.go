@@ -109,7 +109,7 @@ func read(doc *toml.Doc, local *time.Location) (spec, Definition, toml.Problems)
 	if !ok {
 		return s, Definition{}, problems
 	}
-	d, more := s.settle(local)
+	d, more := s.convert(local)
 	for _, p := range more { // a key with a wrong type is not reported as missing too
 		if !slices.ContainsFunc(problems, func(q toml.Problem) bool {
 			return q.Place == p.Place && q.Key == p.Key
@@ -121,15 +121,15 @@ func read(doc *toml.Doc, local *time.Location) (spec, Definition, toml.Problems)
 	return s, d, toml.Sorted(problems)
 }
 
-// settling is the conversion of a spec to a Definition.
-type settling struct {
+// converter is the conversion of a spec to a Definition.
+type converter struct {
 	spec
 	d               Definition
 	local           *time.Location
 	problems, warns toml.Problems
 }
 
-func (s *settling) wrong(key, format string, args ...any) {
+func (s *converter) addProblem(key, format string, args ...any) {
 	s.problems = append(s.problems, s.problem(key, format, args...))
 }
 
@@ -158,10 +158,10 @@ func (s spec) has(key string) bool {
 	return ok
 }
 
-// settle validates a spec and returns its definition without name and path. local is the time zone of schedules
+// convert validates a spec and returns its definition without name and path. local is the time zone of schedules
 // without timezone.
-func (s spec) settle(local *time.Location) (Definition, toml.Problems) {
-	w := &settling{spec: s, local: local}
+func (s spec) convert(local *time.Location) (Definition, toml.Problems) {
+	w := &converter{spec: s, local: local}
 	w.d = Definition{
 		Description: s.text["description"], Pool: s.text["pool"], Vars: s.vars, Zone: local,
 		Overlap: Skip, Retry: s.retry, RetryBackoff: s.backoff, WhileSuspended: s.always,
@@ -174,33 +174,33 @@ func (s spec) settle(local *time.Location) (Definition, toml.Problems) {
 	case o == Skip || o == Queue:
 		w.d.Overlap = o
 	case w.has("overlap"):
-		w.wrong("overlap", "%q is invalid: use %q or %q", o, Skip, Queue)
+		w.addProblem("overlap", "%q is invalid: use %q or %q", o, Skip, Queue)
 	}
 	if !s.enabled {
 		w.d.Off = "disabled: enabled = false"
 	}
 	w.d.Warnings = w.warns
-	w.d.Sum = digest(s.text, s.vars, s.interval, s.timeout, s.checking, s.backoff, s.retry,
+	w.d.Hash = digest(s.text, s.vars, s.interval, s.timeout, s.checking, s.backoff, s.retry,
 		s.enabled, s.catchUp, s.always)
 	return w.d, w.problems
 }
 
-func (s *settling) action() {
+func (s *converter) action() {
 	s.d.Formula, s.d.Exec = s.text["formula"], s.text["exec"]
 	switch {
 	case s.has("formula") && s.has("exec"):
-		s.wrong("exec", "both formula and exec are set; remove one of them")
+		s.addProblem("exec", "both formula and exec are set; remove one of them")
 	case !s.has("formula") && !s.has("exec"):
-		s.wrong("", "neither formula nor exec is set; set one")
+		s.addProblem("", "neither formula nor exec is set; set one")
 	case s.has("exec") && strings.TrimSpace(s.d.Exec) == "":
-		s.wrong("exec", "is empty; write a shell command")
+		s.addProblem("exec", "is empty; write a shell command")
 	case s.has("exec") && s.has("pool"):
-		s.wrong("pool", "applies only to a formula; exec runs in the controller, without a pool")
+		s.addProblem("pool", "applies only to a formula; exec runs in the controller, without a pool")
 	case s.has("exec") && s.has("vars"):
-		s.wrong("vars", "applies only to a formula; write the values into the exec command")
+		s.addProblem("vars", "applies only to a formula; write the values into the exec command")
 	case s.has("formula"):
 		if wrong := formula.NameProblem(s.d.Formula); wrong != "" {
-			s.wrong("formula", "%s", wrong)
+			s.addProblem("formula", "%s", wrong)
 		}
 	}
 	if rig, name, ok := strings.Cut(s.d.Pool, "/"); s.has("pool") {
@@ -208,14 +208,14 @@ func (s *settling) action() {
 			rig, name = "rig", rig
 		}
 		if formula.NameProblem(rig) != "" || formula.NameProblem(name) != "" {
-			s.wrong("pool", "%q is not the name of a pool; write NAME or RIG/NAME", s.d.Pool)
+			s.addProblem("pool", "%q is not the name of a pool; write NAME or RIG/NAME", s.d.Pool)
 		}
 	}
 	s.limit()
 }
 
 // limit sets the timeout and the description of its origin.
-func (s *settling) limit() {
+func (s *converter) limit() {
 	s.d.Timeout, s.d.Limit = ExecTimeout, "the default"
 	if s.d.Formula != "" {
 		s.d.Timeout = FormulaTimeout
@@ -225,35 +225,35 @@ func (s *settling) limit() {
 		if s.over["timeout"] {
 			s.d.Limit = "timeout in " + s.place["timeout"].String()
 		}
-		s.least("timeout", s.timeout, MinTime)
+		s.checkMinimum("timeout", s.timeout, MinTime)
 	}
 	if s.has("retry_backoff") {
-		s.least("retry_backoff", s.backoff, MinTime)
+		s.checkMinimum("retry_backoff", s.backoff, MinTime)
 	}
 }
 
-// least adds a problem if a duration is less than the minimum.
-func (s *settling) least(key string, d, least time.Duration) {
+// checkMinimum adds a problem if a duration is less than the minimum.
+func (s *converter) checkMinimum(key string, d, least time.Duration) {
 	switch {
 	case d <= 0:
-		s.wrong(key, "is zero; set a longer duration, for example \"30s\"")
+		s.addProblem(key, "is zero; set a longer duration, for example \"30s\"")
 	case d < least:
-		s.wrong(key, "is %s; it must be at least %q", d, least)
+		s.addProblem(key, "is %s; it must be at least %q", d, least)
 	}
 }
 
-func (s *settling) gate() {
+func (s *converter) gate() {
 	gates := GateNames()
 	s.d.Gate = Gate(s.text["gate"])
 	switch near := toml.Meant(s.text["gate"], gates); {
 	case !s.has("gate"):
-		s.wrong("gate", "is missing; a gate decides when to run: %s", toml.List(gates))
+		s.addProblem("gate", "is missing; a gate decides when to run: %s", toml.List(gates))
 		return
 	case !slices.Contains(gates, s.text["gate"]) && near != "":
-		s.wrong("gate", "unknown gate %q; did you mean %q?", s.d.Gate, near)
+		s.addProblem("gate", "unknown gate %q; did you mean %q?", s.d.Gate, near)
 		return
 	case !slices.Contains(gates, s.text["gate"]):
-		s.wrong("gate", "unknown gate %q; the gates are %s", s.d.Gate, toml.List(gates))
+		s.addProblem("gate", "unknown gate %q; the gates are %s", s.d.Gate, toml.List(gates))
 		return
 	}
 	kind := s.d.Gate.kind()
@@ -268,31 +268,31 @@ func (s *settling) gate() {
 	}
 }
 
-func (s *settling) cron() {
+func (s *converter) cron() {
 	var err error
 	if s.d.Schedule, err = ParseSchedule(s.text["schedule"]); err != nil {
-		s.wrong("schedule", "%v", err)
+		s.addProblem("schedule", "%v", err)
 	}
 	if s.d.Zone, err = location(s.text["timezone"], s.local); err != nil {
-		s.wrong("timezone", "%v", err)
+		s.addProblem("timezone", "%v", err)
 	}
 	s.d.CatchUp = s.catchUp
 }
 
-func (s *settling) pattern() {
+func (s *converter) pattern() {
 	begin, _ := strings.CutSuffix(s.d.On, "*")
 	err := (&events.Event{Type: begin}).Check()
 	switch {
 	case s.d.On == "*":
 	case strings.Contains(begin, "*"):
-		s.wrong("on", "%q: \"*\" is only allowed at the end, like \"bead.*\"", s.d.On)
+		s.addProblem("on", "%q: \"*\" is only allowed at the end, like \"bead.*\"", s.d.On)
 	case err != nil:
-		s.wrong("on", "%v", err)
+		s.addProblem("on", "%v", err)
 	}
 }
 
 // warnUnusedKeys adds warnings about keys that the gate does not use. It adds none if an override has changed the gate.
-func (s *settling) warnUnusedKeys() {
+func (s *converter) warnUnusedKeys() {
 	for _, k := range table() {
 		if k.gate != "" && s.has(k.name) && k.gate != s.d.Gate &&
 			(!s.over["gate"] || s.over[k.name]) {
@@ -305,13 +305,13 @@ func (s *settling) warnUnusedKeys() {
 	}
 }
 
-func (s *settling) failure() {
+func (s *converter) failure() {
 	if !s.has("on_failure") {
 		return
 	}
 	s.d.OnFailure = s.text["on_failure"]
 	name, rig, scoped := strings.Cut(s.d.OnFailure, ":rig:")
 	if formula.NameProblem(name) != "" || scoped && formula.NameProblem(rig) != "" {
-		s.wrong("on_failure", "%q is not the name of an automation", s.d.OnFailure)
+		s.addProblem("on_failure", "%q is not the name of an automation", s.d.OnFailure)
 	}
 }

@@ -163,7 +163,7 @@ func FuzzParse(f *testing.F) {
 			d.Zone != nil, Condition: strings.TrimSpace(d.Check) != "" && d.CheckTimeout > 0,
 			Event: d.On != "", Manual: true}
 		if (d.Formula == "") == (d.Exec == "") || d.Exec != "" && d.Pool != "" || !gate[d.Gate] ||
-			d.Timeout <= 0 || d.Retry < 0 || d.RetryBackoff < 0 || d.Sum == "" {
+			d.Timeout <= 0 || d.Retry < 0 || d.RetryBackoff < 0 || d.Hash == "" {
 			t.Fatalf("%+v", d)
 		}
 	})

@@ -76,16 +76,16 @@ func (it *item) status(r *Runs) Status {
 		switch {
 		case r.closed != "":
 			s.Reason, s.Until = run.Reason+"; cannot start: "+r.closed, time.Time{}
-		case it.whyNot != "":
-			s.Reason = run.Reason + "; cannot start: " + it.whyNot
+		case it.openProblem != "":
+			s.Reason = run.Reason + "; cannot start: " + it.openProblem
 		}
 	case it.d.Off != "" || it.verdict.off:
 		s.State = Off
 	case it.memory.Tries > 0:
 		s.State = Backoff
 	}
-	if it.chain != "" && s.State == Idle {
-		s.Reason += "; " + it.chain
+	if it.skipReason != "" && s.State == Idle {
+		s.Reason += "; " + it.skipReason
 	}
 	if s.Reason == "" {
 		s.Reason = "not evaluated yet"

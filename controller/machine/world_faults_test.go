@@ -188,7 +188,7 @@ func (w *world) hold(f effect.Effect) {
 		if w.m.ending != running {
 			w.breaks("L2: %s is opened while the city ends", d.Scoped())
 		}
-		if n := len(w.m.runs.Current); n > automation.Most {
+		if n := len(w.m.runs.Current); n > automation.MaxActive {
 			w.breaks("%d runs at once", n)
 		}
 	case effect.Run, effect.CloseRun, effect.SaveAutomations, effect.Subscribe, effect.SweepRuns:
@@ -206,7 +206,7 @@ func (w *world) begins(f effect.Run) {
 		return
 	}
 	t.began[name] = w.now
-	if len(w.floor.going) >= automation.Most {
+	if len(w.floor.going) >= automation.MaxActive {
 		w.breaks("%d runs go at once", len(w.floor.going)+1)
 	}
 	var kept map[string]automation.Memory

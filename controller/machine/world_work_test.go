@@ -77,7 +77,7 @@ func define(words []string) (automation.Definition, error) {
 	d, err := automation.Parse(root+"/automations/"+words[0]+"/automation.toml",
 		[]byte(toml.String()), time.UTC)
 	d.Rig = rig
-	d.Sum += rig + root
+	d.Hash += rig + root
 	return d, err
 }
 
@@ -111,7 +111,7 @@ func (w *world) found(scoped string, d *automation.Definition, b *automation.Bro
 func (f *automationWorld) revision() string {
 	var all []string
 	for i := range f.defs {
-		all = append(all, f.defs[i].Scoped(), f.defs[i].Sum)
+		all = append(all, f.defs[i].Scoped(), f.defs[i].Hash)
 	}
 	for i := range f.broken {
 		all = append(all, "!", f.broken[i].Scoped())

@@ -121,10 +121,10 @@ func (rs *Runs) Advance(now time.Time) {
 		rs.city.FolderMoved() {
 		return
 	}
-	actions := rs.Schedule.Turn(now, automation.World{Suspended: rs.Suspended,
+	actions := rs.Schedule.Advance(now, automation.World{Suspended: rs.Suspended,
 		Patrol: rs.city.Configuration().Patrol,
 		Closed: rs.city.StoreProblem(), Ending: rs.IsClosing})
-	for _, p := range actions.Passed {
+	for _, p := range actions.Skipped {
 		rs.out.Do(effect.Record{Event: events.Event{Type: events.AutomationSkipped,
 			Actor: effect.ActorController, Subject: p.Scoped, Message: p.Reason,
 			Payload: depthOf(p.Depth)}})
@@ -137,7 +137,7 @@ func (rs *Runs) Advance(now time.Time) {
 		rs.out.Do(effect.OpenRun{Run: r})
 	}
 	rs.refuseUnfired()
-	if actions.TextChanged || len(actions.Check)+len(actions.Open)+len(actions.Passed) > 0 {
+	if actions.TextChanged || len(actions.Check)+len(actions.Open)+len(actions.Skipped) > 0 {
 		rs.out.Changed = true
 	}
 	rs.save()
