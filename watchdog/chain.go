@@ -22,12 +22,12 @@ type Chain struct {
 
 // Before decides at the start of a beat whether the last action has helped. v is the verdict of the thresholds.
 // recovered is true if the agent is healthy again after failed actions.
-func (c Chain) Before(heartbeat Sight, f Facts, v Verdict) (_ Chain, recovered bool) {
-	if c.did != "" && heartbeat.After(c.at) || c.Failed > 0 && v.Freshness == Fresh && !f.Never {
+func (c Chain) Before(heartbeat Sighting, f Facts, v Verdict) (_ Chain, recovered bool) {
+	if c.did != "" && heartbeat.After(c.at) || c.Failed > 0 && v.Freshness == Fresh && !f.NoHeartbeat {
 		return Chain{Spared: c.Spared, stamp: c.stamp}, c.Failed > 0
 	}
 	switch {
-	case c.did == "", f.Starts, f.Stops:
+	case c.did == "", f.Starting, f.Stopping:
 	case c.did == Wake && v.Freshness != Fresh, v.Decision == Start, v.Decision == Wake,
 		v.Decision == Restart:
 		c.Failed++
@@ -41,7 +41,7 @@ func (c Chain) Before(heartbeat Sight, f Facts, v Verdict) (_ Chain, recovered b
 
 // Spare counts a decision of a triage agent. v is the verdict of the thresholds at the same time. d is "" for a
 // user's decision, which the thresholds never overrule.
-func (c Chain) Spare(heartbeat Sight, v Verdict, d Decision) Chain {
+func (c Chain) Spare(heartbeat Sighting, v Verdict, d Decision) Chain {
 	if d == "" || !v.Decision.acts() || d.acts() {
 		c.Spared = 0
 		return c

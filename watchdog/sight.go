@@ -2,11 +2,11 @@ package watchdog
 
 import "time"
 
-// Sight determines the age of a timestamp of another clock. It compares the timestamp with the local clock only
+// Sighting determines the age of a timestamp of another clock. It compares the timestamp with the local clock only
 // when it first sees it. From then on, the age increases with the local clock, so setting a clock has no effect. A
 // timestamp that has changed since the previous read is not older than that read. A timestamp in the future has the
 // age 0 when it is read. The zero value has seen no timestamp.
-type Sight struct {
+type Sighting struct {
 	Stamp time.Time // the timestamp; zero = none was seen
 
 	age   time.Duration // age at the time in the field at
@@ -14,12 +14,12 @@ type Sight struct {
 	vague bool // age is only an upper bound
 }
 
-// See records a read of the timestamp. last is the time of the previous read, or zero.
-func (s Sight) See(stamp, last, now time.Time) Sight {
+// Update records a read of the timestamp. last is the time of the previous read, or zero.
+func (s Sighting) Update(stamp, last, now time.Time) Sighting {
 	if stamp.IsZero() || stamp.Equal(s.Stamp) {
 		return s
 	}
-	seen := Sight{Stamp: stamp, age: max(0, now.Sub(stamp)), at: now}
+	seen := Sighting{Stamp: stamp, age: max(0, now.Sub(stamp)), at: now}
 	if most := now.Sub(last); !last.IsZero() && most < seen.age {
 		seen.age, seen.vague = most, true
 	}
@@ -27,7 +27,7 @@ func (s Sight) See(stamp, last, now time.Time) Sight {
 }
 
 // Age returns the current age. ok is false if no timestamp was seen.
-func (s Sight) Age(now time.Time) (age time.Duration, ok bool) {
+func (s Sighting) Age(now time.Time) (age time.Duration, ok bool) {
 	if s.Stamp.IsZero() {
 		return 0, false
 	}
@@ -36,7 +36,7 @@ func (s Sight) Age(now time.Time) (age time.Duration, ok bool) {
 
 // Time returns the timestamp converted to the local clock, or the zero time if none was seen. If only an upper
 // bound of the age is known, the true time may be later.
-func (s Sight) Time() time.Time {
+func (s Sighting) Time() time.Time {
 	if s.Stamp.IsZero() {
 		return time.Time{}
 	}
@@ -44,10 +44,10 @@ func (s Sight) Time() time.Time {
 }
 
 // SeenAfter reports whether the timestamp was first seen after t.
-func (s Sight) SeenAfter(t time.Time) bool { return !s.Stamp.IsZero() && s.at.After(t) }
+func (s Sighting) SeenAfter(t time.Time) bool { return !s.Stamp.IsZero() && s.at.After(t) }
 
 // After reports whether the timestamp may be later than t: it was first seen after t and is not known to be older.
 // One second is added, because timestamps often have no fractions of seconds.
-func (s Sight) After(t time.Time) bool {
+func (s Sighting) After(t time.Time) bool {
 	return s.SeenAfter(t) && (s.vague || s.at.Add(time.Second-s.age).After(t))
 }

@@ -38,35 +38,35 @@ type Spec struct {
 
 // Facts are the input of one beat.
 type Facts struct {
-	Alive  bool
-	Gone   string // state of an agent without a session: "exited: exit 1"
-	Starts bool   // a start is in progress
-	Stops  bool   // a stop is in progress
+	Alive    bool
+	EndState string // state of an agent without a session: "exited: exit 1"
+	Starting bool   // a start is in progress
+	Stopping bool   // a stop is in progress
 	// the agent is a triage agent, which starts only for beats, so a missing session is normal
-	Called bool
+	IsTriage bool
 
-	Age      time.Duration // age of the newest heartbeat, or of the session if it is younger
-	Never    bool          // this session has had no heartbeat, so Age is that of the session
-	Problem  string        // why the heartbeat file is ignored
-	Mail     int           // number of unread messages
-	Frozen   bool          // its process was stopped by a signal
-	Silent   time.Duration // time since the agent's last output
-	Speaks   bool          // Silent is known
-	Stuck    bool          // it has work and has been silent for too long
-	Gate     string        // the gate that its work waits for; "" = none
-	CannotBe string        // why no text can be typed into the session; "" = texts can be typed
-	Wakes    int           // consecutive failed wakes
+	Age         time.Duration // age of the newest heartbeat, or of the session if it is younger
+	NoHeartbeat bool          // this session has had no heartbeat, so Age is that of the session
+	Problem     string        // why the heartbeat file is ignored
+	Mail        int           // number of unread messages
+	Frozen      bool          // its process was stopped by a signal
+	Silent      time.Duration // time since the agent's last output
+	SilentKnown bool          // Silent is known
+	Stuck       bool          // it has work and has been silent for too long
+	Gate        string        // the gate that its work waits for; "" = none
+	CannotType  string        // why no text can be typed into the session; "" = texts can be typed
+	Wakes       int           // consecutive failed wakes
 }
 
 // maxWakes is the number of failed wakes after which a stopped process is restarted.
 const maxWakes = 2
 
-// Deaf returns why another wake is useless, or "" if it may help.
-func (f *Facts) Deaf() string {
-	if f.CannotBe == "" && f.Frozen && f.Wakes >= maxWakes {
+// WhyNoWake returns why another wake is useless, or "" if it may help.
+func (f *Facts) WhyNoWake() string {
+	if f.CannotType == "" && f.Frozen && f.Wakes >= maxWakes {
 		return fmt.Sprintf("%d wakes failed", f.Wakes)
 	}
-	return f.CannotBe
+	return f.CannotType
 }
 
 // Verdict is the decision of the thresholds.
@@ -89,7 +89,7 @@ func (s Spec) Class(age time.Duration) Freshness {
 
 // Class returns the freshness of an agent, which is Dead without a session unless the agent is a triage agent.
 func Class(s Spec, f Facts) Freshness {
-	if !f.Alive && !f.Called {
+	if !f.Alive && !f.IsTriage {
 		return Dead
 	}
 	return s.Class(f.Age)
@@ -101,11 +101,11 @@ func Judge(s Spec, f Facts) Verdict {
 	switch v.Freshness {
 	case Dead:
 		v.Decision, v.Reason = Start, "it has no session"
-		if f.Starts {
+		if f.Starting {
 			v.Decision, v.Reason = Nothing, "it has no session yet"
 		}
-		if f.Gone != "" {
-			v.Reason += ": it is " + f.Gone
+		if f.EndState != "" {
+			v.Reason += ": it is " + f.EndState
 		}
 		return v
 	case VeryStale:
@@ -113,11 +113,11 @@ func Judge(s Spec, f Facts) Verdict {
 		switch {
 		case !f.Alive:
 			v.Decision = Start
-		case f.Stops:
+		case f.Stopping:
 			v.Reason += "; a stop is in progress"
-		case f.Deaf() != "":
+		case f.WhyNoWake() != "":
 			v.Decision = Restart
-			v.Reason += "; " + f.Deaf()
+			v.Reason += "; " + f.WhyNoWake()
 		default:
 			v.Decision = Wake
 		}
@@ -127,32 +127,32 @@ func Judge(s Spec, f Facts) Verdict {
 		case f.Mail == 0:
 			v.Reason += ", and no mail is waiting"
 		case !f.Alive:
-			v.Reason += ", and " + letters(f.Mail) + " for its next check"
-		case f.Stops:
-			v.Reason += ", and " + letters(f.Mail) + ", but a stop is in progress"
-		case f.CannotBe != "":
-			v.Reason += ", and " + letters(f.Mail) + ", but " + f.CannotBe
+			v.Reason += ", and " + messagesWaiting(f.Mail) + " for its next check"
+		case f.Stopping:
+			v.Reason += ", and " + messagesWaiting(f.Mail) + ", but a stop is in progress"
+		case f.CannotType != "":
+			v.Reason += ", and " + messagesWaiting(f.Mail) + ", but " + f.CannotType
 		default:
 			v.Decision = Nudge
-			v.Reason += ", and " + letters(f.Mail)
+			v.Reason += ", and " + messagesWaiting(f.Mail)
 		}
 	default:
 		v.Reason = f.age()
 	}
-	v.Reason += f.besides()
+	v.Reason += f.notes()
 	return v
 }
 
 // Silence returns a clause about how long an agent has printed nothing, or "" if the time is unknown.
 func (f *Facts) Silence() string {
-	if !f.Speaks {
+	if !f.SilentKnown {
 		return ""
 	}
 	return "it has printed nothing for " + text(f.Silent)
 }
 
-// besides returns facts that users should know, although they do not affect the decision.
-func (f *Facts) besides() string {
+// notes returns facts that users should know, although they do not affect the decision.
+func (f *Facts) notes() string {
 	out := ""
 	if f.Frozen {
 		out += "; its process is stopped (SIGSTOP)"
@@ -171,15 +171,15 @@ func (f *Facts) besides() string {
 
 func (f *Facts) age() string {
 	switch {
-	case f.Called:
+	case f.IsTriage:
 		return "no sign of life for " + text(f.Age)
-	case f.Never:
+	case f.NoHeartbeat:
 		return "no heartbeat in the " + text(f.Age) + " of its session"
 	}
 	return "its heartbeat is " + text(f.Age) + " old"
 }
 
-func letters(n int) string {
+func messagesWaiting(n int) string {
 	if n == 1 {
 		return "1 message is waiting"
 	}

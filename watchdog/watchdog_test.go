@@ -18,8 +18,8 @@ func TestJudge(t *testing.T) {
 	at := func(age time.Duration, mail int) Facts {
 		return with(func(f *Facts) { f.Age, f.Mail = age, mail })
 	}
-	mute := func(f Facts) Facts { f.CannotBe = "its provider cannot type"; return f }
-	called := func(f Facts) Facts { f.Alive, f.Called = false, true; return f }
+	mute := func(f Facts) Facts { f.CannotType = "its provider cannot type"; return f }
+	called := func(f Facts) Facts { f.Alive, f.IsTriage = false, true; return f }
 	for _, c := range []struct {
 		name string
 		f    Facts
@@ -27,10 +27,10 @@ func TestJudge(t *testing.T) {
 		is   Freshness
 		says string
 	}{
-		{"dead", Facts{Gone: "exited: exit 1"}, Start, Dead, "it has no session: it is exited: exit 1"},
+		{"dead", Facts{EndState: "exited: exit 1"}, Start, Dead, "it has no session: it is exited: exit 1"},
 		{"dead, and a heartbeat that is fresh", Facts{Age: time.Second}, Start, Dead, "it has no session"},
 		{"dead, and mail", Facts{Age: time.Hour, Mail: 3}, Start, Dead, "it has no session"},
-		{"dead, and somebody starts it", Facts{Starts: true, Gone: "starting, as declared"}, Nothing, Dead, "it has no session yet: it is starting, as declared"},
+		{"dead, and somebody starts it", Facts{Starting: true, EndState: "starting, as declared"}, Nothing, Dead, "it has no session yet: it is starting, as declared"},
 		{"just now", at(0, 5), Nothing, Fresh, "its heartbeat is 0s old"},
 		{"a moment before it is stale", at(spec.Fresh-tick, 5), Nothing, Fresh, "5m old"},
 		{"stale from there on, and mail", at(spec.Fresh, 1), Nudge, Stale, "its heartbeat is 5m old, 5m or more, and 1 message is waiting"},
@@ -43,10 +43,10 @@ func TestJudge(t *testing.T) {
 		{"cannot be typed into: fresh", mute(at(time.Minute, 1)), Nothing, Fresh, "1m old"},
 		{"cannot be typed into: stale, and mail", mute(at(spec.Fresh, 1)), Nothing, Stale, "but its provider cannot type"},
 		{"cannot be typed into: very stale", mute(at(spec.VeryStale+tick, 1)), Restart, VeryStale, "its provider cannot type"},
-		{"never", with(func(f *Facts) { f.Age, f.Never = time.Hour, true }), Wake, VeryStale, "no heartbeat in the 1h of its session"},
+		{"never", with(func(f *Facts) { f.Age, f.NoHeartbeat = time.Hour, true }), Wake, VeryStale, "no heartbeat in the 1h of its session"},
 		{"frozen", with(func(f *Facts) { f.Age, f.Frozen = time.Hour, true }), Wake, VeryStale, "SIGSTOP"},
 		{"broken", with(func(f *Facts) { f.Problem = "its heartbeat is empty" }), Nothing, Fresh, "; its heartbeat is empty"},
-		{"stuck", with(func(f *Facts) { f.Stuck, f.Speaks, f.Silent = true, true, 90*time.Second }), Nothing, Fresh, "it has printed nothing for 1m30s"},
+		{"stuck", with(func(f *Facts) { f.Stuck, f.SilentKnown, f.Silent = true, true, 90*time.Second }), Nothing, Fresh, "it has printed nothing for 1m30s"},
 		{"called, at rest", called(at(time.Minute, 0)), Nothing, Fresh, "no sign of life for 1m"},
 		{"called, late", called(at(spec.Fresh, 1)), Nothing, Stale, "for its next check"},
 		{"called, silent", called(at(spec.VeryStale+tick, 1)), Start, VeryStale, "more than 15m"},
@@ -66,9 +66,9 @@ func FuzzJudge(f *testing.F) {
 		if a < 0 || b < a {
 			t.Skip("b is the older one, and neither is from the future")
 		}
-		facts := Facts{Alive: alive, Mail: max(0, mail), Called: called}
+		facts := Facts{Alive: alive, Mail: max(0, mail), IsTriage: called}
 		if mute {
-			facts.CannotBe = "it is deaf"
+			facts.CannotType = "it is deaf"
 		}
 		rank := map[Decision]int{Nothing: 0, Nudge: 1, Wake: 2, Restart: 2, Start: 2}
 		facts.Age = time.Duration(a)
@@ -95,40 +95,40 @@ func FuzzJudge(f *testing.F) {
 func TestSight(t *testing.T) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	at := func(m int) time.Time { return noon.Add(time.Duration(m) * time.Minute) }
-	age := func(s Sight, now time.Time) time.Duration { d, _ := s.Age(now); return d }
+	age := func(s Sighting, now time.Time) time.Duration { d, _ := s.Age(now); return d }
 
-	var s Sight
+	var s Sighting
 	if _, ok := s.Age(noon); ok {
 		t.Error("nothing has an age")
 	}
-	s = s.See(at(-4), time.Time{}, noon) // the first read trusts the timestamp
+	s = s.Update(at(-4), time.Time{}, noon) // the first read trusts the timestamp
 	if got := age(s, at(1)); got != 5*time.Minute {
 		t.Error("old at first sight:", got)
 	}
-	if s.See(at(-4), noon, at(3)) != s || s.See(time.Time{}, noon, at(3)) != s {
+	if s.Update(at(-4), noon, at(3)) != s || s.Update(time.Time{}, noon, at(3)) != s {
 		t.Error("what is as it was, or not there, is no news")
 	}
 	// The local clock was set forward, or the writer's clock is slow.
-	if got := age(s.See(at(-600), at(3), at(6)), at(6)); got != 3*time.Minute {
+	if got := age(s.Update(at(-600), at(3), at(6)), at(6)); got != 3*time.Minute {
 		t.Error("written between two looks:", got)
 	}
 	for _, c := range []struct {
 		name string
-		s    Sight
+		s    Sighting
 		want bool
 	}{
 		{"seen before", s, false},
-		{"dated after it", s.See(at(5), at(3), at(6)), true},
-		{"dated in the same second", s.See(at(4).Add(-time.Second+tick), at(3), at(6)), true},
-		{"dated before it, though not seen before", s.See(at(4).Add(-time.Second), at(3), at(6)), false},
-		{"not looked at for long, and dated before it", s.See(at(3), at(1), at(6)), false},
-		{"dated before the look that did not show it", s.See(at(-600), at(3), at(6)), true},
+		{"dated after it", s.Update(at(5), at(3), at(6)), true},
+		{"dated in the same second", s.Update(at(4).Add(-time.Second+tick), at(3), at(6)), true},
+		{"dated before it, though not seen before", s.Update(at(4).Add(-time.Second), at(3), at(6)), false},
+		{"not looked at for long, and dated before it", s.Update(at(3), at(1), at(6)), false},
+		{"dated before the look that did not show it", s.Update(at(-600), at(3), at(6)), true},
 	} {
 		if c.s.After(at(4)) != c.want {
 			t.Errorf("%s: from after it: %t", c.name, !c.want)
 		}
 	}
-	future := s.See(at(600), at(3), at(6))
+	future := s.Update(at(600), at(3), at(6))
 	if got := age(future, at(6)); got != 0 {
 		t.Error("in the future:", got)
 	}
@@ -237,10 +237,10 @@ func TestChain(t *testing.T) {
 	} {
 		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 		var chain Chain
-		heartbeat := Sight{}.See(now.Add(-time.Hour), time.Time{}, now)
+		heartbeat := Sighting{}.Update(now.Add(-time.Hour), time.Time{}, now)
 		var got []string
 		for _, b := range c.beats {
-			f := Facts{Alive: b != 'd' && b != 'b', Starts: b == 'b', Stops: b == 'x', Age: time.Hour, Never: b == 'y'}
+			f := Facts{Alive: b != 'd' && b != 'b', Starting: b == 'b', Stopping: b == 'x', Age: time.Hour, NoHeartbeat: b == 'y'}
 			switch b {
 			case 'f', 'h', 'y':
 				f.Age = time.Minute
@@ -248,7 +248,7 @@ func TestChain(t *testing.T) {
 				f.Age, f.Mail = 6*time.Minute, 1
 			}
 			if b == 'h' || b == 'V' {
-				heartbeat = heartbeat.See(now, now.Add(-every), now)
+				heartbeat = heartbeat.Update(now, now.Add(-every), now)
 			}
 			v := Judge(spec, f)
 			var well bool
@@ -280,8 +280,8 @@ func TestFrozen(t *testing.T) {
 		var chain Chain
 		var got []string
 		for _, b := range c.beats {
-			f := Facts{Alive: true, Age: time.Hour, Frozen: b == 'f', Stops: b == 'x'}
-			chain, _ = chain.Before(Sight{}, f, Judge(spec, f))
+			f := Facts{Alive: true, Age: time.Hour, Frozen: b == 'f', Stopping: b == 'x'}
+			chain, _ = chain.Before(Sighting{}, f, Judge(spec, f))
 			f.Wakes = chain.Wakes
 			v := Judge(spec, f)
 			got = append(got, string(v.Decision))
@@ -315,13 +315,13 @@ func TestSpare(t *testing.T) {
 		{"nfn", "1 0 1"},
 	} {
 		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-		heartbeat := Sight{}.See(now.Add(-time.Hour), time.Time{}, now)
+		heartbeat := Sighting{}.Update(now.Add(-time.Hour), time.Time{}, now)
 		var chain Chain
 		var got []string
 		for _, b := range c.says {
 			now = now.Add(3 * time.Minute)
 			if b == 'h' {
-				heartbeat = heartbeat.See(now.Add(-30*time.Minute), time.Time{}, now)
+				heartbeat = heartbeat.Update(now.Add(-30*time.Minute), time.Time{}, now)
 				continue
 			}
 			f := Facts{Alive: true, Age: time.Hour}

@@ -96,10 +96,10 @@ func (wd *Watchdogs) remedy(now time.Time, t *tier, v watchdog.Verdict,
 		return wd.ensure(now, a, why, fresh, by.beat), false
 	case !a.Alive && !a.Starting && !a.Stopping:
 		return "no session to type into: " + wd.ensure(now, a, why, fresh, by.beat), false
-	case f.Deaf() != "" && v.Decision == watchdog.Wake && !fresh:
-		return f.Deaf() + ": " + wd.city.Replace(now, a.Name, why), false
-	case f.CannotBe != "":
-		return "failed: " + f.CannotBe, false
+	case f.WhyNoWake() != "" && v.Decision == watchdog.Wake && !fresh:
+		return f.WhyNoWake() + ": " + wd.city.Replace(now, a.Name, why), false
+	case f.CannotType != "":
+		return "failed: " + f.CannotType, false
 	}
 	return wd.typeFor(now, t, a, text)
 }

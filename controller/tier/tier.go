@@ -29,7 +29,7 @@ type tier struct {
 	readAt          time.Time
 	decidedAt       time.Time // time of the triage agent's last decision; zero = never
 	problem         string    // problem with the heartbeat file; "" = none
-	heartbeat, life watchdog.Sight
+	heartbeat, life watchdog.Sighting
 	agents          watchdog.Agents // numbers in the newest heartbeat
 	lifeID          string
 
@@ -116,7 +116,7 @@ func (wd *Watchdogs) Watch(now time.Time) {
 func (wd *Watchdogs) watchOne(now time.Time, t *tier) {
 	a := wd.city.Agent(t.want.Watches)
 	if a != nil && a.Alive && a.Life.ID != t.lifeID {
-		t.lifeID, t.life = a.Life.ID, watchdog.Sight{}.See(a.Life.Started, time.Time{},
+		t.lifeID, t.life = a.Life.ID, watchdog.Sighting{}.Update(a.Life.Started, time.Time{},
 			now)
 	}
 	if why := wd.whyPaused(a); why != t.paused {
@@ -205,7 +205,7 @@ func (wd *Watchdogs) HeartbeatRead(now time.Time, in effect.HeartbeatRead) {
 	}
 	if in.Problem == "" {
 		t.agents = in.Agents
-		t.heartbeat = t.heartbeat.See(in.Stamp, t.readAt, now)
+		t.heartbeat = t.heartbeat.Update(in.Stamp, t.readAt, now)
 	}
 	if t.checkedAt = now; !in.ReadFailed {
 		t.readAt = now
@@ -244,21 +244,21 @@ func (t *tier) spec() watchdog.Spec {
 // and the duration of a stall of the whole program.
 func (wd *Watchdogs) facts(now time.Time, t *tier, a *Agent) watchdog.Facts {
 	f := watchdog.Facts{
-		Alive: a.Alive, Starts: a.Starting && a.TriageOf == "", Stops: a.Ending,
-		Called: a.TriageOf != "", Never: true, Problem: t.problem, Mail: a.Mail,
+		Alive: a.Alive, Starting: a.Starting && a.TriageOf == "", Stopping: a.Ending,
+		IsTriage: a.TriageOf != "", NoHeartbeat: true, Problem: t.problem, Mail: a.Mail,
 		Frozen: a.Alive && a.Life.Frozen, Stuck: a.Stuck,
-		Gate:     a.Gate,
-		CannotBe: a.CannotType,
-		Wakes:    t.chain.Wakes,
+		Gate:       a.Gate,
+		CannotType: a.CannotType,
+		Wakes:      t.chain.Wakes,
 	}
 	if !a.Alive {
-		f.Gone = string(a.State)
+		f.EndState = string(a.State)
 		if a.Reason != "" {
-			f.Gone += ", " + a.Reason
+			f.EndState += ", " + a.Reason
 		}
 	}
 	age, known := t.life.Age(now)
-	if f.Called || !known {
+	if f.IsTriage || !known {
 		age = now.Sub(t.since)
 	}
 	if !wd.city.StalledUntil().IsZero() {
@@ -266,20 +266,20 @@ func (wd *Watchdogs) facts(now time.Time, t *tier, a *Agent) watchdog.Facts {
 	}
 	f.Age = max(0, age)
 	if age, ok := wd.lastSign(now, t, a).Age(now); ok && age <= f.Age {
-		f.Age, f.Never = age, false
+		f.Age, f.NoHeartbeat = age, false
 	}
 	if ahead := watchdog.Ahead(t.heartbeat.Stamp, now); f.Problem == "" && ahead != "" {
 		f.Problem = ahead
 	}
 	if a.Alive && !a.LastOutput.IsZero() {
-		f.Speaks, f.Silent = true, max(0, now.Sub(a.LastOutput))
+		f.SilentKnown, f.Silent = true, max(0, now.Sub(a.LastOutput))
 	}
 	return f
 }
 
 // lastSign returns the time of the newest sign of life. This is the heartbeat. For the triage agent of another
 // watchdog, it may also be the agent's last decision.
-func (wd *Watchdogs) lastSign(now time.Time, t *tier, a *Agent) watchdog.Sight {
+func (wd *Watchdogs) lastSign(now time.Time, t *tier, a *Agent) watchdog.Sighting {
 	o := wd.tier(a.TriageOf)
 	if o == nil || o.decidedAt.IsZero() {
 		return t.heartbeat
@@ -287,7 +287,7 @@ func (wd *Watchdogs) lastSign(now time.Time, t *tier, a *Agent) watchdog.Sight {
 	if age, ok := t.heartbeat.Age(now); ok && age < now.Sub(o.decidedAt) {
 		return t.heartbeat
 	}
-	return watchdog.Sight{}.See(o.decidedAt, time.Time{}, o.decidedAt)
+	return watchdog.Sighting{}.Update(o.decidedAt, time.Time{}, o.decidedAt)
 }
 
 // Stalled restarts all intervals and the deadlines of triage agents after a stall of the whole program, because the
@@ -376,11 +376,11 @@ func (wd *Watchdogs) drawTier(now time.Time, t *tier) city.Watchdog {
 	}
 	f, sign := wd.facts(at, t, a), wd.lastSign(at, t, a)
 	v.Freshness, v.Mail, v.Problem = city.Freshness(watchdog.Class(t.spec(), f)), f.Mail, f.Problem
-	if f.CannotBe != "" && v.Mode == city.ByThresholds {
+	if f.CannotType != "" && v.Mode == city.ByThresholds {
 		v.Mode = city.ByRestart
 	}
 	switch {
-	case !sign.Stamp.IsZero() && (!f.Never || !a.Alive):
+	case !sign.Stamp.IsZero() && (!f.NoHeartbeat || !a.Alive):
 		at := sign.Time()
 		v.Heartbeat = &at
 	case a.Alive:

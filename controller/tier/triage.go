@@ -101,7 +101,7 @@ func (wd *Watchdogs) request(t *tier, a *Agent, f watchdog.Facts,
 		Why: a.Reason, Age: f.Age.Seconds(), Freshness: string(v.Freshness),
 		Mail: f.Mail, Frozen: f.Frozen, Stuck: f.Stuck, Task: a.Task, Gate: f.Gate,
 		Healthy: t.agents.Healthy, Unhealthy: t.agents.Unhealthy, Problem: f.Problem,
-		CanType: f.CannotBe == "", Failed: t.chain.Failed,
+		CanType: f.CannotType == "", Failed: t.chain.Failed,
 		Advice: string(v.Decision), Reason: v.Reason, Until: t.beat.until.UTC(),
 	}
 	if f.Alive {
@@ -111,7 +111,7 @@ func (wd *Watchdogs) request(t *tier, a *Agent, f watchdog.Facts,
 		r.Heartbeat = &t.heartbeat.Stamp
 	}
 	silent := ""
-	if f.Speaks {
+	if f.SilentKnown {
 		s := f.Silent.Seconds()
 		r.Silent, silent = &s, strconv.Itoa(int(s))
 	}
