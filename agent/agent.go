@@ -29,12 +29,12 @@ type Want struct {
 	Pool  string // qualified name of the agent's pool; "" = none
 	Index int    // number of the member, counted from 1
 
-	Spec      session.Spec // without ID and GC_SESSION_ID; see Spawn
-	MakeDir   bool         // create Spec.Dir if it is missing
-	Policy    restart.Policy
-	Suspended Suspension // why the agent must not run
-	Problem   string     // why the agent cannot start; "" = it can start
-	Lack      Lack       // if Problem is set: missing programs, one of which would solve it
+	Spec            session.Spec // without ID and GC_SESSION_ID; see Spawn
+	MakeDir         bool         // create Spec.Dir if it is missing
+	Policy          restart.Policy
+	Suspended       Suspension      // why the agent must not run
+	Problem         string          // why the agent cannot start; "" = it can start
+	MissingPrograms MissingPrograms // if Problem is set: missing programs, one of which would solve it
 
 	Prompt Prompt // the agent's instructions, and how its program gets them
 
@@ -60,14 +60,14 @@ type Prompt struct {
 	File  string        // name of the template's file, for display
 }
 
-// Lack lists programs that are missing on this host. The zero value lists no programs.
-type Lack struct {
+// MissingPrograms lists programs that are missing on this host. The zero value lists no programs.
+type MissingPrograms struct {
 	Programs []string // any one of them is sufficient
 	Path     string   // the PATH that was searched
 }
 
-// Ended reports whether one of the programs is now installed.
-func (l *Lack) Ended(h Host) bool {
+// Installed reports whether one of the programs is now installed.
+func (l *MissingPrograms) Installed(h Host) bool {
 	return h.Find != nil && slices.ContainsFunc(l.Programs, func(program string) bool {
 		return h.Find(program, l.Path)
 	})

@@ -14,32 +14,32 @@ const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 
 // environ is the controller's environment, with the part that agents inherit.
 type environ struct {
-	own   map[string]string // the controller's variables, for expanding $NAME
-	pass  map[string]string
-	names []string // sorted keys of pass
-	lines []string // inherited variables as "K=V", shared by all agents
-	bin   string
+	inherited map[string]string // the controller's variables, for expanding $NAME
+	pass      map[string]string
+	names     []string // sorted keys of pass
+	lines     []string // inherited variables as "K=V", shared by all agents
+	bin       string
 
-	find   func(program, path string) bool
-	sought map[string]bool // cached results of Find
+	find     func(program, path string) bool
+	searched map[string]bool // cached results of Find
 }
 
 func inherited(h Host) environ {
-	e := environ{own: make(map[string]string, len(h.Environ)),
+	e := environ{inherited: make(map[string]string, len(h.Environ)),
 		pass: make(map[string]string, len(h.Environ)), bin: h.BinDir,
-		find: h.Find, sought: map[string]bool{}}
+		find: h.Find, searched: map[string]bool{}}
 	for _, kv := range h.Environ {
 		name, value, ok := strings.Cut(kv, "=")
 		if !ok || name == "" {
 			continue
 		}
-		e.own[name] = value
-		if !foreign(name) {
+		e.inherited[name] = value
+		if !isSessionVariable(name) {
 			e.pass[name] = value
 		}
 	}
-	e.own["PATH"] = front(e.bin, e.own["PATH"])
-	e.pass["PATH"] = e.own["PATH"]
+	e.inherited["PATH"] = prependPath(e.bin, e.inherited["PATH"])
+	e.pass["PATH"] = e.inherited["PATH"]
 	// the type of gcity's terminals, which may differ from that of the controller's terminal
 	e.pass["TERM"] = "xterm-256color"
 	e.names = slices.Sorted(maps.Keys(e.pass))
@@ -49,9 +49,9 @@ func inherited(h Host) environ {
 	return e
 }
 
-// foreign reports whether a variable is about another session, the service manager, or the controller's own terminal or
+// isSessionVariable reports whether a variable is about another session, the service manager, or the controller's own terminal or
 // folder.
-func foreign(name string) bool {
+func isSessionVariable(name string) bool {
 	for _, prefix := range []string{"GC_", "TMUX", "WATCHDOG_", "LISTEN_", "MEMORY_PRESSURE_"} {
 		if strings.HasPrefix(name, prefix) {
 			return true
@@ -65,16 +65,16 @@ func foreign(name string) bool {
 	return false
 }
 
-// of returns the complete environment of an agent, sorted by name and without GC_SESSION_ID. configured holds the
+// forAgent returns the complete environment of an agent, sorted by name and without GC_SESSION_ID. configured holds the
 // variables that do not come from the controller's environment.
-func (e environ) of(c *config.City, a *config.Agent, configured map[string]string,
+func (e environ) forAgent(c *config.City, a *config.Agent, configured map[string]string,
 	dir string) []string {
 	own := make(map[string]string, len(configured)+12)
 	for name, value := range configured {
-		own[name] = expand(value, e.own)
+		own[name] = expand(value, e.inherited)
 	}
 	if path, ok := own["PATH"]; ok {
-		own["PATH"] = front(e.bin, path)
+		own["PATH"] = prependPath(e.bin, path)
 	}
 	for _, name := range []string{"GC_SESSION_ID", "GC_RIG", "GC_RIG_PATH"} {
 		delete(own, name)
@@ -95,7 +95,7 @@ func (e environ) of(c *config.City, a *config.Agent, configured map[string]strin
 		own["GC_RIG_PATH"] = r.Path
 		own["BEADS_DIR"] = filepath.Join(r.Path, ".beads")
 	}
-	for _, v := range personal(a, dir) {
+	for _, v := range memberVariables(a, dir) {
 		own[v.name] = v.value
 	}
 	out := make([]string, 0, len(e.names)+len(own))
@@ -118,8 +118,8 @@ func (e environ) of(c *config.City, a *config.Agent, configured map[string]strin
 // variable is an environment variable.
 type variable struct{ name, value string }
 
-// personal returns the variables that differ between the members of a pool.
-func personal(a *config.Agent, dir string) [4]variable {
+// memberVariables returns the variables that differ between the members of a pool.
+func memberVariables(a *config.Agent, dir string) [4]variable {
 	return [...]variable{{"GC_AGENT", a.Qualified()}, {"GC_DIR", dir},
 		{"GC_SESSION_NAME", a.SessionName}, {"PWD", dir}}
 }
@@ -127,7 +127,7 @@ func personal(a *config.Agent, dir string) [4]variable {
 // forMember converts the environment of one pool member to the environment of another.
 func forMember(env []string, a *config.Agent, dir string) []string {
 	out := slices.Clone(env)
-	for _, v := range personal(a, dir) {
+	for _, v := range memberVariables(a, dir) {
 		if at, ok := find(out, v.name); ok {
 			out[at] = v.name + "=" + v.value
 		}
@@ -143,8 +143,8 @@ func find(env []string, name string) (at int, ok bool) {
 	})
 }
 
-// front returns path with the folder bin moved or added to the front.
-func front(bin, path string) string {
+// prependPath returns path with the folder bin moved or added to the front.
+func prependPath(bin, path string) string {
 	if path == "" {
 		path = defaultPath
 	}
@@ -169,7 +169,7 @@ func expand(s string, vars map[string]string) string {
 			return b.String()
 		}
 		inner, braced := strings.CutPrefix(after, "{")
-		n := nameLen(inner)
+		n := nameLength(inner)
 		switch {
 		case strings.HasPrefix(after, "$"):
 			b.WriteByte('$')
@@ -187,8 +187,8 @@ func expand(s string, vars map[string]string) string {
 	}
 }
 
-// nameLen returns the length of the variable name at the beginning of s.
-func nameLen(s string) int {
+// nameLength returns the length of the variable name at the beginning of s.
+func nameLength(s string) int {
 	for i := range len(s) {
 		switch c := s[i]; {
 		case c == '_', 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', i > 0 && '0' <= c && c <= '9':

@@ -22,11 +22,11 @@ func Plan(c *config.City, h Host) []Want {
 	for i := range c.Agents {
 		wants = members(wants, c, &c.Agents[i], base)
 	}
-	return inOrder(wants)
+	return sortByName(wants)
 }
 
-// inOrder sorts wants by name. It moves each want only once, because wants are large.
-func inOrder(wants []Want) []Want {
+// sortByName sorts wants by name. It moves each want only once, because wants are large.
+func sortByName(wants []Want) []Want {
 	order := make([]*Want, len(wants))
 	for i := range wants {
 		order[i] = &wants[i]
@@ -80,7 +80,7 @@ func members(wants []Want, c *config.City, a *config.Agent, base environ) []Want
 		m := c.Member(a, i+1)
 		e, problems := c.Expand(&m)
 		if i == 0 {
-			w.Spec.Env = base.of(c, &m, p.Env, e.Dir)
+			w.Spec.Env = base.forAgent(c, &m, p.Env, e.Dir)
 		} else {
 			w.Spec.Env = forMember(w.Spec.Env, &m, e.Dir)
 		}
@@ -93,8 +93,8 @@ func members(wants []Want, c *config.City, a *config.Agent, base environ) []Want
 		}
 		w.Name, w.MakeDir, w.Problem = m.Qualified(), e.MakeDir,
 			problem(c, &m, missing.why, problems)
-		if w.Lack = (Lack{}); w.Problem != "" && w.Problem == missing.why {
-			w.Lack = missing.Lack
+		if w.MissingPrograms = (MissingPrograms{}); w.Problem != "" && w.Problem == missing.why {
+			w.MissingPrograms = missing.MissingPrograms
 		}
 		w.Spec.Name, w.Spec.Agent, w.Spec.Dir = m.SessionName, w.Name, e.Dir
 		w.Spec.PreStart, w.Spec.Setup, w.Spec.SetupScript = e.PreStart, e.SessionSetup, e.Script
@@ -171,16 +171,16 @@ func poolOf(c *config.City, a *config.Agent, base environ) Pool {
 		p.Dir, p.MakeDir = e.Dir, e.MakeDir
 	}
 	own, _ := base.program(c, a)
-	p.Env = base.of(c, a, own.Env, p.Dir)
+	p.Env = base.forAgent(c, a, own.Env, p.Dir)
 	if at, ok := find(p.Env, "GC_SESSION_NAME"); ok {
 		p.Env = slices.Delete(p.Env, at, at+1)
 	}
 	return p
 }
 
-// Place returns the folder and environment for commands of the city, or of a rig. It returns an error if the rig
+// CommandEnvironment returns the folder and environment for commands of the city, or of a rig. It returns an error if the rig
 // does not exist or its folder cannot be used.
-func Place(c *config.City, rig string, h Host) (dir string, env []string, err error) {
+func CommandEnvironment(c *config.City, rig string, h Host) (dir string, env []string, err error) {
 	a := config.Agent{Name: "automation"}
 	a.Rig = rig
 	dir = c.Path
@@ -194,7 +194,7 @@ func Place(c *config.City, rig string, h Host) (dir string, env []string, err er
 		}
 		dir = r.Path
 	}
-	all := inherited(h).of(c, &a, nil, dir)
+	all := inherited(h).forAgent(c, &a, nil, dir)
 	own := []string{"GC_AGENT=", "GC_SESSION_NAME="}
 	return dir, slices.DeleteFunc(all, func(kv string) bool {
 		return slices.ContainsFunc(own, func(name string) bool {

@@ -14,7 +14,7 @@ import (
 // missingProgram describes why the program of an agent cannot start.
 type missingProgram struct {
 	why string // "" = the program can start, or its state is unknown
-	Lack
+	MissingPrograms
 }
 
 // program returns the program of an agent on this host.
@@ -24,7 +24,7 @@ func (e environ) program(c *config.City, a *config.Agent) (config.Program, missi
 		path := e.path(a.Env)
 		for i := range presets {
 			sought = append(sought, presets[i].Command)
-			if e.find != nil && e.finds(presets[i].Command, path) {
+			if e.find != nil && e.programExists(presets[i].Command, path) {
 				return presets[i].Name
 			}
 		}
@@ -38,7 +38,7 @@ func (e environ) program(c *config.City, a *config.Agent) (config.Program, missi
 			"[workspace] has a "+
 			"start_command or a provider, and none of %s is on its PATH, %s; set start_command "+
 			"or provider, or install one of them", a.Origin,
-			strings.Join(sought, ", "), e.path(a.Env)), Lack{sought, e.path(a.Env)}}
+			strings.Join(sought, ", "), e.path(a.Env)), MissingPrograms{sought, e.path(a.Env)}}
 	case !runsOnThisHost(c.ProviderOf(a)):
 		return p, missingProgram{}
 	}
@@ -55,10 +55,10 @@ func runsOnThisHost(provider string) bool {
 func (e environ) missing(p *config.Program, a *config.Agent) missingProgram {
 	word, path := p.FirstWord(), e.path(p.Env)
 	if e.find == nil || word == "" || strings.Contains(word, "/") && word[0] != '/' ||
-		e.finds(word, path) {
+		e.programExists(word, path) {
 		return missingProgram{}
 	}
-	lack := Lack{[]string{word}, path}
+	lack := MissingPrograms{[]string{word}, path}
 	by := "the agent (" + a.Origin.String() + ")"
 	if strings.HasPrefix(p.SelectedBy, "workspace.") {
 		by = "[workspace]"
@@ -79,18 +79,18 @@ func (e environ) missing(p *config.Program, a *config.Agent) missingProgram {
 // path returns the value of PATH in an agent's environment.
 func (e environ) path(env map[string]string) string {
 	if own, ok := env["PATH"]; ok {
-		return front(e.bin, expand(own, e.own))
+		return prependPath(e.bin, expand(own, e.inherited))
 	}
-	return e.own["PATH"]
+	return e.inherited["PATH"]
 }
 
-// finds reports whether a program exists. It caches the result.
-func (e environ) finds(program, path string) bool {
+// programExists reports whether a program exists. It caches the result.
+func (e environ) programExists(program, path string) bool {
 	at := program + "\x00" + path
-	found, known := e.sought[at]
+	found, known := e.searched[at]
 	if !known {
 		found = e.find(program, path)
-		e.sought[at] = found
+		e.searched[at] = found
 	}
 	return found
 }

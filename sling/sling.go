@@ -325,7 +325,7 @@ func (s *Slinger) runSlingQuery(ctx context.Context, store beads.Store, req city
 		}
 		return &city.Error{Code: city.Unavailable, Message: text}
 	}
-	dir, env, err := agent.Place(s.Config, to.rig, s.Host)
+	dir, env, err := agent.CommandEnvironment(s.Config, to.rig, s.Host)
 	if err != nil {
 		return failed(err, nil)
 	}

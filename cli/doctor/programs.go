@@ -26,7 +26,7 @@ func judgePrograms(wants []agent.Want) finding {
 	guessed := false
 	names := map[string][]string{}
 	for _, w := range wants {
-		if w.Program == "" || len(w.Lack.Programs) > 0 {
+		if w.Program == "" || len(w.MissingPrograms.Programs) > 0 {
 			continue
 		}
 		line := fmt.Sprintf("%s, by `%s`", w.Program, output.SafeLine(redact.Text(w.Spec.Command)))

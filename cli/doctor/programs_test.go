@@ -16,7 +16,7 @@ func TestJudgePrograms(t *testing.T) {
 	member := want("w-2", "codex", "codex -x")
 	member.Declared = "w-1"
 	lost, found := want("lost", "amp", "amp"), want("found", "codex", "codex -x")
-	lost.Lack.Programs, found.Found = []string{"amp"}, true
+	lost.MissingPrograms.Programs, found.Found = []string{"amp"}, true
 	for _, c := range []struct {
 		wants              []agent.Want
 		state, detail, fix string

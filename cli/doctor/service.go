@@ -296,8 +296,8 @@ func lostTo(p *Subject, environ []string) []string {
 
 // lackOf returns why an agent's program is not found, "" if it is found or if that is unknown.
 func lackOf(w *agent.Want) string {
-	if len(w.Lack.Programs) > 0 {
-		return "cannot find " + strings.Join(w.Lack.Programs, ", ")
+	if len(w.MissingPrograms.Programs) > 0 {
+		return "cannot find " + strings.Join(w.MissingPrograms.Programs, ", ")
 	}
 	if w.Problem != "" || !slices.Contains([]string{"pty", "tmux", "subprocess"}, w.Provider) {
 		return ""

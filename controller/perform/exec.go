@@ -115,7 +115,7 @@ func (au *automations) exec(ctx context.Context, f effect.Run, in *effect.RunEnd
 // the run.
 func (au *automations) commandEnvironment(in *config.City, d automation.Definition) (string,
 	[]string, error) {
-	return agent.Place(in, d.Rig, au.w.Host)
+	return agent.CommandEnvironment(in, d.Rig, au.w.Host)
 }
 
 // cook creates the molecule of a formula in the store of the automation's scope. It creates either the whole

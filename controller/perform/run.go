@@ -476,9 +476,9 @@ func (sr *sessions) folderFound() bool {
 	// members of a pool need the same programs, so each program is searched only once
 	sought := map[string]bool{}
 	for i := range c.Wants {
-		l := &c.Wants[i].Lack
+		l := &c.Wants[i].MissingPrograms
 		if at := strings.Join(l.Programs, "\x00") + "\x00" + l.Path; !sought[at] {
-			if sought[at] = true; l.Ended(sr.w.Host) {
+			if sought[at] = true; l.Installed(sr.w.Host) {
 				return true
 			}
 		}

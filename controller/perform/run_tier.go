@@ -143,7 +143,7 @@ func (r *Runner) escalate(ctx context.Context, f effect.Escalate) effect.Input {
 	ctx, cancel := context.WithTimeoutCause(ctx, commandLimit,
 		fmt.Errorf("timed out after %s", commandLimit))
 	defer cancel()
-	dir, env, err := agent.Place(f.In, "", r.w.Host)
+	dir, env, err := agent.CommandEnvironment(f.In, "", r.w.Host)
 	var res shell.Result
 	if err == nil {
 		env = append(append(env, f.Env...), "GC_RUN="+r.w.Dir+":"+rand.Text())
