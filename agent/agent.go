@@ -29,12 +29,13 @@ type Want struct {
 	Pool  string // qualified name of the agent's pool; "" = none
 	Index int    // number of the member, counted from 1
 
-	Spec            session.Spec // without ID and GC_SESSION_ID; see Spawn
-	MakeDir         bool         // create Spec.Dir if it is missing
-	Policy          restart.Policy
-	Suspended       Suspension      // why the agent must not run
-	Problem         string          // why the agent cannot start; "" = it can start
-	MissingPrograms MissingPrograms // if Problem is set: missing programs, one of which would solve it
+	Spec      session.Spec // without ID and GC_SESSION_ID; see Spawn
+	MakeDir   bool         // create Spec.Dir if it is missing
+	Policy    restart.Policy
+	Suspended Suspension // why the agent must not run
+	Problem   string     // why the agent cannot start; "" = it can start
+	// if Problem is set: missing programs, one of which would solve it
+	MissingPrograms MissingPrograms
 
 	Prompt Prompt // the agent's instructions, and how its program gets them
 

@@ -49,8 +49,8 @@ func inherited(h Host) environ {
 	return e
 }
 
-// isSessionVariable reports whether a variable is about another session, the service manager, or the controller's own terminal or
-// folder.
+// isSessionVariable reports whether a variable is about another session, the service manager, or the controller's own
+// terminal or folder.
 func isSessionVariable(name string) bool {
 	for _, prefix := range []string{"GC_", "TMUX", "WATCHDOG_", "LISTEN_", "MEMORY_PRESSURE_"} {
 		if strings.HasPrefix(name, prefix) {

@@ -178,8 +178,8 @@ func poolOf(c *config.City, a *config.Agent, base environ) Pool {
 	return p
 }
 
-// CommandEnvironment returns the folder and environment for commands of the city, or of a rig. It returns an error if the rig
-// does not exist or its folder cannot be used.
+// CommandEnvironment returns the folder and environment for commands of the city, or of a rig. It returns an error if
+// the rig does not exist or its folder cannot be used.
 func CommandEnvironment(c *config.City, rig string, h Host) (dir string, env []string, err error) {
 	a := config.Agent{Name: "automation"}
 	a.Rig = rig

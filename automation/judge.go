@@ -46,7 +46,7 @@ type Facts struct {
 
 // ScheduleCache caches the result of the latest search for a scheduled time.
 type ScheduleCache struct {
-	sum        string // Sum of the definition
+	sum        string // hash of the definition
 	from, next time.Time
 }
 

@@ -73,12 +73,15 @@ func readLayer(dir string, before *layerCache, local *time.Location, now time.Ti
 
 // withError returns a copy of the cached content with the error of the failed read.
 func (s *layerCache) withError(why error) *layerCache {
-	return &layerCache{err: why, names: s.names, files: s.files, found: s.found, warnings: s.warnings}
+	return &layerCache{err: why, names: s.names, files: s.files, found: s.found,
+		warnings: s.warnings}
 }
 
 // readFile returns an automation's file, or nil if it does not exist. It takes an unchanged file from before. was
 // is the entry to cache.
-func readFile(path string, before *cachedFile, local *time.Location, now time.Time) (k, was *cachedFile) {
+func readFile(
+	path string, before *cachedFile, local *time.Location, now time.Time,
+) (k, was *cachedFile) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -62,7 +62,8 @@ func scopedName(name, rig string) string { return fmt.Sprintf("write %q", Scoped
 
 // unknown returns the error for an automation that does not exist, with a suggestion. advice returns how to refer to
 // an automation that exists.
-func unknown(name, rig string, all map[string]foundFile, advice func(name, rig string) string) string {
+func unknown(name, rig string, all map[string]foundFile,
+	advice func(name, rig string) string) string {
 	var names []string
 	for _, scoped := range slices.Sorted(maps.Keys(all)) {
 		f := all[scoped]

@@ -11,7 +11,7 @@ import (
 const MaxActive = 8
 
 // Runs holds the state of all automations of a city and decides which runs start. It has no clock and has no side
-// effects: its owner reports what has happened, and carries out what Turn returns. Equal calls give equal results.
+// effects: its owner reports what has happened, and carries out what Advance returns. Equal calls give equal results.
 //
 // A run that is due waits for a slot. Then it is opened: the owner writes a record, calls Opened, starts the run,
 // and calls Ended. Manual requests come first, then the runs that have waited longest. Runs is not safe for
@@ -22,11 +22,11 @@ type Runs struct {
 	order []*item // sorted by scoped name
 	rev   uint64
 
-	closed string        // why no run could be opened in the latest turn
+	closed string        // why no run could be opened in the latest Advance
 	loaded bool          // Load was called
 	began  time.Time     // when Load was first called
-	now    time.Time     // when the latest turn was
-	patrol time.Duration // minimum interval of checks in the latest turn
+	now    time.Time     // time of the latest Advance
+	patrol time.Duration // minimum interval of checks in the latest Advance
 }
 
 // item is the state of one automation, which may have been removed.
@@ -58,7 +58,7 @@ type item struct {
 	seen       uint64 // seq of the latest event that See has handled
 	pending    batch
 	skipReason string // why events were skipped since the latest run; "" = none were skipped
-	// number of events skipped since the last turn, because of MaxDepth
+	// number of events skipped since the last Advance, because of MaxDepth
 	skippedByDepth int
 }
 
@@ -101,7 +101,7 @@ func (r *Run) began() time.Time {
 	return r.Opened
 }
 
-// World is the input of Turn that Runs does not store.
+// World is the input of Advance that Runs does not store.
 type World struct {
 	// returns why no automation of the rig fires: "with the city", "with rig demo"; "" = not suspended
 	Suspended func(rig string) string
@@ -111,7 +111,7 @@ type World struct {
 	Patrol time.Duration // minimum interval between two checks of a condition
 }
 
-// Actions are what the caller must do after Turn, in this order.
+// Actions are what the caller must do after Advance, in this order.
 type Actions struct {
 	Skipped []SkippedRun // skipped runs to report
 	Check   []Definition // conditions to check; the result of each is passed to Checked
@@ -131,7 +131,7 @@ func (d *Actions) pass(scoped string, depth int, format string, args ...any) {
 	d.Skipped = append(d.Skipped, SkippedRun{scoped, fmt.Sprintf(format, args...), depth})
 }
 
-// NewRuns returns a Runs without automations. most is the maximum number of concurrent runs; 0 = Most.
+// NewRuns returns a Runs without automations. most is the maximum number of concurrent runs; 0 = MaxActive.
 func NewRuns(most int) *Runs {
 	if most <= 0 {
 		most = MaxActive
@@ -174,9 +174,8 @@ func (r *Runs) judge(it *item, now time.Time, w World, actions *Actions) {
 		return
 	}
 	if it.skippedByDepth > 0 {
-		it.skipReason = fmt.Sprintf("%d %s skipped: a chain of %d runs triggered one another by events",
-			it.skippedByDepth,
-			it.d.On, MaxDepth)
+		it.skipReason = fmt.Sprintf("%d %s skipped: a chain of %d runs triggered one another "+
+			"by events", it.skippedByDepth, it.d.On, MaxDepth)
 		actions.pass(it.name, MaxDepth, "%s", it.skipReason)
 		it.skippedByDepth = 0
 	}
@@ -200,7 +199,8 @@ func (r *Runs) judge(it *item, now time.Time, w World, actions *Actions) {
 	if it.run == nil && it.verdict.differs(v) {
 		actions.TextChanged = true
 	}
-	it.verdict, it.judgedAt, it.scheduleCache, it.settled, it.suspended = v, now, v.ScheduleCache, !reading,
+	it.verdict, it.judgedAt, it.scheduleCache, it.settled, it.suspended = v, now, v.ScheduleCache,
+		!reading,
 		suspended
 	switch {
 	case v.Due && it.run == nil:
@@ -239,7 +239,8 @@ func (v Verdict) differs(w Verdict) bool {
 // upToDate reports whether the previous verdict still holds: nothing has happened, and its time has not come yet. A
 // condition is always evaluated again.
 func (it *item) upToDate(suspended string, now time.Time) bool {
-	if !it.settled || it.want != nil || it.run != nil || it.skippedByDepth > 0 || it.d.Gate == Condition ||
+	if !it.settled || it.want != nil || it.run != nil || it.skippedByDepth > 0 ||
+		it.d.Gate == Condition ||
 		it.suspended != suspended {
 		return false
 	}
@@ -319,7 +320,8 @@ func (r *Runs) Opened(scoped string, now time.Time) {
 	m.Last, m.Open, m.Queued, m.Retry = now, true, it.again, it.run.Retry
 	m.From, m.Cursor, m.Again = m.Cursor, max(m.Cursor, it.run.Until), 0
 	it.skipReason = ""
-	it.unopened, it.openFailures, it.openProblem, it.skipReported, it.again = time.Time{}, 0, "", false,
+	it.unopened, it.openFailures, it.openProblem, it.skipReported, it.again = time.Time{}, 0, "",
+		false,
 		time.Time{}
 	it.recent = append(it.recent[max(0, len(it.recent)+1-Rate):], now)
 	r.rev++

@@ -101,7 +101,8 @@ func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog
 				reason(saw.err)))
 		}
 		for name, k := range saw.found {
-			f := foundFile{name: name, path: filepath.Join(dir, name, FileName), layer: l, cachedFile: k}
+			f := foundFile{name: name, path: filepath.Join(dir, name, FileName), layer: l,
+				cachedFile: k}
 			all[f.scoped()] = f
 		}
 		c.Warnings = append(c.Warnings, saw.warnings...)

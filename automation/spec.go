@@ -195,7 +195,8 @@ func (s *converter) action() {
 	case s.has("exec") && strings.TrimSpace(s.d.Exec) == "":
 		s.addProblem("exec", "is empty; write a shell command")
 	case s.has("exec") && s.has("pool"):
-		s.addProblem("pool", "applies only to a formula; exec runs in the controller, without a pool")
+		s.addProblem("pool",
+			"applies only to a formula; exec runs in the controller, without a pool")
 	case s.has("exec") && s.has("vars"):
 		s.addProblem("vars", "applies only to a formula; write the values into the exec command")
 	case s.has("formula"):

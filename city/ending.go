@@ -26,8 +26,8 @@ type StopReport struct {
 // when at most this many are left.
 const maxNamedAgents = 8
 
-// NewLines returns the lines that were not reported yet: the deadlines of a stop, and the agents and tasks that it waits
-// for.
+// NewLines returns the lines that were not reported yet: the deadlines of a stop, and the agents and tasks that it
+// waits for.
 func (f *StopReport) NewLines(s *Snapshot) []string {
 	e := s.Ending
 	if e == nil {

@@ -50,8 +50,10 @@ func MergedSteps(ctx context.Context, d Directory, from Cursor) iter.Seq2[Step, 
 		ctx, cancel := context.WithCancel(ctx)
 		m := &merge{
 			ctx: ctx, dir: d, at: maps.Clone(from), opened: time.Now(), paths: map[string]string{},
-			feeds: map[string]*feed{}, retries: map[string]retryDelay{}, joinedAt: map[string]time.Time{},
-			offers: make(chan offer), lists: make(chan []Info, 1), listsEnded: make(chan error, 1),
+			feeds: map[string]*feed{}, retries: map[string]retryDelay{},
+			joinedAt: map[string]time.Time{},
+			offers:   make(chan offer), lists: make(chan []Info, 1),
+			listsEnded: make(chan error, 1),
 		}
 		if m.at == nil {
 			m.at = Cursor{}

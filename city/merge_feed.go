@@ -28,8 +28,8 @@ type feed struct {
 	beyond bool // the start position is beyond the end of the log, and the feed reports that next
 
 	nextEvent *events.Event // the next event to yield
-	headTime  time.Time     // time of head, by which feeds are sorted
-	// the fault that head reports; if it is set, head is not an event of the log
+	headTime  time.Time     // time of nextEvent, by which feeds are sorted
+	// the fault that nextEvent reports; if it is set, nextEvent is not an event of the log
 	fault error
 	asked time.Time // when an event was last requested
 	slow  bool      // the stream no longer waits for this feed
@@ -74,8 +74,8 @@ func (f *feed) run(ctx context.Context, d Directory, after uint64, known bool,
 	}
 	// a panic must not affect other cities
 	if fault := recovery.Catch(func() { f.read(ctx, d, after, known, say) }); fault != nil {
-		say(offer{fault: fault, event: &events.Event{Seq: f.position, TS: time.Now(), Type: events.Gap,
-			Actor:   gapActor,
+		say(offer{fault: fault, event: &events.Event{Seq: f.position, TS: time.Now(),
+			Type: events.Gap, Actor: gapActor,
 			Message: "cannot read the next events, retrying: " + fault.Error()}})
 	}
 	say(offer{over: true})

@@ -134,8 +134,8 @@ func (e *LackError) Error() string {
 // Is makes every LackError an ErrUnsupported.
 func (e *LackError) Is(target error) bool { return target == ErrUnsupported }
 
-// PartialError is the error of List if only some of several providers have answered. The sessions that List returns with
-// this error are valid. The sessions of the other providers are unknown.
+// PartialError is the error of List if only some of several providers have answered. The sessions that List returns
+// with this error are valid. The sessions of the other providers are unknown.
 type PartialError struct {
 	Unknown map[string]error // the error of each provider that has not answered, by its name
 }

@@ -23,7 +23,8 @@ type Dialog struct {
 type DialogListener interface {
 	// DialogAnswered reports a question that was answered automatically.
 	DialogAnswered(s *Spec, d Dialog)
-	// DialogPending reports a question that a user must answer in the terminal. A nil dialog means that no question is open.
+	// DialogPending reports a question that a user must answer in the terminal. A nil dialog means that no question is
+	// open.
 	DialogPending(ctx context.Context, s *Spec, d *Dialog)
 }
 

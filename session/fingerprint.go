@@ -76,8 +76,8 @@ func (s *Status) Drift(want *Spec) []string {
 	return out
 }
 
-// ProviderChanged reports whether the session has a provider other than the wanted one. An unknown provider counts as the
-// same.
+// ProviderChanged reports whether the session has a provider other than the wanted one. An unknown provider counts as
+// the same.
 func (s *Status) ProviderChanged(want *Spec) bool {
 	return s.Provider != "" && want.Provider != "" && s.Provider != want.Provider
 }

@@ -14,7 +14,8 @@ import (
 // Local is a provider that may run its sessions on this machine. A command of a local session can be checked before
 // the start.
 type Local interface {
-	// IsLocal reports whether the sessions of the named provider run on this machine. Only a Mixer uses the name.
+	// IsLocal reports whether the sessions of the named provider run on this machine. Only a MultiProvider uses the
+	// name.
 	IsLocal(provider string) bool
 }
 

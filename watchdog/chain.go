@@ -23,7 +23,8 @@ type Chain struct {
 // Before decides at the start of a beat whether the last action has helped. v is the verdict of the thresholds.
 // recovered is true if the agent is healthy again after failed actions.
 func (c Chain) Before(heartbeat Sighting, f Facts, v Verdict) (_ Chain, recovered bool) {
-	if c.did != "" && heartbeat.After(c.at) || c.Failed > 0 && v.Freshness == Fresh && !f.NoHeartbeat {
+	if c.did != "" && heartbeat.After(c.at) || c.Failed > 0 && v.Freshness == Fresh &&
+		!f.NoHeartbeat {
 		return Chain{Spared: c.Spared, stamp: c.stamp}, c.Failed > 0
 	}
 	switch {

@@ -31,7 +31,7 @@ var (
 	_ city.Previewer = (*Directory)(nil)
 )
 
-// hostedCity is a city of a Machine that persists across several runs.
+// hostedCity is a city of a Directory that persists across several runs.
 type hostedCity struct {
 	info  city.Info
 	city  city.Control
@@ -65,7 +65,7 @@ func (m *Directory) change(edit func()) {
 	m.changed = make(chan struct{})
 }
 
-// Add adds a running city. If a city with this name exists, Put replaces it, like a restart.
+// Add adds a running city. If a city with this name exists, Add replaces it, like a restart.
 func (m *Directory) Add(name, path string, c city.Control) {
 	m.change(func() { m.add(name, path, c) })
 }
@@ -227,7 +227,7 @@ func (b *hostedCity) end() {
 		nil
 }
 
-// cityProxy is the city that Machine.City returns. Each call looks the city up again.
+// cityProxy is the city that Directory.City returns. Each call looks the city up again.
 type cityProxy struct {
 	m    *Directory
 	name string
@@ -351,7 +351,8 @@ func (g *cityProxy) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	})
 }
 
-func (g *cityProxy) Attach(ctx context.Context, agent string, v city.Viewer) (city.Terminal, error) {
+func (g *cityProxy) Attach(ctx context.Context, agent string, v city.Viewer,
+) (city.Terminal, error) {
 	return ask(ctx, g, func(c city.Control) (city.Terminal, error) {
 		return c.Attach(ctx, agent, v)
 	})

@@ -250,7 +250,7 @@ func PrintPool(e *env.Env, s *city.Snapshot, p *city.Pool, live bool) error {
 	return WriteAgents(e, e.Out, m)
 }
 
-// poolStatus returns a pool's state as a sentence.
+// poolStanding returns a pool's state as a sentence.
 func poolStanding(e *env.Env, p *city.Pool) string {
 	what := "is a pool of " + bounds(p)
 	if p.Max == 0 {

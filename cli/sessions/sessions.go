@@ -44,8 +44,9 @@ func OpenSessions(o SessionOptions) (session.Provider, func(), error) {
 	o.At = cmp.Or(o.At, o.Dir)
 	h := opener{SessionOptions: o}
 	p, err := mixed.New(mixed.Options{
-		Dir: folder.StateDir(h.At), DefaultProvider: "pty", Open: h.open, FindProviders: h.survey, Observe: h.Observe,
-		Logger: h.Logger, Broken: h.Broken,
+		Dir: folder.StateDir(h.At), DefaultProvider: "pty", Open: h.open, FindProviders: h.survey,
+		Observe: h.Observe,
+		Logger:  h.Logger, Broken: h.Broken,
 	})
 	if err != nil {
 		return nil, nil, err

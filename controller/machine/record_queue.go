@@ -57,8 +57,8 @@ func (j *journal) recordCrash(now time.Time, a *record, x session.Exit, e events
 	})
 }
 
-// inOrder records an event. If an earlier event still waits for output, inOrder queues the new one, so that the log
-// has the order of the decisions.
+// inOrder records an event. If an earlier event still waits for output, inOrder queues the new one, so that the
+// log has the order of the decisions.
 func (j *journal) inOrder(q queuedRecord) {
 	if len(j.queue) == 0 && q.output == "" {
 		j.m.step.Do(q.Record)

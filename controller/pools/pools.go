@@ -245,7 +245,7 @@ func (ps *Pools) size(now time.Time, p *Pool) {
 	}
 }
 
-// canceledByUser records that a user has set a size or removed it. After a removal, the size before the user's change
+// setSize records that a user has set a size or removed it. After a removal, the size before the user's change
 // applies until a check returns.
 func (ps *Pools) setSize(now time.Time, p *Pool, size *int) {
 	what := "returned to its check by operator"

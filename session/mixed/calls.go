@@ -44,8 +44,8 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	return st, nil
 }
 
-// checkNoOther ensures that no provider other than m has a live session with this name. It asks another provider only if
-// its known state is missing or shows such a session.
+// checkNoOther ensures that no provider other than m has a live session with this name. It asks another provider only
+// if its known state is missing or shows such a session.
 func (p *Provider) checkNoOther(ctx context.Context, m *member, name string) error {
 	for _, o := range p.inUse() {
 		if o == m || p.hasNoLive(o, name) {
@@ -167,7 +167,8 @@ func (p *Provider) Output(ctx context.Context, name string, lines int) (string, 
 }
 
 // withAbility returns the provider that holds a session, or an error if that provider lacks the ability.
-func withAbility[T any](ctx context.Context, p *Provider, name string, a session.Ability) (T, error) {
+func withAbility[T any](ctx context.Context, p *Provider, name string, a session.Ability) (T,
+	error) {
 	var none T
 	m, err := p.providerOf(ctx, name)
 	if err != nil {

@@ -54,7 +54,8 @@ func (p *Provider) list(ctx context.Context, m *member) ([]session.Status, error
 	case <-l.done:
 		return slices.Clone(l.all), l.err
 	case <-ctx.Done():
-		return nil, &session.LateError{Waited: time.Since(l.began).Round(time.Second), Result: l.rest}
+		return nil, &session.LateError{Waited: time.Since(l.began).Round(time.Second),
+			Result: l.rest}
 	}
 }
 
@@ -125,7 +126,10 @@ func (p *Provider) note(m *member, all []session.Status, gen int) {
 	}
 	m.listed = true
 	for name, places := range p.held {
-		places = slices.DeleteFunc(places, func(h location) bool { return h.provider == m && h.gen <= gen })
+		places = slices.DeleteFunc(places, func(h location) bool {
+			return h.provider == m &&
+				h.gen <= gen
+		})
 		if p.held[name] = places; len(places) == 0 {
 			delete(p.held, name)
 		}

@@ -122,7 +122,8 @@ func (p *Provider) mark(ctx context.Context, m *member) error {
 // provider. If the controller dies before the mark is removed, the next controller lists the provider again.
 func (p *Provider) unmark(ctx context.Context, m *member, q session.Provider, gen int) {
 	idle := func() bool {
-		return m.name != p.o.DefaultProvider && m.inUse && m.starts == 0 && m.gen == gen && !p.o.Observe
+		return m.name != p.o.DefaultProvider && m.inUse && m.starts == 0 && m.gen == gen &&
+			!p.o.Observe
 	}
 	p.mu.Lock()
 	now := idle()

@@ -35,8 +35,10 @@ func abilities() map[session.Ability]Ability {
 	return map[session.Ability]Ability{
 		session.Attaching: "attach", session.Watching: "watch", session.SendingKeys: "keys",
 		session.Marking: "marks", session.Measuring: "usage", session.Clearing: "clear",
-		session.Capturing: "capture", session.SeeingDrafts: "drafts", session.ReportingExits: "exits",
-		session.ExplainingExits: "explain", session.CountingOutput: "count", session.RunningPrograms: "run",
+		session.Capturing: "capture", session.SeeingDrafts: "drafts",
+		session.ReportingExits:  "exits",
+		session.ExplainingExits: "explain", session.CountingOutput: "count",
+		session.RunningPrograms: "run",
 	}
 }
 

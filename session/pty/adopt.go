@@ -107,7 +107,7 @@ func (p *Provider) adopt(ctx context.Context, name string) error {
 	return nil
 }
 
-// reconnect connects to the holder of a name, if the holder answers. The caller must hold the name's turn.
+// reconnect connects to the holder of a name, if the holder answers. The caller must hold the name's lock.
 func (p *Provider) reconnect(ctx context.Context, e *entry) error {
 	conn, err := dial(p.files.at+"/"+e.name, wire.SocketFile)
 	if err != nil {

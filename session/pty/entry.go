@@ -17,13 +17,13 @@ import (
 // entry is the provider's state of one session name.
 type entry struct {
 	name string
-	lock registry.Turn // see Concurrency
+	lock chan struct{} // contains a token while no call holds the lock; see Concurrency
 
 	mu     sync.Mutex
 	link   *link // nil = not connected to a holder
-	known  bool  // rec is valid
+	known  bool  // record is valid
 	record wire.Record
-	// fingerprint of rec, decoded once because every List needs it
+	// fingerprint of record, decoded once because every List needs it
 	fingerprint session.Fingerprint
 	pid         int
 	exit        *session.Exit // nil = the session is alive, if known is set
@@ -38,7 +38,7 @@ func newEntry(name string) *entry {
 	return &entry{name: name, lock: registry.NewTurn()}
 }
 
-// take waits until no other call has the turn of the name. The caller must call release.
+// take waits until no other call holds the lock of the name. The caller must call release.
 func (e *entry) take(ctx context.Context) (release func(), err error) {
 	if release, err = e.lock.Take(ctx); err != nil {
 		err = fmt.Errorf("session %q is still starting: %w", e.name, err)
@@ -46,7 +46,7 @@ func (e *entry) take(ctx context.Context) (release func(), err error) {
 	return release, err
 }
 
-// lock waits for the turn of a name. release ends the turn. If the name has no entry, turn creates one.
+// lock waits for the lock of a name. release unlocks it. If the name has no entry, lock creates one.
 func (p *Provider) lock(ctx context.Context, name string) (e *entry, release func(), err error) {
 	for {
 		e := p.reg.Entry(name)

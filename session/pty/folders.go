@@ -174,8 +174,8 @@ func (f *folders) restoreSockets(ctx context.Context) error {
 	return nil
 }
 
-// holderFolder returns the folder of a holder of this city. ok is false for other processes, and for a holder that has not
-// entered its folder and cannot handle SIGHUP yet.
+// holderFolder returns the folder of a holder of this city. ok is false for other processes, and for a holder that has
+// not entered its folder and cannot handle SIGHUP yet.
 func (f *folders) holderFolder(pid int) (dir string, ok bool) {
 	args := proc.Args(pid)
 	if len(args) != 3 || args[1] != "hold" || !strings.HasPrefix(args[2], f.dir+"/") ||

@@ -42,7 +42,8 @@ type answerCheck struct {
 }
 
 const (
-	silentFailures = 2               // number of failed checks after which a holder counts as silent
+	// number of failed checks after which a holder counts as silent
+	silentFailures = 2
 	silentEvery    = 5 * time.Second // minimum interval between two checks of one holder
 	// silentBatch is the maximum number of holders that one List checks, because a check takes three system calls.
 	// The next List continues with the remaining holders. With 500 holders, each is checked in every eighth patrol.

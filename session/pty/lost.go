@@ -40,7 +40,7 @@ func (p *Provider) lost(e *entry, l *link) {
 }
 
 // recordEnd determines how a session ended after its holder stopped answering. It kills the session's remaining
-// processes and reports the exit. The caller must hold the name's turn.
+// processes and reports the exit. The caller must hold the name's lock.
 func (p *Provider) recordEnd(e *entry, rec wire.Record) {
 	// a holder that has saved an exit but does not answer is about to exit
 	x := p.files.exitRecord(rec)
@@ -88,7 +88,7 @@ func (p *Provider) unreachable(e *entry, rec wire.Record) {
 }
 
 // freeLock frees the lock for a start. It connects to an unknown live holder, or kills the remaining processes of a
-// dead holder. The caller must hold the name's turn.
+// dead holder. The caller must hold the name's lock.
 func (p *Provider) freeLock(ctx context.Context, e *entry) error {
 	if p.reconnect(ctx, e) == nil {
 		if e.alive() {

@@ -6,7 +6,7 @@
 //
 // A Provider is safe for concurrent use. It has a permanent connection to each holder, with a goroutine that reads
 // it. Close ends all goroutines. An operation that changes the process of a name, such as a start or the cleanup
-// after a lost holder, takes the turn of that name. So sessions never wait for each other.
+// after a lost holder, takes the lock of that name. So sessions never wait for each other.
 package pty
 
 import (
@@ -85,7 +85,7 @@ type Provider struct {
 	mu      sync.Mutex
 	scanned time.Time // modification time of files.at at the last scan
 
-	nextListen atomic.Int64 // index of the next entry that listen checks
+	nextListen atomic.Int64 // index of the next entry that checkHolders checks
 }
 
 var (

@@ -196,7 +196,8 @@ type startRequest struct {
 }
 
 func startInput(s *session.Spec) []byte {
-	in := startRequest{WorkDir: s.Dir, Command: s.Command, Env: map[string]string{}, Names: s.Processes}
+	in := startRequest{WorkDir: s.Dir, Command: s.Command, Env: map[string]string{},
+		Names: s.Processes}
 	for _, kv := range s.Configured() {
 		name, value, _ := strings.Cut(kv, "=")
 		in.Env[name] = value

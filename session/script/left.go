@@ -51,7 +51,7 @@ func (p *Provider) checkRecord(e *entry, rec *record, runs bool) bool {
 
 // abortStart undoes an unfinished start. Either its controller died, or its controller could not undo it. The script
 // may still run and start the session later. So the session counts as alive until a late start is impossible. The
-// caller must hold the turn.
+// caller must hold the lock.
 func (p *Provider) abortStart(ctx context.Context, e *entry, rec *record) {
 	if p.o.Observe {
 		return // another controller may be starting the session

@@ -8,7 +8,7 @@
 // # Concurrency
 //
 // A Provider is safe for concurrent use and has no long-running goroutines. An operation that changes a session
-// waits for that session's turn.
+// waits for that session's lock.
 package script
 
 import (
@@ -55,10 +55,10 @@ type Provider struct {
 
 // entry is the state of one session.
 type entry struct {
-	lock    chan struct{} // contains a token while no call has the turn
+	lock    chan struct{} // contains a token while no call holds the lock
 	rec     record        // protected by Provider.mu, like all fields below
-	removed bool          // the entry was removed while another call waited for its turn
-	// cancels the operation that has the turn; nil if a stop must wait for it
+	removed bool          // the entry was removed while another call waited for its lock
+	// cancels the operation that holds the lock; nil if a stop must wait for it
 	interrupt context.CancelCauseFunc
 
 	pid      int    // PID of the agent's process; 0 = on another machine, or not found
@@ -132,7 +132,7 @@ const patience = 3*opLimit + 2*sweepLimit
 // Patience implements session.Patient.
 func (*Provider) Patience(string) time.Duration { return patience }
 
-// lock waits until the caller may operate on a session. If the session has no entry, turn creates one.
+// lock waits until the caller may operate on a session. If the session has no entry, lock creates one.
 func (p *Provider) lock(ctx context.Context, name string) (e *entry, release func(), err error) {
 	for {
 		p.mu.Lock()

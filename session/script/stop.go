@@ -82,7 +82,7 @@ func (s *stopping) hasten(by time.Time) {
 	}
 }
 
-// yielding returns a context for an operation that holds a session's turn. A stop of the session cancels the
+// yielding returns a context for an operation that holds a session's lock. A stop of the session cancels the
 // context.
 func (p *Provider) yielding(ctx context.Context, name string, e *entry) (_ context.Context,
 	done func()) {
@@ -137,7 +137,7 @@ func (p *Provider) stop(ctx context.Context, name string, s *stopping, grace tim
 }
 
 // unask records that a session no longer has to stop, so that a later exit does not count as requested. The caller
-// must hold the turn.
+// must hold the lock.
 func (p *Provider) unask(e *entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

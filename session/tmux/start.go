@@ -93,7 +93,7 @@ func (p *Provider) check(s *session.Spec) error {
 }
 
 // endPrevious removes the remains of an earlier life. It fails if another controller has started a life, or if
-// processes that hold the session's lock survive. The caller must hold the name's turn and start lock.
+// processes that hold the session's lock survive. The caller must hold the name's lock and the start lock.
 func (p *Provider) endPrevious(ctx context.Context, e *entry) error {
 	rec, x, ok := p.files.recall(e.name)
 	if ok && x == nil {

@@ -10,7 +10,7 @@
 // A Provider may be used from several goroutines. It has one goroutine per live session, which sleeps until the
 // agent's process exits. It also has a goroutine for the server and one for the socket of new panes. Close ends all
 // of them. An operation that changes the process of a name, such as a start or the cleanup after an end, takes the
-// turn of that name. So sessions never wait for each other.
+// lock of that name. So sessions never wait for each other.
 package tmux
 
 import (
@@ -44,8 +44,8 @@ type Options struct {
 	Broken func(error)
 }
 
-// Provider runs sessions in tmux. It implements every optional interface of package session except session.PoliteSender.
-// It cannot count the bytes that a session has printed, and its Activity is in whole seconds.
+// Provider runs sessions in tmux. It implements every optional interface of package session except
+// session.PoliteSender. It cannot count the bytes that a session has printed, and its Activity is in whole seconds.
 type Provider struct {
 	files       folders
 	tmux        *client

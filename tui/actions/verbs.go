@@ -251,7 +251,7 @@ func there(id string) func(*state.Room, []string) ([]feed.Effect, string) {
 	}
 }
 
-// canceledByUser returns a verb that runs an action as its key does.
+// byHand returns a verb that runs an action as its key does.
 func byHand(id string) func(*state.Room, []string) ([]feed.Effect, string) {
 	return func(m *state.Room, _ []string) ([]feed.Effect, string) {
 		a := m.Keys.ByID(id)

@@ -200,7 +200,7 @@ func (v *Verb[H, E]) named(h H, args []string) []string {
 	return args[1:]
 }
 
-// whyAutomatic returns why a verb cannot run with its arguments now, or "".
+// whyNot returns why a verb cannot run with its arguments now, or "".
 func (t *Table[H, E]) whyNot(h H, v *Verb[H, E], args []string) string {
 	if why := t.refused(v); why != "" || v.Why == nil {
 		return why

@@ -40,8 +40,8 @@ func (k *history) tail(bytes int) (from uint64, ok bool) {
 	return from, ok && from > k.out.start
 }
 
-// restartPoints are positions in the output that are not within escape sequences. They are at least restartPointEvery bytes apart.
-// Only the newest positions are stored.
+// restartPoints are positions in the output that are not within escape sequences. They are at least restartPointEvery
+// bytes apart. Only the newest positions are stored.
 type restartPoints struct {
 	at [16]uint64
 	n  int // number of positions added so far

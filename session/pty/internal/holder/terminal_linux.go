@@ -14,10 +14,11 @@ import (
 
 // terminal is the terminal of an agent, or a pair of pipes.
 type terminal struct {
-	cols       int // size without viewers
-	rows       int
-	plain      bool     // pipes instead of a terminal
-	master     *os.File // reads the agent's output and, for a terminal, writes its input; non-blocking
+	cols  int // size without viewers
+	rows  int
+	plain bool // pipes instead of a terminal
+	// reads the agent's output and, for a terminal, writes its input; non-blocking
+	master     *os.File
 	stdin      *os.File // writes the agent's input if it has pipes; non-blocking
 	childFiles []int    // file descriptors to close after the agent has started
 
