@@ -242,7 +242,8 @@ func Mail(ctx context.Context, c Control, to string, all bool) ([]mail.Message, 
 	}
 	out := []mail.Message{}
 	for _, b := range found {
-		if m, ok := mail.FromBead(b); ok && (all || !m.Read) && (to != "" || s.isUserAddress(m.To)) {
+		if m, ok := mail.FromBead(b); ok && (all || !m.Read) && (to != "" ||
+			s.isUserAddress(m.To)) {
 			out = append(out, m)
 		}
 	}

@@ -15,8 +15,8 @@ import (
 // undoLimit is the timeout for closing the beads of work that could not be assigned.
 const undoLimit = 20 * time.Second
 
-// takeBack closes the beads that were created for work that could not be assigned. It adds the result to the error.
-func (out *Slung) takeBack(ctx context.Context, req city.SlingRequest, why error) error {
+// undo closes the beads that were created for work that could not be assigned. It adds the result to the error.
+func (out *Result) undo(ctx context.Context, req city.SlingRequest, why error) error {
 	// not the context of the request, which may have expired
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
 	defer cancel()

@@ -17,7 +17,7 @@ import (
 // entry is the provider's state of one session name.
 type entry struct {
 	name string
-	lock chan struct{} // contains a token while no call holds the lock; see Concurrency
+	lock registry.Turn // see Concurrency
 
 	mu     sync.Mutex
 	link   *link // nil = not connected to a holder

@@ -85,7 +85,7 @@ type Provider struct {
 	mu      sync.Mutex
 	scanned time.Time // modification time of files.at at the last scan
 
-	nextListen atomic.Int64 // index of the next entry that checkHolders checks
+	nextListen atomic.Int64 // index of the next entry that listen checks
 }
 
 var (

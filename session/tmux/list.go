@@ -69,7 +69,7 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	return list, nil
 }
 
-// refresh updates all sessions from one snapshot of tmux. It returns the sessions that seem to have ended.
+// refresh updates all sessions from one view of tmux. It returns the sessions that seem to have ended.
 func (p *Provider) refresh(ctx context.Context) (suspects []*entry, err error) {
 	select {
 	case <-p.looking:
@@ -78,7 +78,7 @@ func (p *Provider) refresh(ctx context.Context) (suspects []*entry, err error) {
 		return nil, fmt.Errorf("cannot list the sessions: an earlier listing has not finished: %w",
 			context.Cause(ctx))
 	}
-	// scan first: if the snapshot lacks a recorded life, the life has ended
+	// scan first: if the view lacks a recorded life, the life has ended
 	if err := p.scan(); err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ func (p *Provider) scan() error {
 
 const fieldSep = "|"
 
-// snapshot asks tmux about all sessions, or about one life. Without a server it returns an empty snapshot.
+// snapshot asks tmux about all sessions, or about one life. Without a server it returns an empty view.
 func (p *Provider) snapshot(ctx context.Context, of *record) (snapshot, error) {
 	panes, clients := []string{"list-panes", "-a"}, []string{"list-clients"}
 	if of != nil {
@@ -207,7 +207,7 @@ func number(s string) int {
 	return n
 }
 
-// compare updates an entry from a snapshot. It returns true if the life seems to have ended. For an observer, compare
+// compare updates an entry from a view. It returns true if the life seems to have ended. For an observer, compare
 // records the end immediately.
 func (p *Provider) compare(e *entry, v snapshot) (suspect bool) {
 	name := mangle(e.name)
