@@ -30,7 +30,8 @@ func (v visibleCities) root() city.Directory {
 	}
 }
 
-// keeper returns the Keeper of the cities. It returns nil if there is none, or if only some cities are visible.
+// keeper returns the SupervisorStatus of the cities. It returns nil if there is none, or if only some cities are
+// visible.
 func (v visibleCities) keeper() city.SupervisorStatus {
 	for {
 		inner, ok := v.Directory.(visibleCities)
@@ -45,7 +46,7 @@ func (v visibleCities) keeper() city.SupervisorStatus {
 	}
 }
 
-// troubles returns the problems of the Keeper, if the view may show them.
+// troubles returns the problems of the SupervisorStatus, if the view may show them.
 func (v visibleCities) troubles() []string {
 	if k := v.keeper(); k != nil {
 		return k.Problems()
