@@ -3,6 +3,7 @@ package statusrow
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -19,8 +20,28 @@ func line(cols int) string { return "\x1b[7m" + strings.Repeat("=", cols) + "\x1
 // compare compares a terminal with a status row and one without it.
 func compare(t *testing.T, out string, pieces []int) {
 	t.Helper()
+	compareWith(t, New, "", out, pieces)
+	if strings.Contains(out, "\x1b8") || strings.Contains(out, "\x1b[u") {
+		out = strings.ReplaceAll(out, "\x1b[7m", "") // a restored cursor may have another style
+	}
+	real := compareWith(t, NewApart, "$ shell\x1b[?1049h", out+"\x1b[X", pieces)
+	if !real.Alt() {
+		t.Fatalf("%q in %v shows the other screen of the terminal", out, pieces)
+	}
+	write(t, real, "\x1b[?1049l")
+	if got := strings.TrimSpace(ansi.Strip(real.Lines(cols, rows)[0])); got != "$ shell" {
+		t.Fatalf("%q in %v: the other screen of the terminal has %q", out, pieces, got)
+	}
+}
+
+// compareWith writes the output of a program to a terminal with a status row, after earlier output.
+func compareWith(t *testing.T,
+	make func(to io.Writer, cols, rows int, text func(int) string) *Writer,
+	before, out string, pieces []int) *screen.Screen {
+	t.Helper()
 	alone, real := screen.New(cols, rows-1, 0), screen.New(cols, rows, 0)
-	w := New(real, cols, rows, line)
+	write(t, real, before)
+	w := make(real, cols, rows, line)
 	if err := w.Begin(); err != nil {
 		t.Fatal(err)
 	}
@@ -46,6 +67,7 @@ func compare(t *testing.T, out string, pieces []int) {
 	if a, b, _ := real.Cursor(); a != x || b != y {
 		t.Fatalf("%q in %v: the cursor is at %d,%d, want %d,%d", out, pieces, a, b, x, y)
 	}
+	return real
 }
 
 func write(t *testing.T, w interface{ Write([]byte) (int, error) }, p string) {
@@ -64,6 +86,9 @@ func TestTheLastRowIsKept(t *testing.T) {
 		"\x1b[2;99r\x1b[99;3Hlow\r\nlower",
 		"one\x1b7\x1b[5;5Htwo\x1b[J\x1b8three\x1b[2J",
 		"main\x1b[?1049halt\x1b[99d\r\n\nend\x1b[?1049lback",
+		"main\x1b[31m\x1b[?1049hless\r\nthan\x1b[2;5H\x1b[?1049lback\x1b[?1049l",
+		"old\x1b7\x1b[?47h\x1b[H\x1b[2Jfull\x1b[2J\x1b[?47l\x1b8back",
+		"\x1b[!p\x1b[?1049l\x1b[2J\x1b[3J\x1b[Hreplayed",
 		"text\x1b[!p\x1b[99Hafter\r\na soft reset",
 		"\x1bca reset" + strings.Repeat("\r\nline", 9),
 		"\x1b]0;a title\x07\x1b]8;;http://x\x1b\\link\x1b[J",
