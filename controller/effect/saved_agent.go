@@ -31,10 +31,12 @@ type SavedAgent struct {
 
 	// these fields are set only if the agents keep running for the next controller
 	// ID of the running session that StartReason is about
-	Session string        `json:"session,omitempty"`
-	Exited  *SavedExit    `json:"exited,omitempty"`
-	Drain   *SavedDrain   `json:"drain,omitempty"`
-	Missing *FailedStarts `json:"missing,omitempty"`
+	Session string     `json:"session,omitempty"`
+	Exited  *SavedExit `json:"exited,omitempty"`
+	// the newest decisions about the agent, oldest first
+	Decisions []city.Decision `json:"decisions,omitempty"`
+	Drain     *SavedDrain     `json:"drain,omitempty"`
+	Missing   *FailedStarts   `json:"missing,omitempty"`
 }
 
 // SavedExit is an agent that does not restart.

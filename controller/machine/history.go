@@ -163,6 +163,7 @@ func (a *record) toHandOver() *effect.SavedAgent {
 	if r.State == "" && a.phase.Alive() {
 		r.Session, r.StartReason = a.sess.life.ID, a.act.startReason
 	}
+	r.Decisions = slices.Clone(a.decisions)
 	if a.restart.missing.Tries > 0 {
 		r.Missing = &a.restart.missing
 	}
@@ -208,6 +209,10 @@ func (kp *historyFile) restoreAll(now time.Time) {
 func (kp *historyFile) restore(now time.Time, a *record, r effect.SavedAgent) {
 	a.restart.history = r.RecentCrashes(now, a.want.Policy)
 	a.sess.lastEnd, a.restart.saved, a.drain.inherited = r.LastEnd, &r, r.Drain
+	for _, d := range r.Decisions[max(0, len(r.Decisions)-city.MaxDecisions):] {
+		d.At = effect.NotInFuture(now, d.At)
+		a.decisions = append(a.decisions, d)
+	}
 	a.restart.restarts, a.restart.inherited = max(0, r.Restarts), r
 	if r.Last != nil {
 		earlier := *r.Last

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -103,6 +104,10 @@ func TestRestartsAndExitsOutliveTheController(t *testing.T) {
 		}
 		if handOver && is.Reason != was.Reason {
 			t.Errorf("the reason was %q, and is %q", was.Reason, is.Reason)
+		}
+		if n := len(was.Decisions); handOver && (len(is.Decisions) < n ||
+			!slices.Equal(is.Decisions[:n], was.Decisions)) {
+			t.Errorf("the decisions were %v, and are %v", was.Decisions, is.Decisions)
 		}
 		tell("exit a 4")
 		tell("advance 10s")
