@@ -23,7 +23,7 @@ func checkCity(_ context.Context, p *Subject) finding {
 	var e *config.Error
 	switch {
 	case errors.As(p.refused, &e):
-		return bad("edit the file that each line names; a running controller keeps the last "+
+		return bad("edit the file named in each line; a running controller keeps the last "+
 			"valid configuration", "%s%s:\n%s",
 			describe.Count(len(e.Problems), "error"), p.inForce(), e.Error())
 	case p.refused != nil:
@@ -33,7 +33,7 @@ func checkCity(_ context.Context, p *Subject) finding {
 		return f
 	}
 	if len(p.config.Warnings) > 0 {
-		return note("edit the file that each line names", "%s",
+		return note("edit the file named in each line", "%s",
 			strings.Join(folder.ProblemLines(p.config.Warnings), "\n"))
 	}
 	return ok("%s, revision %s", describe.Count(len(p.config.Agents), "agent"),
@@ -57,7 +57,7 @@ func (p *Subject) notInForce() (f finding, differs bool) {
 	revision := folder.Short(p.config.Revision)
 	switch c := &p.Running.Config; {
 	case c.Held != nil:
-		return note("`gcity plan` shows what it changes, `gcity reload --confirm` applies it; "+
+		return note("`gcity plan` shows what it changes, and `gcity reload --confirm` applies it; "+
 			"restore the file to discard it",
 			"revision %s is held, %s%s", c.Held.Revision,
 			output.RemovalText(c.Held.Removes, c.Held.Running), p.inForce()), true
@@ -153,7 +153,7 @@ func checkAutomations(_ context.Context, p *Subject) finding {
 		return note("", "not checked: the configuration is invalid")
 	}
 	if troubles := folder.AutomationTroubles(p.config, time.Now()); len(troubles) > 0 {
-		return note("edit the file that each line names; the other automations keep running", "%s",
+		return note("edit the file named in each line; the other automations keep running", "%s",
 			strings.Join(troubles, "\n"))
 	}
 	return ok("the files of all automations are valid")

@@ -201,8 +201,8 @@ func checkFolder(_ context.Context, p *Subject) finding {
 		return bad("move "+dir+" away; gcity then creates its own folder", "%s is not a folder",
 			dir)
 	case info.Mode().Perm() != 0o700:
-		return bad("chmod 700 "+dir, "other users can open this folder (%v), which has terminals "+
-			"and sockets", info.Mode().Perm())
+		return bad("chmod 700 "+dir, "other users can open this folder (%v), which contains "+
+			"terminals and sockets", info.Mode().Perm())
 	}
 	return ok("only you can open this folder")
 }

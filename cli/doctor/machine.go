@@ -36,7 +36,7 @@ func judgeQuarantine(agents []city.Agent) finding {
 		}
 	}
 	if len(lines) > 0 {
-		return note("`gcity why AGENT` shows when it ends, `gcity agent release AGENT` ends it now",
+		return note("`gcity why AGENT` shows when it ends; `gcity agent release AGENT` ends it now",
 			"%s in quarantine:\n%s", describe.Count(len(lines), "agent"),
 			strings.Join(lines, "\n"))
 	}
@@ -92,7 +92,7 @@ func checkGit(_ context.Context, p *Subject) finding {
 func checkVersions(ctx context.Context, p *Subject) finding {
 	exe, err := os.Executable()
 	if err != nil {
-		return note("", "cannot find the file of this program: %v", err)
+		return note("", "cannot find the executable of this program: %v", err)
 	}
 	held, err := pty.OtherPrograms(p.dir, exe, holdbin.Image())
 	if err != nil {

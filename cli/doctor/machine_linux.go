@@ -65,8 +65,8 @@ func checkSpace(_ context.Context, p *Subject) finding {
 	text := output.ByteSize(free) + " free"
 	switch {
 	case free < 16<<20 || (st.Files > 0 && st.Ffree == 0):
-		return bad("free some space: on a full disk, events of clients are refused, and events "+
-			"of the controller are queued in memory", "%s, %d inodes", text, st.Ffree)
+		return bad("free some space: on a full disk, events from clients are rejected, and "+
+			"events from the controller are queued in memory", "%s, %d inodes", text, st.Ffree)
 	case free < 512<<20:
 		return note("free some space soon", "%s", text)
 	}
@@ -76,7 +76,7 @@ func checkSpace(_ context.Context, p *Subject) finding {
 func checkTerminals(_ context.Context, p *Subject) finding {
 	most, err := kernelNumber("/proc/sys/kernel/pty/max")
 	if err != nil {
-		return note("mount /proc", "cannot read the limit of terminals: %v", err)
+		return note("mount /proc", "cannot read the limit on terminals: %v", err)
 	}
 	used, err := kernelNumber("/proc/sys/kernel/pty/nr")
 	if err != nil {
@@ -98,10 +98,10 @@ func checkTerminals(_ context.Context, p *Subject) finding {
 func checkFiles(_ context.Context, p *Subject) finding {
 	limit := host.OpenFiles(p.Running)
 	if limit == 0 {
-		return note("", "cannot read the limit of open files")
+		return note("", "cannot read the open file limit")
 	}
 	if agents := p.agents(); limit < controller.FilesNeeded(agents) {
-		return bad(controller.MoreFiles(agents), "the limit of open files is %d, and %s "+
+		return bad(controller.MoreFiles(agents), "the open file limit is %d, and %s "+
 			"need about %d", limit,
 			describe.Count(agents, "agent"), controller.FilesNeeded(agents))
 	}
@@ -115,7 +115,7 @@ const tasksPerAgent = 40
 func checkTasks(_ context.Context, p *Subject) finding {
 	var lim unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NPROC, &lim); err != nil {
-		return note("", "cannot read the limit of processes: %v", err)
+		return note("", "cannot read the process limit: %v", err)
 	}
 	most := ""
 	if data, err := os.ReadFile("/proc/self/cgroup"); err == nil {

@@ -15,7 +15,7 @@ func checkPrefs(_ context.Context, p *Subject) finding {
 		return note("set HOME", "%v", err)
 	}
 	if wrong := env.BadPrefs(e); len(wrong) > 0 {
-		return note("correct the lines named here; all other preferences apply", "%s",
+		return note("fix the lines listed here; all other preferences apply", "%s",
 			strings.Join(wrong, "\n"))
 	}
 	return ok("%s", f.Config)

@@ -106,7 +106,7 @@ func providerFix(name string, err error) string {
 	}
 	script, isScript := strings.CutPrefix(name, "exec:")
 	if !isScript {
-		return "correct what the error names, or use another session provider"
+		return "fix the problem that the error describes, or use another session provider"
 	}
 	return fmt.Sprintf("make `%s list-running x` exit with 0 and print nothing; until then its "+
 		"agents wait, and agents of other providers are not moved to it", output.SafeLine(script))

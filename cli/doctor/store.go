@@ -87,12 +87,14 @@ func examineForeign(ctx context.Context, where workstore.Place) []finding {
 		return []finding{untried()}
 	}
 	if err != nil {
-		return []finding{bad("correct what the error names; until then this work can be neither "+
-			"read nor changed", "stored by %s: %v", output.SafeLine(where.By.Provider), err)}
+		return []finding{bad("fix the problem that the error describes; until then this work "+
+			"cannot be read or changed", "stored by %s: %v",
+			output.SafeLine(where.By.Provider), err)}
 	}
 	if n := len(unread); n > 0 {
-		return []finding{note("look at these records with that program; the other beads are "+
-			"not affected", "stored by %s: %s unreadable and left unchanged, the first is %s: %s",
+		return []finding{note("inspect these records with that program; gcity does not change "+
+			"them, and other beads are not affected",
+			"stored by %s; gcity skips %s that it cannot read; the first is %s: %s",
 			output.SafeLine(where.By.Provider), describe.Count(n, "record"),
 			output.SafeLine(unread[0].ID), output.SafeLine(unread[0].Reason))}
 	}
@@ -116,11 +118,11 @@ func judgeStore(where workstore.Place, c workstore.Condition, unread []beads.Unr
 			"current store", lost.How, lost.How)
 		found = append(found, bad(fix, "%v", err))
 	case errors.Is(err, context.DeadlineExceeded):
-		found = append(found, bad("stop or continue the process that locks the store: `fuser "+
-			folder+"/*` lists the processes; until then all other commands wait", "%v", err))
+		found = append(found, bad("stop or resume the process that locks the store: `fuser "+
+			folder+"/*` lists the candidates; commands that use the store wait for it", "%v", err))
 	case err != nil:
-		found = append(found, bad("correct what the error names; `gcity bead export FILE` saves "+
-			"the beads that can be read", "%v", err))
+		found = append(found, bad("fix the problem that the error describes; `gcity bead export "+
+			"FILE` saves the beads that can be read", "%v", err))
 	}
 	if len(c.Damage) > 0 {
 		fix := fmt.Sprintf("`gcity bead export FILE` saves the beads that can be read; `%s` "+
@@ -130,9 +132,9 @@ func judgeStore(where workstore.Place, c workstore.Condition, unread []beads.Unr
 	}
 	if n := len(unread); n > 0 {
 		first := unread[0]
-		found = append(found, note("use the version of gcity that wrote these records; the other "+
-			"beads are not affected", "%s unreadable with this version and left unchanged, the "+
-			"first is %s: %s",
+		found = append(found, note("use the version of gcity that wrote these records; this "+
+			"version does not change them, and other beads are not affected",
+			"gcity skips %s that this version cannot read; the first is %s: %s",
 			describe.Count(n, "record"), output.SafeLine(first.ID), output.SafeLine(first.Reason)))
 	}
 	if len(c.Exposed) > 0 {
@@ -143,7 +145,7 @@ func judgeStore(where workstore.Place, c workstore.Condition, unread []beads.Unr
 		found = append(found, note("stop the process that has been reading the store for a long "+
 			"time: `fuser "+folder+
 			"/beads.db` lists the processes",
-			"the store's write-ahead log has %s: a read that does not finish prevents a checkpoint",
+			"the store's write-ahead log has grown to %s: a long read prevents a checkpoint",
 			output.ByteSize(uint64(c.Log))))
 	}
 	if len(c.ForeignFiles) > 0 {

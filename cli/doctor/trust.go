@@ -25,7 +25,7 @@ func checkTrust(_ context.Context, p *Subject) finding {
 			r.Why)
 	}
 	if err != nil {
-		return bad("repair or remove the file that the error names", "%v", err)
+		return bad("repair or remove the file named in the error", "%v", err)
 	}
 	return ok("the city is trusted")
 }
