@@ -113,7 +113,7 @@ func console(ctx context.Context, e *env.Env) error {
 
 // nextCommands names the commands for a city that keeps running. It has its own line, because terminals break long
 // lines within words.
-const nextCommands = "`gcity` opens its control room again, `gcity stop` stops it"
+const nextCommands = "`gcity` opens its control room again, and `gcity stop` stops it"
 
 // join opens the control room of a city that another process runs.
 func join(ctx context.Context, e *env.Env, l *env.Link) error {
@@ -179,7 +179,8 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 	if err != nil && roomCtx.Err() == nil {
 		h.Logger.Error("the control room failed", "error", err)
 		fmt.Fprintf(e.Err, "gcity: the control room failed: %s\ngcity: the city keeps running in "+
-			"this process (pid %d); ctrl-c stops it, `gcity` in another terminal joins it\n",
+			"this process (pid %d); ctrl-c stops it, and `gcity` in another "+
+			"terminal joins it\n",
 			output.SafeText(err.Error()),
 			os.Getpid())
 		exit = roomHangup

@@ -240,7 +240,7 @@ func troubles(e *env.Env, s *city.Snapshot) []string {
 	}
 	if h := s.Config.Held; h != nil {
 		out = append(out, fmt.Sprintf("the configuration on disk (%s) has been held since %s: "+
-			"%s; `gcity reload --confirm` applies it, `gcity plan` shows it", h.Revision,
+			"%s; `gcity plan` shows it, and `gcity reload --confirm` applies it", h.Revision,
 			e.Clock(h.Since), output.RemovalText(h.Removes, h.Running)))
 	}
 	if s.Ending != nil {

@@ -25,7 +25,7 @@ const (
 
 // unresponsiveError returns the error for a request if the process does not answer pings either.
 func (c *Client) unresponsiveError(method string) error {
-	next := "`gcity status` shows the state from files, `gcity doctor` shows what to do"
+	next := "`gcity status` shows the state from files, and `gcity doctor` shows what to do"
 	if method != http.MethodGet {
 		next = "the process may still carry out the request when it continues; " + next
 	}

@@ -54,7 +54,7 @@ type LostError struct {
 }
 
 func (e *LostError) Error() string {
-	return fmt.Sprintf("the bead store %s %s; `%s` restores the newest backup, `%s "+
+	return fmt.Sprintf("the bead store %s %s; `%s` restores the newest backup, and `%s "+
 		"--new-store` accepts what is there as a new store (new IDs start above %d)",
 		e.Path, e.Why, e.How, e.How, e.Last)
 }

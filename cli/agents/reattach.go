@@ -67,8 +67,8 @@ func reattach(ctx context.Context, e *env.Env, at *attachment, dir, name string)
 			limit.Err() != nil {
 			return nil, nil, &exit.Failure{Code: code,
 				Err: fmt.Errorf("the controller of this city has exited, and the terminal of %s "+
-					"cannot be reached: %w; `gcity status` shows what is running, `gcity "+
-					"--headless` starts a controller", name,
+					"cannot be reached: %w; `gcity status` shows what is running, and "+
+					"`gcity --headless` starts a controller", name,
 					err)}
 		}
 		select {

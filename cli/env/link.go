@@ -84,7 +84,8 @@ func lookForCity(e *Env) (string, error) {
 	dir, err := folder.FindCity(here)
 	if err != nil {
 		text := "no " + config.FileName +
-			" here or in any folder above; `gcity init` writes one, --city DIR selects another city"
+			" here or in any folder above; `gcity init` writes one, and --city DIR " +
+			"selects another city"
 		return "", &exit.Failure{Code: exit.CodeUsage, Err: NoCity{here, text}}
 	}
 	return dir, nil

@@ -74,7 +74,8 @@ func list(e *env.Env) {
 		}
 		fmt.Fprintf(e.Out, "  %-17s %s\n", t.Name, t.Title())
 	}
-	fmt.Fprintln(e.Out, "\n`gcity help TOPIC` shows a topic, `gcity --help` lists the commands.")
+	fmt.Fprintln(e.Out, "\n`gcity help TOPIC` shows a topic, and "+
+		"`gcity --help` lists the commands.")
 }
 
 // show writes a topic. If stdout is a terminal, it uses the user's pager.

@@ -30,7 +30,7 @@ func StartUnit(ctx context.Context, e *env.Env, u *UnitFile, dir string) error {
 	if err := StartCity(ctx, e, u, dir); err != nil {
 		return err
 	}
-	e.Sayf("%s is running; `gcity` opens its control room, `gcity stop` stops it", u.Name())
+	e.Sayf("%s is running; `gcity` opens its control room, and `gcity stop` stops it", u.Name())
 	return nil
 }
 

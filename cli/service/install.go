@@ -65,7 +65,7 @@ func ServiceCommands(e *env.Env, k ServiceKind) []*cobra.Command {
 runs while you are logged in, or always after "loginctl enable-linger". With
 --system it is a system unit, which runs as the folder's owner, or as --user. The
 unit gets PATH and the language from this shell: install it again after they have
-changed. Restarting the service keeps the agents running, stopping it stops them.
+changed. Restarting the service keeps the agents running; stopping it stops them.
 install does not overwrite a unit that gcity did not write.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return install(cmd.Context(), e, k, f) },
 	}
@@ -115,8 +115,8 @@ func CityService(e *env.Env) ServiceKind {
 			pid, _ := strconv.Atoi(folder.PIDText(at)) // 0 means unknown
 			return pid
 		},
-		stop: "`gcity stop`", adopt: "`gcity` or `gcity --headless` takes them over, `gcity " +
-			"stop` stops them",
+		stop: "`gcity stop`", adopt: "`gcity` or `gcity --headless` takes them over, and " +
+			"`gcity stop` stops them",
 		StopAdvice: func(ctx context.Context, at string) (string, string) {
 			s, err := folder.AskController(ctx, at)
 			if err != nil {

@@ -44,5 +44,5 @@ func TmuxHint(dir string) string {
 	if !usesTmux(dir) {
 		return ""
 	}
-	return "; `" + tmux.Hint(dir) + "` shows them without gcity, ctrl-q detaches"
+	return "; `" + tmux.Hint(dir) + "` shows them without gcity, and ctrl-q detaches"
 }

@@ -146,7 +146,8 @@ func unprompted(w *agent.Want) string {
 // generic returns the text for a caller that is not an agent of the city.
 func generic(dir string) string {
 	if dir == "" {
-		return "This folder is not in a city: gcity init creates one, --city DIR selects one.\n" +
+		return "This folder is not in a city: gcity init creates one, and --city DIR " +
+			"selects one.\n" +
 			"Useful commands for agents of a city:\n\n" + agentCommands
 	}
 	return fmt.Sprintf("This is the city in %s. You are not one of its agents: gc prime AGENT "+
