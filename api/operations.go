@@ -112,7 +112,7 @@ func workReads() []openapi.Operation {
 	return []openapi.Operation{
 		{Method: get, Path: "/v0/beads", Summary: "Work, newest first", Query: gascity.Filter,
 			Answer: beads.Bead{}, List: true},
-		{Method: get, Path: "/v0/bead/{bead}", Summary: "One piece of work", Query: waitParams,
+		{Method: get, Path: "/v0/bead/{bead}", Summary: "One bead", Query: waitParams,
 			Answer: beads.Bead{}},
 		{Method: get, Path: "/v0/mail", Summary: "Messages to one address, or to all addresses",
 			Query: paged + "to agent all status rig", Answer: mail.Message{}, List: true},
@@ -151,9 +151,9 @@ func verbs() []openapi.Operation {
 func writes() []openapi.Operation {
 	const post = "POST"
 	return []openapi.Operation{
-		{Method: post, Path: "/v0/beads", Summary: "Create a piece of work", Query: "rig",
+		{Method: post, Path: "/v0/beads", Summary: "Create a bead", Query: "rig",
 			Body: gascity.NewBead{}, Answer: gascity.CreatedBead{}},
-		{Method: "PATCH", Path: "/v0/bead/{bead}", Summary: "Change a piece of work",
+		{Method: "PATCH", Path: "/v0/bead/{bead}", Summary: "Change a bead",
 			Query: "force", Body: change{}, Answer: city.Receipt{}},
 		{Method: post, Path: "/v0/bead/{bead}/update", Summary: "The same as PATCH /v0/bead/{bead}",
 			Query: "force",

@@ -354,7 +354,7 @@ func ArchiveMail(ctx context.Context, c Control, id string) (Receipt, error) {
 		return Receipt{}, err
 	}
 	if m.Archived {
-		return Receipt{Message: id + " is archived already", Bead: &b}, nil
+		return Receipt{Message: id + " is already archived", Bead: &b}, nil
 	}
 	r, err := c.Do(ctx, UpdateBead{ID: id, Patch: mail.ArchivePatch()})
 	if err == nil {

@@ -132,7 +132,8 @@ func firstContact(e *env.Env) error {
 	}
 	e.Sayf("The first city.toml has one agent, a shell. No other file changes.")
 	if env.TypedAhead(e) {
-		return fmt.Errorf("%w; input was waiting, so gcity did not ask: run `gcity init`", err)
+		return fmt.Errorf("%w; the terminal had unread input, so gcity did not ask: run "+
+			"`gcity init`", err)
 	}
 	if !env.Ask(e, "write "+filepath.Join(none.Dir, config.FileName)+
 		" and open the control room?") {
@@ -176,10 +177,10 @@ func startedAs(p config.Preset) string {
 // firstText is the beginning of the city.toml of a new city. It is a format string with two arguments: the city's
 // name and the command of its shell.
 const firstText = `# The agents of this city. gcity keeps them running, and applies each saved
-# change of this file.
+# change to this file.
 #
 #   gcity            the control room
-#   gcity plan       what a change of this file would do, before a controller applies it
+#   gcity plan       what a change to this file would do, before a controller applies it
 #   gcity doctor     what is wrong with this machine or city
 
 [workspace]

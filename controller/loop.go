@@ -359,7 +359,7 @@ func status(s *city.Snapshot) string {
 	case s.Config.Rejected != "":
 		text += ", the configuration was rejected"
 	case s.Config.Held != nil:
-		text += ", a change of the configuration waits for confirmation"
+		text += ", a configuration change waits for confirmation"
 	}
 	return text
 }

@@ -67,7 +67,7 @@ func TestDrainOfASurplusMemberIsNotCanceled(t *testing.T) {
 	s.agent("worker-2", func(a *city.Agent) { a.State, a.Drain = city.Draining, &city.DrainInfo{By: "pool", Since: s.now} }) // before the answer
 	s.press("y")
 	s.wants(city.Drain{Agent: "worker-2"})
-	s.done("agent worker-2 is draining already")
+	s.done("agent worker-2 is already draining")
 	s.hides("undo")
 	s.line("undrain worker-3", "enter")
 	s.wants()

@@ -32,7 +32,7 @@ func workOperations() []Operation {
 		{openapi.Operation{
 			Method: "GET", Path: "/v0/bead/{bead}/deps", Query: "index wait",
 			Answer:  dependencies{},
-			Summary: "The children and needs of a piece of work",
+			Summary: "The children and needs of a bead",
 		}, deps, false},
 	}
 }

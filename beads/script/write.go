@@ -86,7 +86,7 @@ func (k *backend) Update(ctx context.Context, was, now beads.Bead) (beads.Bead, 
 	}
 	lost := foreign.Intersection(foreign.Changed(was, now), foreign.Mismatched(now, got))
 	if len(lost) > 0 {
-		return got, fmt.Errorf("the store script %s stored the change of bead %s "+
+		return got, fmt.Errorf("the store script %s stored the change to bead %s "+
 			"without its %s: %w",
 			k.o.Script, now.ID, strings.Join(lost, ", "), errors.ErrUnsupported)
 	}

@@ -83,7 +83,7 @@ member that the pool no longer wants; to keep it, scale the pool.`},
 // texts returns the verbs that type into a terminal.
 func texts() []Verb {
 	return []Verb{
-		{Name: "nudge", Noun: Agent, API: API{Summary: "Type a text into an agent's terminal " +
+		{Name: "nudge", Noun: Agent, API: API{Summary: "Type text into an agent's terminal " +
 			"and submit it",
 			Body: city.Nudge{}},
 			Line: Line{"nudge", "AGENT TEXT…", "send a text to an agent"},

@@ -71,8 +71,8 @@ func forAutomation(e *env.Env, c *cobra.Command,
 
 func automationList(e *env.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List all automations, also broken and disabled ones, and the state " +
-			"of their gates", Args: env.Exactly(0),
+		Use: "list", Short: "List all automations, including broken and disabled ones, with the " +
+			"state of their gates", Args: env.Exactly(0),
 		Aliases: []string{"ls"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, err := e.Open(cmd.Context())

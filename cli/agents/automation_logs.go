@@ -24,8 +24,8 @@ func automationLogs(e *env.Env) *cobra.Command {
 		Use: "logs NAME [RUN]", Short: "Print the output of an automation's newest run",
 		Long: `logs prints the output of a run: the newest run, or the run with the ID RUN.
 While the run continues, logs prints its output so far; with --follow it also prints
-new output until the run ends. Of a run that has ended, only the last part of the
-output is stored, and logs prints that.`,
+new output until the run ends. After the end of the run only the last part of its
+output is stored, and logs prints that part.`,
 	}, func(ctx context.Context, n namedAutomation) error {
 		ctx, quiet := env.Interruptible(ctx)
 		defer quiet()

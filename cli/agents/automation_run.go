@@ -85,7 +85,7 @@ run is queued, that one starts next.`,
 		case e.ReadOnly:
 			return env.RefusedReadOnly("automation stop")
 		case !n.l.Live:
-			return exit.NotRunning("no run of %s to stop: no controller is running for %s",
+			return exit.NotRunning("%s has no run to stop: no controller is running for %s",
 				n.item.Name, n.l.Dir)
 		}
 		return e.Do(ctx, n.l, city.EndRun{Automation: n.item.Name, By: e.Actor()})
@@ -107,7 +107,7 @@ func Fire(ctx context.Context, e *env.Env, l *env.Link, what city.Fire) (city.Re
 	case err == nil || ctx.Err() == nil:
 		return r, err
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return r, fmt.Errorf("%s did not run: other runs used the limit of concurrent runs until "+
+		return r, fmt.Errorf("%s did not run: the limit of concurrent runs was reached until "+
 			"the timeout, so the request is canceled; see `gcity automation list`",
 			what.Automation)
 	}

@@ -258,9 +258,9 @@ func notHeld(ctx context.Context, e *env.Env, dir string) error {
 		return err
 	}
 	return &city.Error{Code: city.Conflict,
-		Message: "a change of city.toml is held and not in force, so nothing was written: " +
+		Message: "an earlier change to city.toml is held, so nothing was written: " +
 			output.RemovalText(s.Config.Held.Removes, s.Config.Held.Running) +
-			"; run `gcity reload --confirm` to apply it, or undo that change first"}
+			"; run `gcity reload --confirm` to apply it, or undo it first"}
 }
 
 // rigEdited makes the city reload the written file and sends it an event about the edit. If the reload is held

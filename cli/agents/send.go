@@ -21,8 +21,8 @@ import (
 func agentNudge(e *env.Env) *cobra.Command {
 	var now, wait bool
 	c := &cobra.Command{
-		Use: "nudge AGENT TEXT…", Short: "Type a text into an agent's terminal and submit it",
-		Long: `nudge types a text into the terminal of an agent and submits it. The text is queued
+		Use: "nudge AGENT TEXT…", Short: "Type text into an agent's terminal and submit it",
+		Long: `nudge types text into the terminal of an agent and submits it. The text is queued
 while the agent is not ready, while there is a draft on its input line, and while a
 user is typing there. If it is still queued after two seconds, nudge prints that. If
 a draft stays on the input line for ten minutes, the text is dropped and an event
@@ -63,7 +63,7 @@ func words(e *env.Env, args []string) (string, error) {
 	text := strings.TrimSuffix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n")
 	switch {
 	case text == "":
-		return "", exit.Usage("standard input is empty; write a text to it")
+		return "", exit.Usage("standard input is empty; pipe the text into this command")
 	case len(text) > city.MaxSend:
 		return "", exit.Usage("the text is longer than %d bytes and cannot be typed; write it to "+
 			"a file and send the name of the file", city.MaxSend)
@@ -129,7 +129,7 @@ func sent(ctx context.Context, l *env.Link, agent string, id uint64) (city.Recei
 
 func agentUnsend(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
-		Use: "unsend AGENT [ID]", Short: "Cancel one queued text, or all queued texts of an agent",
+		Use: "unsend AGENT [ID]", Short: "Cancel one or all of the texts queued for an agent",
 		Long: "unsend cancels a text that nudge has queued. nudge and agent show print the " +
 			"number\nof each text. Without a number, unsend cancels all texts that are queued " +
 			"for the agent.",

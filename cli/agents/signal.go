@@ -20,8 +20,8 @@ import (
 func withSignal(e *env.Env, c *cobra.Command) *cobra.Command {
 	var name string
 	var force bool
-	c.Flags().BoolVar(&force, "force", false, "give the session up if its host does not "+
-		"confirm its end")
+	c.Flags().BoolVar(&force, "force", false, "treat the session as ended, even if its host "+
+		"does not confirm that")
 	c.Flags().StringVar(&name, "signal", "",
 		"send this `SIGNAL` to its process instead, such as KILL, TERM or STOP")
 	c.Long = `kill ends an agent's session at once. The agent restarts, and this does not
@@ -30,8 +30,8 @@ kill(1). If the process exits, that is handled like any other exit: it can count
 crash.
 
 A session counts as running until its host confirms its end. --force does not wait
-for that, for a pod on a node that is lost for good. If the node is not lost, the
-agent can then run twice.`
+for that. Use it for a pod on a node that is lost for good. If the node is still
+alive, the agent may run twice.`
 	c.Example = "  gcity agent kill --signal KILL builder"
 	kill := c.RunE
 	signal := forAgent(e, &cobra.Command{}, func(ctx context.Context, l *env.Link, agent string,
@@ -76,7 +76,7 @@ func sendSignal(ctx context.Context, e *env.Env, l *env.Link, agent, name string
 		return fmt.Errorf("agent %s has no process: it is %s (%s)", g.Name, g.State, g.Reason)
 	case !slices.Contains([]string{"", "pty", "subprocess", "tmux"}, g.Provider):
 		return fmt.Errorf("agent %s uses the session provider %s, so its process may not be on "+
-			"this machine; --signal only reaches processes of this machine", g.Name, g.Provider)
+			"this machine; --signal only reaches processes on this machine", g.Name, g.Provider)
 	}
 	if !proc.Signal(g.PID, sig, func(pid int) bool {
 		_, now, err := l.Find(ctx, g.Name)

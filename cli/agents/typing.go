@@ -22,7 +22,7 @@ func agentKeys(e *env.Env) *cobra.Command {
 		Long: `send-keys presses the named keys one after the other: Enter, Tab, BTab, Escape,
 Space, BSpace, Insert, Delete, PageUp, PageDown, Up, Down, Left, Right, Home, End, F1 to F12,
 with Ctrl as C-c, with Alt as M-x. Any other word is typed as text. A word that
-resembles the name of a key is an error, because it may be a typing error.`,
+resembles the name of a key is an error, because it may be a typo.`,
 		Example: "  gcity agent send-keys worker Escape ':q' Enter",
 	}, func(agent string, keys []string) (city.Command, error) {
 		if wrong := Misspelt(keys); wrong != "" && !literal {

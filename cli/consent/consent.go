@@ -108,7 +108,7 @@ func showPrograms(e *env.Env, all []trustedShape, width int) {
 // does not ask if the terminal has input from before the question.
 func AskTrust(e *env.Env, s trustShape) bool {
 	if env.TypedAhead(e) {
-		e.Warn("input was waiting, so gcity did not ask whether to trust the city")
+		e.Warn("the terminal had unread input, so gcity did not ask whether to trust the city")
 		return false
 	}
 	fmt.Fprintf(e.Err, "%s. Let these programs run as you? [y/N] ", s.Why)

@@ -65,7 +65,7 @@ func WatchPrefs(ctx context.Context, e *Env, wg *sync.WaitGroup, own OwnPrefs,
 		defer close(changes)
 		defer func() {
 			if p := recover(); p != nil {
-				log.Error("changes of the preferences are no longer noticed", "panic",
+				log.Error("changes to the preferences are no longer detected", "panic",
 					fmt.Sprint(p),
 					"stack", string(debug.Stack()))
 			}

@@ -140,8 +140,8 @@ func NeedsFile(err error, why string) error {
 }
 
 // UnknownWork is the reason why work and mail are unavailable without a valid configuration.
-const UnknownWork = "the configuration names the stores and agents, and no controller has saved " +
-	"a copy of them: correct the file and try again"
+const UnknownWork = "the stores and agents are unknown, because the configuration is invalid and " +
+	"no controller has saved a copy of it: fix the file and try again"
 
 // WorkStore returns the store that a configuration selects.
 func WorkStore(c *config.City) city.WorkStore {

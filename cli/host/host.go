@@ -198,7 +198,7 @@ func (h *City) HandleSignals(signals <-chan os.Signal, stop context.CancelFunc, 
 				h.killAll()
 			}
 		case <-shorten:
-			h.Logger.Warn("the stop takes too long; killing all sessions")
+			h.Logger.Warn("stopping takes too long; killing all sessions")
 			giveUp = time.After(killLimit)
 			h.killAll()
 		case <-giveUp:

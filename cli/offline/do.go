@@ -99,7 +99,7 @@ func (b *City) toSession(ctx context.Context, c city.Command) (city.Receipt, err
 // everyone selects all agents of the city.
 func everyone(string) bool { return true }
 
-// End stops the living sessions of the agents for which of returns true.
+// End stops the live sessions of the agents for which of returns true.
 func (b *City) End(ctx context.Context, of func(agent string) bool) (int, error) {
 	done := b.reportSlow(ctx, "the list of sessions", sessions.EndLimit)
 	look, cancel := context.WithTimeout(ctx, sessions.EndLimit)

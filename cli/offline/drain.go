@@ -42,7 +42,7 @@ func (b *City) changeDrain(c city.Command, agent string, is session.Drain) (to s
 	switch c.(type) {
 	case city.Drain:
 		if told {
-			return is, e, "is draining already", nil
+			return is, e, "is already draining", nil
 		}
 		return session.Drain{Since: b.now(), By: "operator"},
 			events.Event{Type: events.AgentDraining, Actor: "operator"},

@@ -121,7 +121,7 @@ func (b *City) Output(ctx context.Context, agent string, lines int) (string, err
 		return "", unknown
 	}
 	if err == nil && text == "" {
-		err = exit.NotRunning("agent %q has no living session and no stored output, and no "+
+		err = exit.NotRunning("agent %q has no live session and no stored output, and no "+
 			"controller is running to start it", agent)
 	}
 	return text, err
@@ -210,7 +210,7 @@ func (b *City) allowPartial(these []session.Status, failed error) (all []session
 	return nil, nil, err
 }
 
-// Session returns the living session of an agent. agent is the qualified name, or its last part if that is unique.
+// Session returns the live session of an agent. agent is the qualified name, or its last part if that is unique.
 func (b *City) Session(ctx context.Context, agent string) (session.Status, error) {
 	all, unknown, err := b.listAll(ctx)
 	if err != nil {
@@ -232,7 +232,7 @@ func (b *City) Session(ctx context.Context, agent string) (session.Status, error
 	if unknown != nil { // the agent's session may belong to a provider that cannot be listed
 		return session.Status{}, unknown
 	}
-	return session.Status{}, exit.NotRunning("agent %q has no living session, and no controller "+
+	return session.Status{}, exit.NotRunning("agent %q has no live session, and no controller "+
 		"is running to start one", agent)
 }
 

@@ -14,7 +14,7 @@ import (
 	"gcity/session"
 )
 
-// CountOrphans returns the number of living sessions of a city without a controller. It counts only sessions that
+// CountOrphans returns the number of live sessions of a city without a controller. It counts only sessions that
 // can be listed.
 func CountOrphans(ctx context.Context, dir string) (n int, err error) {
 	if _, err := os.Stat(folder.StateDir(dir)); errors.Is(err, os.ErrNotExist) {

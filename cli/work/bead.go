@@ -25,7 +25,7 @@ func BeadCommand(e *env.Env) *cobra.Command {
 		beadCreate(e), beadList(e), beadShow(e), beadReady(e), beadUpdate(e), beadClose(e),
 		beadExport(e), beadImport(e),
 		beadBackup(e), beadRestore(e))
-	c.Long = `bead reads and changes the pieces of work (beads) of a city and its rigs, with or
+	c.Long = `bead reads and changes the beads (work items) of a city and its rigs, with or
 without a controller. They are stored in .beads folders. The default is the store of
 the city. --rig selects a rig's store, as do BEADS_DIR and GC_RIG, which are set for
 agents. "list" and "ready" read all stores with --all. An ID is looked up first in

@@ -30,7 +30,7 @@ func beadCreate(e *env.Env) *cobra.Command {
 		file     string
 	)
 	c := depot.WithWork(e, &cobra.Command{
-		Use: "create TITLE", Short: "Create a piece of work", Args: env.Exactly(1),
+		Use: "create TITLE", Short: "Create a bead", Args: env.Exactly(1),
 		Example: `  gcity bead create "document the exec provider" --label pool:worker --priority 1
   gc bead create "fix the retry test" --parent gc-12 --needs gc-13,gc-14 --json
   gc bead create "build fails" --description-file - <log.txt
@@ -310,8 +310,8 @@ func beadClose(e *env.Env) *cobra.Command {
 		steps, force bool
 	)
 	c := depot.WithWork(e, &cobra.Command{
-		Use: "close ID…", Short: "Close beads that are done or dropped; a closed bead is " +
-			"not an error",
+		Use: "close ID…", Short: "Close beads that are done or dropped; closing one again has " +
+			"no effect",
 		Args: env.Between(1, beads.MaxNeeds),
 		Long: `close closes beads that are done or dropped. It refuses a molecule with open steps:
 --steps closes the steps too, --force leaves them open. For other beads the steps are

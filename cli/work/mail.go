@@ -200,8 +200,8 @@ func mailReply(e *env.Env) *cobra.Command {
 
 func mailArchive(e *env.Env) *cobra.Command {
 	return withMail(e, &cobra.Command{
-		Use: "archive ID…", Short: "Archive messages, read or unread; an archived message is " +
-			"not an error",
+		Use: "archive ID…", Short: "Archive messages, read or unread; archiving one again has " +
+			"no effect",
 		Args: env.Between(1, 1000), Aliases: []string{"delete"},
 	}, true, func(ctx context.Context, l *env.Link, args []string) error {
 		var all []city.Receipt

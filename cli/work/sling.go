@@ -24,7 +24,7 @@ import (
 const slingLimit = 2 * time.Minute
 
 // slingNeedsConfig is the reason why sling needs a valid configuration.
-const slingNeedsConfig = "the configuration has the rules for assigning work: correct the file, " +
+const slingNeedsConfig = "the configuration has the rules for assigning work: fix the file, " +
 	"or assign the work with `gcity bead update ID --assignee NAME`"
 
 // slingFlags are the flags of sling.
@@ -224,7 +224,7 @@ func slingInput(e *env.Env, req city.SlingRequest) ([]city.SlingRequest, error) 
 	}
 	first, rest := output.FirstLine(string(data))
 	if first == "" {
-		return nil, exit.Usage("standard input is empty; write a text to it")
+		return nil, exit.Usage("standard input is empty; pipe the text into this command")
 	}
 	if req.Title == "" {
 		req.Title = first

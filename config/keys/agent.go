@@ -41,8 +41,8 @@ func agentKeys() []Key {
 			Doc: "Shell lines (templates) that are run on the host after the session is created."},
 		{Path: "agents.session_setup_script", Kind: String, Check: checkPath,
 			Doc: "A script (a template) that is run after `session_setup`. An absolute path, or " +
-				"relative to the file that contains the key. A change of the script's content is " +
-				"a change of the configuration."},
+				"relative to the file that contains the key. A change to the script's content is " +
+				"a configuration change."},
 		{Path: "agents.session", Kind: String, Check: checkProvider, known: sessionProviders(),
 			Doc: "The session provider of this agent, with the same values as " +
 				"`session.provider`, which is the default; \"\" is `pty`. `GC_SESSION` does not " +

@@ -129,7 +129,7 @@ func checkTyped(v any) string {
 	return ""
 }
 
-// checkTypable returns why gcity cannot type a text into a terminal, "" if it can. A session provider may have further
+// checkTypable returns why gcity cannot type text into a terminal, "" if it can. A session provider may have further
 // limits.
 func checkTypable(v any) string {
 	if n := len(v.(string)); n > session.MaxText {

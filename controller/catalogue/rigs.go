@@ -135,7 +135,7 @@ func (r *Rigs) edit(ctx context.Context, change func() (*config.City, error)) (*
 		return nil, err
 	}
 	if snap.Config.Held != nil {
-		return nil, &city.Error{Code: city.Conflict, Message: "a change of city.toml waits for a " +
+		return nil, &city.Error{Code: city.Conflict, Message: "a change to city.toml waits for a " +
 			"confirmation, so nothing was written: run `gcity reload --confirm` to accept " +
 			"it, or undo it"}
 	}

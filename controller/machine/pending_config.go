@@ -140,7 +140,7 @@ func (ld *loader) refuseWhileHeld(id uint64, cmd city.Command) bool {
 	case city.Suspend, city.Resume, city.Stop, city.SuspendRig, city.ResumeRig:
 		ld.m.step.Refuse(id, city.Conflict, fmt.Sprintf(
 			"a held configuration prevents %s; nothing was written: %s; run `gcity reload "+
-				"--confirm` to accept it, or undo the change of city.toml",
+				"--confirm` to accept it, or undo the change to city.toml",
 			cmd.Verb(), ld.held.why))
 		return true
 	}

@@ -75,7 +75,7 @@ func (w *world) send(f effect.Send) effect.Input {
 			true
 		return in
 	case w.delivery.mute != "":
-		in.Err = &session.LackError{Ability: "type a text", Why: w.delivery.mute}
+		in.Err = &session.LackError{Ability: "type text", Why: w.delivery.mute}
 		return in
 	case w.fails["type:"+f.Agent] != "":
 		in.Err = fmt.Errorf("%s", w.fails["type:"+f.Agent])

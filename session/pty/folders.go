@@ -161,7 +161,7 @@ func (f *folders) restoreSockets(ctx context.Context) error {
 		if _, err := os.Stat(dir + "/" + wire.SocketFile); !errors.Is(err, os.ErrNotExist) {
 			continue
 		}
-		f.log.Warn("the folder of a living session was deleted; its holder creates it again",
+		f.log.Warn("the folder of a live session was deleted; its holder creates it again",
 			"folder",
 			dir, "pid", pid)
 		if proc.Signal(pid, syscall.SIGHUP, func(pid int) bool {

@@ -134,7 +134,7 @@ func (p *Provider) do(ctx context.Context, a action, name string, args []string,
 func needed(op string) session.Ability {
 	switch op {
 	case "nudge":
-		return "type a text"
+		return "type text"
 	case "send-keys":
 		return session.SendingKeys
 	case "interrupt":
