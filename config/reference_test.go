@@ -285,6 +285,6 @@ A pool's check has the same, with the pool's name as ` + "`GC_AGENT`" + ` and wi
 
 An agent is restarted when one of these changes: the command and its arguments, the ` + "`env`" + ` of the agent or its provider (as written, so the controller's
 environment does not matter), ` + "`pre_start`, `session_setup`, `session_setup_script`" + ` and the content of that script. Other changes do not restart it:
-for example a change of the readiness keys, or another preset that is found first.
+for example a change to the readiness keys, or another preset that is found first.
 ` + "`GC_SESSION`" + ` in the environment of the controller takes precedence over ` + "`session.provider`" + `.
 `

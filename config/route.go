@@ -54,7 +54,7 @@ func (d checker) invalidTarget(r *Rig) string {
 	case len(same) == 1:
 		return ""
 	case len(same) > 1:
-		return fmt.Sprintf("%q is ambiguous: it could be %s; write one", name, toml.List(same))
+		return fmt.Sprintf("%q is ambiguous: it could be %s; specify one", name, toml.List(same))
 	case near != "":
 		return fmt.Sprintf("%q is %s; did you mean %q?", name, kind, near)
 	default:

@@ -13,7 +13,7 @@ func routeKeys() []Key {
 				"hook`: the work that is assigned to the agent, and the work that has the label " +
 				"of its pool."},
 		{Path: "agents.sling_query", Kind: String, Check: checkSling,
-			Doc: "A shell line that assigns a piece of work to the agent. It replaces the " +
+			Doc: "A shell line that assigns work to the agent. It replaces the " +
 				"default of `gcity sling`, which makes the agent the assignee or adds the pool's " +
 				"label. `{}` stands for the work's ID. It runs in the rig's folder, or else in " +
 				"the city's, for at most 30 seconds. If it fails, the work is not assigned, and " +
