@@ -19,7 +19,7 @@ var (
 	// cluster has no disk space, open files, terminals, processes or capacity left. No process of the session has run.
 	ErrExhausted = errors.New("out of resources")
 	// ErrLeave cancels a launch that the next controller continues. The session stays alive.
-	ErrLeave = errors.New("the controller is leaving")
+	ErrLeave = errors.New("the controller is exiting")
 )
 
 // Missing converts an error to an ErrMissing with the same text.

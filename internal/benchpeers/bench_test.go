@@ -57,7 +57,7 @@ func TestBenchMeasuresTheFloor(t *testing.T) {
 	}
 	for _, want := range []string{
 		"### 3 agents", "| start all, s | 0.", "| kill -9 to replacement, median ms | ", "| idle, CPU s a minute | 0",
-		"| memory of the main process, PSS MiB | ", "### 2 agents that print", "| CPU of manager and agents, cores | 0.",
+		"| memory of the main process, PSS in MiB | ", "### 2 agents that print", "| CPU of manager and agents, cores | 0.",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, &out)

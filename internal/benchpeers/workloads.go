@@ -74,8 +74,8 @@ func (b *bed) idle(ctx context.Context, t *table, found []peer, n int) (forks []
 	}
 	for _, s := range all {
 		manager, sum := s.memory()
-		t.add("memory of all processes but the agents, PSS MiB", s.peer.name, sum)
-		t.add("memory of the main process, PSS MiB", s.peer.name, manager)
+		t.add("memory of all processes but the agents, PSS in MiB", s.peer.name, sum)
+		t.add("memory of the main process, PSS in MiB", s.peer.name, manager)
 	}
 	return forks
 }
