@@ -184,5 +184,9 @@ func typeNames() openapi.Names {
 		reflect.TypeFor[wire.Cities](): "CitiesAnswer",
 		reflect.TypeFor[wire.Agent]():  "Agent", reflect.TypeFor[city.Agent](): "AgentInSnapshot",
 		reflect.TypeFor[city.Error](): "Error",
+		// names that clients may already use
+		reflect.TypeFor[gascity.CreatedBead](): "Made", reflect.TypeFor[sendRequest](): "Draft",
+		reflect.TypeFor[markRequest]():       "Marking",
+		reflect.TypeFor[wire.Registration](): "Enrolment",
 	}
 }
