@@ -31,7 +31,7 @@ func configCommand(e *env.Env) *cobra.Command {
 				return err
 			}
 			warnings := append(folder.ProblemLines(c.Warnings),
-				folder.RecipeTroubles(cmd.Context(), c)...)
+				folder.FormulaProblems(cmd.Context(), c)...)
 			if e.JSON {
 				return e.WriteJSON(configShape{c.Path, c.Revision, warnings, host.ConfigText(c),
 					folder.SourcesOf(c)})

@@ -79,7 +79,7 @@ func listEvents(ctx context.Context, e *env.Env, f eventFlags, forward bool) err
 	if e.JSON {
 		return e.WriteJSON(output.ListOf(found))
 	}
-	for _, ev := range output.InOrder(found) {
+	for _, ev := range output.OldestFirst(found) {
 		e.WriteEvent(ev)
 	}
 	if len(found) == 0 {
@@ -105,7 +105,7 @@ func followEvents(ctx context.Context, e *env.Env, l *env.Link, q events.Query) 
 	if !q.Forward && len(newest) > 0 {
 		at = newest[len(newest)-1].Seq
 	}
-	for _, ev := range output.InOrder(page) {
+	for _, ev := range output.OldestFirst(page) {
 		if err := e.PrintEvent(ev); err != nil {
 			return err
 		}

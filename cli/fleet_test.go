@@ -131,7 +131,7 @@ func (silentList) Cities(ctx context.Context) ([]city.Info, error) {
 // --all gives up on a supervisor that hangs and reports that the supervisor did not respond.
 func TestAllCitiesOfASilentSupervisor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), 10*fleet.ListAnswers)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*fleet.ListTimeout)
 		defer cancel()
 		var out, errs bytes.Buffer
 		err := fleet.PrintFleet(ctx, machine(citytest.NewDirectory(), &out, &errs), silentList{citytest.NewDirectory()})

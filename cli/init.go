@@ -56,7 +56,7 @@ func initCity(e *env.Env, dir, name string, yes bool) error {
 				"the city would start", file, dir)}
 	}
 	if name == "" {
-		name = folder.InventName(filepath.Base(dir))
+		name = folder.DefaultCityName(filepath.Base(dir))
 	}
 	if !folder.ValidName(name) {
 		return exit.Usage("invalid city name %q: use letters, digits, '.', '_' and '-', "+

@@ -67,7 +67,7 @@ func TestInitTouchesNothing(t *testing.T) {
 func TestNames(t *testing.T) {
 	for base, want := range map[string]string{"my city": "my-city", ".hidden": "hidden", "äöü": "city", "a_b.c-1": "a_b.c-1", "/": "city",
 		strings.Repeat("long", 20): strings.Repeat("long", 16)} {
-		if got := folder.InventName(base); got != want || !folder.ValidName(got) {
+		if got := folder.DefaultCityName(base); got != want || !folder.ValidName(got) {
 			t.Errorf("inventName(%q) = %q, want %q", base, got, want)
 		}
 	}

@@ -175,8 +175,8 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 		}
 	}
 	out.List = output.ListOf(changes(v))
-	out.Warnings = append(folder.ProblemLines(c.Warnings), folder.AutomationTroubles(c, e.Now())...)
-	out.Warnings = append(out.Warnings, folder.RecipeTroubles(ctx, c)...)
+	out.Warnings = append(folder.ProblemLines(c.Warnings), folder.AutomationProblems(c, e.Now())...)
+	out.Warnings = append(out.Warnings, folder.FormulaProblems(ctx, c)...)
 	if text := controller.FewFiles(host.OpenFiles(running), len(v.wants)); text != "" {
 		out.Warnings = append(out.Warnings, text)
 	}
@@ -222,7 +222,7 @@ func changes(v planInput) []change {
 	sizes := v.sizes(alive)
 	stays := map[string]bool{}
 	for name, size := range sizes {
-		maps.Copy(stays, folder.Chosen(folder.Members(v.wants, name), size,
+		maps.Copy(stays, folder.SelectMembers(folder.Members(v.wants, name), size,
 			func(name string) pool.Candidate { return v.standingOf(name, alive) }))
 	}
 	var out []change

@@ -49,7 +49,7 @@ func statusOfFiles(ctx context.Context, e *env.Env, dir string) error {
 		return silent
 	}
 	e.Sayf("\nlast events")
-	e.WriteEventLines("  ", output.InOrder(last))
+	e.WriteEventLines("  ", output.OldestFirst(last))
 	return silent
 }
 

@@ -299,7 +299,7 @@ func addStartProblem(d *loading, a *Agent, at Origin, key, msg string) {
 
 // addUnusable records a problem with a file that an agent needs. It is an error if another user can change the file.
 func addUnusable(d *loading, a *Agent, key, what string, err error) {
-	_, file := errors.AsType[files.Foreign](err)
+	_, file := errors.AsType[files.ForeignOwner](err)
 	_, folder := errors.AsType[*ownership.Fault](err)
 	if file || folder {
 		d.addError(a.Origins[key], "agents."+key, what+err.Error())

@@ -255,7 +255,7 @@ func (d decoder) element(path string, at Origin, origins map[string]Origin) plac
 
 func (d decoder) defaults(table string, p place) {
 	for _, k := range d.schema.Tables[table] {
-		if k.Status == keys.Supported && k.Def != "" && k.Valued() {
+		if k.Status == keys.Supported && k.Def != "" && k.HasValue() {
 			set(p.field(k), k.DefaultValue())
 		}
 	}
@@ -265,7 +265,7 @@ func (d decoder) defaults(table string, p place) {
 func (d decoder) scalar(n *toml.Node, k *keys.Key, p place) {
 	v, msg := keys.Parse(n, k)
 	if msg == "" {
-		msg = k.Wrong(v)
+		msg = k.Invalid(v)
 	}
 	if msg != "" {
 		d.problem(n.Value.Start, k.Path, "%s", msg)

@@ -39,7 +39,7 @@ func TestEveryKeyHasAField(t *testing.T) {
 		for table, all := range s.Tables {
 			p, taken := at(table), map[any]string{}
 			for _, k := range all {
-				if k.Status != keys.Supported || !k.Valued() {
+				if k.Status != keys.Supported || !k.HasValue() {
 					continue
 				}
 				field := p.field(k)

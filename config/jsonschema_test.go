@@ -17,20 +17,20 @@ import (
 // schemaValidator validates values against the subset of JSON Schema that JSONSchema uses. It reports the invalid part
 // and its place.
 type schemaValidator struct {
-	root     *keys.SchemaOf
+	root     *keys.SchemaNode
 	patterns map[string]*regexp.Regexp
 }
 
 func newValidator(t testing.TB, of string) schemaValidator {
 	t.Helper()
-	var root keys.SchemaOf
+	var root keys.SchemaNode
 	if err := json.Unmarshal(keys.JSONSchema(of), &root); err != nil {
 		t.Fatal(err)
 	}
 	return schemaValidator{&root, map[string]*regexp.Regexp{}}
 }
 
-func (j schemaValidator) check(s *keys.SchemaOf, at string, v any) string {
+func (j schemaValidator) check(s *keys.SchemaNode, at string, v any) string {
 	if s.Ref != "" {
 		to := j.root.Tables[strings.TrimPrefix(s.Ref, "#/definitions/")]
 		if to == nil {
@@ -56,7 +56,7 @@ func (j schemaValidator) check(s *keys.SchemaOf, at string, v any) string {
 		s.Most != nil && n > int64(*s.Most)) {
 		return fmt.Sprintf("%s: %d is out of bounds", at, n)
 	}
-	if s.AnyOf != nil && !slices.ContainsFunc(s.AnyOf, func(one *keys.SchemaOf) bool {
+	if s.AnyOf != nil && !slices.ContainsFunc(s.AnyOf, func(one *keys.SchemaNode) bool {
 		return j.check(one, at, v) == ""
 	}) {
 		return fmt.Sprintf("%s: %v is none of those that there may be", at, v)
@@ -65,7 +65,7 @@ func (j schemaValidator) check(s *keys.SchemaOf, at string, v any) string {
 }
 
 // within checks the contents of a table or a list.
-func (j schemaValidator) within(s *keys.SchemaOf, at string, v any) string {
+func (j schemaValidator) within(s *keys.SchemaNode, at string, v any) string {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, name := range s.Required {
@@ -80,7 +80,7 @@ func (j schemaValidator) within(s *keys.SchemaOf, at string, v any) string {
 				}
 			} else if more, ok := s.More.(map[string]any); ok {
 				if to, ok := more["$ref"].(string); ok {
-					if msg := j.check(&keys.SchemaOf{Ref: to}, at+"."+name, kid); msg != "" {
+					if msg := j.check(&keys.SchemaNode{Ref: to}, at+"."+name, kid); msg != "" {
 						return msg
 					}
 				} else if more["type"] != typeOf(kid) {
@@ -188,14 +188,14 @@ func TestSchemaAgrees(t *testing.T) {
 			asEditor(t, "x = "+sample).(map[string]any)["x"]
 	}
 	for path, k := range s.ByPath {
-		if k.Status != keys.Supported || k.OfTables() {
+		if k.Status != keys.Supported || k.IsTable() {
 			continue
 		}
 		good, bad := 0, 0
 		for sample, n := range nodes {
 			v, msg := keys.Parse(n, k)
 			if msg == "" {
-				msg = k.Wrong(v)
+				msg = k.Invalid(v)
 			}
 			shape := j.check(j.tableOf(k.Table()).Props[k.Name()], path, values[sample])
 			switch {
@@ -216,7 +216,7 @@ func TestSchemaAgrees(t *testing.T) {
 	}
 }
 
-func (j schemaValidator) tableOf(path string) *keys.SchemaOf {
+func (j schemaValidator) tableOf(path string) *keys.SchemaNode {
 	if path == "" {
 		return j.root
 	}

@@ -93,7 +93,7 @@ func (d decoder) environment(environ []string) {
 		path, value := overridden(kv)
 		name, _, _ := strings.Cut(kv, "=")
 		k, origin := d.schema.ByPath[path], Origin{File: "environment " + name}
-		if msg := k.Wrong(value); msg != "" {
+		if msg := k.Invalid(value); msg != "" {
 			d.addError(origin, "", msg)
 			continue
 		}
@@ -122,7 +122,7 @@ func (d *loading) revision() string {
 		fmt.Fprintf(h, "%s\x00%s\n", folder, d.agentFiles.folderHashes[folder])
 	}
 	for _, dir := range d.city.topologyDirs {
-		contents, more := files.ContentsOf(dir)
+		contents, more := files.HashFolder(dir)
 		fmt.Fprintf(h, "%s\x00tree %s\n", dir, contents)
 		if more {
 			d.city.Warnings = append(d.city.Warnings,

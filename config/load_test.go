@@ -278,7 +278,7 @@ escalate_after = 1000
 		if strings.HasPrefix(path, "watchdogs.") {
 			_, there = c.Watchdogs[0].Origins[k.Name()]
 		}
-		if k.Valued() && !here && !there && !composes(path) {
+		if k.HasValue() && !here && !there && !composes(path) {
 			t.Errorf("%s is missing in this test", path)
 		}
 	}

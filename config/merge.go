@@ -46,6 +46,6 @@ func (d decoder) mergedTable(field any, by map[string]string) map[string]string 
 func withoutApplied(s keys.Schema, table string, all []row) []row {
 	return slices.DeleteFunc(all, func(r row) bool {
 		k := s.ByPath[keys.Join(table, r.key)]
-		return k != nil && k.Spent
+		return k != nil && k.Redundant
 	})
 }

@@ -89,7 +89,7 @@ func (d patcher) copyValues(p *patch, a *Agent, table string) (changed bool) {
 	for _, k := range d.schema.Tables[table] {
 		_, name := to.origins(k)
 		origin, written := p.origins[name]
-		if !written || k.Status != keys.Supported || !k.Valued() || !k.Changeable() {
+		if !written || k.Status != keys.Supported || !k.HasValue() || !k.Changeable() {
 			continue
 		}
 		changed, a.Origins[name] = true, origin

@@ -42,7 +42,7 @@ func (d patcher) patchRigs() {
 func (d patcher) changeRig(r, p *Rig) (changes int) {
 	for _, k := range d.schema.Tables["rigs"] {
 		at, written := p.Origins[k.Name()]
-		if !written || !k.Valued() || k.Name() == "name" {
+		if !written || !k.HasValue() || k.Name() == "name" {
 			continue
 		}
 		to, from := place{city: d.city, rig: r}.field(k), place{city: d.city, rig: p}.field(k)

@@ -111,7 +111,7 @@ func TestEveryKeyOfPrograms(t *testing.T) {
 		_, agents := a.Origins[k.Name()]
 		_, city := c.Origins[k.Path]
 		_, provider := p.Origins[k.Name()]
-		if k.Valued() && !agents && !city && !provider {
+		if k.HasValue() && !agents && !city && !provider {
 			t.Errorf("%s is missing in this test", k.Path)
 		}
 	}
@@ -127,7 +127,7 @@ func TestEveryChange(t *testing.T) {
 	s, n := keys.City(), 0
 	for _, table := range []string{"agents", "agents.pool"} {
 		for _, k := range s.Tables[table] {
-			if k.Status != keys.Supported || !k.Valued() || !k.Changeable() {
+			if k.Status != keys.Supported || !k.HasValue() || !k.Changeable() {
 				continue
 			}
 			n++

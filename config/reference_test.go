@@ -36,11 +36,11 @@ func TestSchemaIsComplete(t *testing.T) {
 		seen[path] = true
 		table := k.Kind == keys.Table || k.Kind == keys.Tables || k.Kind == keys.Named
 		switch {
-		case k.Status != keys.Supported && (k.Valued() || k.Doc != ""):
+		case k.Status != keys.Supported && (k.HasValue() || k.Doc != ""):
 			t.Errorf("%s is not supported and pretends to be", path)
 		case k.Status == keys.Supported && k.Doc == "":
 			t.Errorf("%s has no doc", path)
-		case k.Status == keys.Supported && !table && !k.Valued():
+		case k.Status == keys.Supported && !table && !k.HasValue():
 			t.Errorf("%s goes nowhere", path)
 		case k.Def != "" && k.Kind == keys.String != strings.HasPrefix(k.Def, `"`) &&
 			k.Kind != keys.Duration:
@@ -107,7 +107,7 @@ func writeTable(b *strings.Builder, s keys.Schema, t *keys.Key) {
 	fmt.Fprintf(b, "## `%s`\n\n%s\n\n", heading(t), t.Doc)
 	writeRowsOf(b, s, t.Path)
 	for _, k := range s.Tables[t.Path] {
-		if k.Status == keys.Supported && !k.Valued() {
+		if k.Status == keys.Supported && !k.HasValue() {
 			writeTable(b, s, k)
 		}
 	}
@@ -121,7 +121,7 @@ func writeRowsOf(b *strings.Builder, s keys.Schema, table string) {
 		switch {
 		case k.Status == keys.Later && table != "":
 			missing = append(missing, "`"+k.Name()+"`")
-		case k.Status == keys.Supported && k.Valued():
+		case k.Status == keys.Supported && k.HasValue():
 			def := "–"
 			if k.Def != "" {
 				def = "`" + k.Def + "`"

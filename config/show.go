@@ -54,7 +54,7 @@ func (c printer) tables() string {
 	s := keys.City()
 	for _, t := range s.Tables[""] {
 		switch {
-		case t.Status != keys.Supported || t.Path == "patches" || t.Spent:
+		case t.Status != keys.Supported || t.Path == "patches" || t.Redundant:
 			// their values are printed where they take effect
 		case t.Path == "providers":
 			c.writeNamed(&b, s, t)
@@ -158,7 +158,7 @@ func rows(s keys.Schema, table string, p place) []row {
 				out = append(out, row{k.Name() + "." + r.key, r.value, r.origin})
 			}
 		}
-		if k.Status != keys.Supported || !k.Valued() {
+		if k.Status != keys.Supported || !k.HasValue() {
 			continue
 		}
 		origins, name := p.origins(k)

@@ -25,12 +25,12 @@ type Hold struct {
 
 // StablePath returns a path that leads to the city's folder even after the folder was moved. The path is valid only in
 // this process.
-func (h *Hold) StablePath() string { return h.folder.Via() }
+func (h *Hold) StablePath() string { return h.folder.StablePath() }
 
 // CheckPath returns a *disk.MovedError if the city's folder or its runtime folder is no longer at its path. It is safe
 // for concurrent use.
 func (h *Hold) CheckPath() error {
-	if err := h.folder.Here(); err != nil {
+	if err := h.folder.CheckPath(); err != nil {
 		return err
 	}
 	err := h.lock.Load().Moved()
@@ -139,7 +139,7 @@ func (h *Hold) Check() error {
 		return err
 	}
 	old := h.lock.Load()
-	if old.Still() {
+	if old.AtPath() {
 		return nil
 	}
 	if err := h.take(0); err != nil { // no patience, so that the loop does not wait
@@ -152,7 +152,7 @@ func (h *Hold) Check() error {
 // It keeps the pid file of another controller.
 func (h *Hold) Release() error {
 	lock := h.lock.Load()
-	if !lock.Still() {
+	if !lock.AtPath() {
 		return errors.Join(lock.Release(), h.folder.Close())
 	}
 	return errors.Join(disk.Remove(h.pid), lock.Release(), h.folder.Close())

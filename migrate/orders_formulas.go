@@ -13,8 +13,8 @@ import (
 	"gcity/internal/toml"
 )
 
-// orderFiles returns the order files of a pack, by name.
-func orderFiles(p *pack) map[string]string {
+// automationFiles returns the order files of a pack, by name.
+func automationFiles(p *pack) map[string]string {
 	out := map[string]string{}
 	for _, folder := range []string{"formulas/orders", "formulas/automations", "orders"} {
 		dir := filepath.Join(p.dir, folder)
@@ -56,7 +56,7 @@ func formulaFiles(p *pack) map[string]string {
 }
 
 func (c *conversion) hasFormulas(p *pack) bool {
-	return len(orderFiles(p)) > 0 || len(formulaFiles(p)) > 0
+	return len(automationFiles(p)) > 0 || len(formulaFiles(p)) > 0
 }
 
 func sortedKeys(m map[string]string) []string {
@@ -70,7 +70,7 @@ func sortedKeys(m map[string]string) []string {
 
 // orders writes the orders of a pack as automations.
 func (c *conversion) orders(p *pack) error {
-	files := orderFiles(p)
+	files := automationFiles(p)
 	for _, name := range sortedKeys(files) {
 		s, err := c.open(files[name])
 		if err != nil {

@@ -232,7 +232,7 @@ func (c *conversion) transform(p *pack) error {
 		rel, _ := filepath.Rel(p.dir, file)
 		remove = append(remove, rel)
 	}
-	for _, file := range orderFiles(p) {
+	for _, file := range automationFiles(p) {
 		rel, _ := filepath.Rel(p.dir, file)
 		remove = append(remove, rel)
 	}

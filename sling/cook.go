@@ -13,7 +13,7 @@ import (
 // cook expands a formula. vars returns the values for the formula's variables.
 func (s *Slinger) cook(name, rig string, vars func(*formula.Formula) map[string]string) (
 	formula.Molecule, error) {
-	f, err := s.Recipe(name, rig)
+	f, err := s.FindFormula(name, rig)
 	if err != nil {
 		return formula.Molecule{}, &city.Error{Code: city.Invalid, Message: err.Error()}
 	}

@@ -38,7 +38,7 @@ type Slinger struct {
 	Scopes []string // scopes with a store: "" = the city, otherwise a rig
 	Store  func(rig string) (beads.Store, error)
 	// returns the formula with this name for a rig, or for the city if rig is ""
-	Recipe func(name, rig string) (*formula.Formula, error)
+	FindFormula func(name, rig string) (*formula.Formula, error)
 }
 
 // Result is the result of assigning work.
@@ -118,7 +118,7 @@ func (s *Slinger) dispatch(ctx context.Context, req city.SlingRequest, out *Resu
 	}
 	recipe := req.Formula
 	if recipe == "" && f.bead.Metadata[city.MoleculeKey] == "" && !req.NoFormula {
-		recipe = to.recipe()
+		recipe = to.defaultFormula()
 	}
 	molecule := ""
 	if recipe != "" {
@@ -207,9 +207,9 @@ func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *assignee,
 		b.Description = cmp.Or(req.Description, b.Description)
 	}
 	recipe, from := req.Formula, ""
-	byHabit := recipe == "" && to.recipe() != "" && !req.NoFormula
+	byHabit := recipe == "" && to.defaultFormula() != "" && !req.NoFormula
 	if byHabit { // check this before anything is created
-		if _, err := s.cook(to.recipe(), to.rig,
+		if _, err := s.cook(to.defaultFormula(), to.rig,
 			valuesFor(beads.Bead{ID: "new", Title: req.Title}, req)); err != nil {
 			return err
 		}
@@ -229,7 +229,7 @@ func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *assignee,
 	out.Events = append(out.Events, city.BeadEvent(nil, out.Bead, req.By, req.Depth))
 	if byHabit {
 		f := locatedBead{out.Bead, store, to.rig}
-		molecule, err := s.attach(ctx, f, to.recipe(), job{req, to, out})
+		molecule, err := s.attach(ctx, f, to.defaultFormula(), job{req, to, out})
 		if err != nil {
 			return err
 		}
@@ -284,8 +284,8 @@ func (h *assignee) query() string {
 	return h.by.SlingQuery
 }
 
-// recipe returns the name of the formula for work of this agent, or "" if it has none.
-func (h *assignee) recipe() string {
+// defaultFormula returns the name of the formula for work of this agent, or "" if it has none.
+func (h *assignee) defaultFormula() string {
 	if h.by == nil {
 		return ""
 	}

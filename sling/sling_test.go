@@ -79,7 +79,7 @@ func slinger(t *testing.T) (*Slinger, map[string]*fake.Store) {
 			Rigs:  []city.Rig{{Name: "bare"}, {Name: "lost"}, {Name: "yard"}},
 		},
 		Store: func(rig string) (beads.Store, error) { return stores[rig], nil },
-		Recipe: func(name, _ string) (*formula.Formula, error) {
+		FindFormula: func(name, _ string) (*formula.Formula, error) {
 			if name != "polish" {
 				return nil, fmt.Errorf("there is no formula %q", name)
 			}
@@ -108,7 +108,7 @@ func kinds(all []events.Event) (out []string) {
 // If the formula of new work cannot be cooked, no bead is created. Otherwise a retry would create the bead twice.
 func TestSlingOfNewWorkIsAtomic(t *testing.T) {
 	s, stores := slinger(t)
-	cooked := s.Recipe
+	cooked := s.FindFormula
 	for _, recipe := range []func(name, rig string) (*formula.Formula, error){
 		func(string, string) (*formula.Formula, error) { return nil, errors.New("there is no formula") },
 		func(name, rig string) (*formula.Formula, error) {
@@ -117,7 +117,7 @@ func TestSlingOfNewWorkIsAtomic(t *testing.T) {
 			return f, err
 		},
 	} {
-		s.Recipe = recipe
+		s.FindFormula = recipe
 		if _, err := s.Sling(t.Context(), city.SlingRequest{Target: "cook", Title: "the pots"}); err == nil {
 			t.Error("it is handed out")
 		}
@@ -356,8 +356,8 @@ func TestSlingLeavesAssignedWork(t *testing.T) {
 func TestSlingUndoesTheSlowerOfTwo(t *testing.T) {
 	s, stores := slinger(t)
 	b := put(t, stores[""], beads.Bead{Title: "shoe"})
-	recipe := s.Recipe
-	s.Recipe = func(name, rig string) (*formula.Formula, error) {
+	recipe := s.FindFormula
+	s.FindFormula = func(name, rig string) (*formula.Formula, error) {
 		if _, err := stores[""].Update(t.Context(), b.ID, beads.Patch{Assignee: new("ann")}); err != nil {
 			t.Error(err)
 		}

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// nameAnswers is the time limit for reading a city's name from its folder.
-	nameAnswers = 2 * time.Second
+	// nameTimeout is the time limit for reading a city's name from its folder.
+	nameTimeout = 2 * time.Second
 	// watchInterval is the polling interval for changes in the cities' own snapshots, which cause no notification.
 	watchInterval = time.Second
 	// settleLimit is how long Register waits until a city runs or has failed.
@@ -178,7 +178,7 @@ func (s *Supervisor) Preview(ctx context.Context, path string) (city.Declared, e
 	if err != nil || s.o.Agents == nil {
 		return city.Declared{Name: e.Name, Path: e.Path}, err
 	}
-	saw, ok := s.counts.Do(ctx, e.Path, time.Now(), nameAnswers, func() count {
+	saw, ok := s.counts.Do(ctx, e.Path, time.Now(), nameTimeout, func() count {
 		n, err := s.o.Agents(e.Path)
 		return count{n, err}
 	})
@@ -220,7 +220,7 @@ func Identify(ctx context.Context, path string, name func(path string) string) (
 
 func identify(ctx context.Context, looks *deadline.Calls[folder], path string,
 	name func(path string) string) (Entry, error) {
-	saw, ok := looks.Do(ctx, filepath.Clean(path), time.Now(), nameAnswers, func() folder {
+	saw, ok := looks.Do(ctx, filepath.Clean(path), time.Now(), nameTimeout, func() folder {
 		real, err := filepath.EvalSymlinks(path)
 		if err != nil {
 			return folder{err: fmt.Errorf("%s cannot be registered: %w", path, err)}

@@ -124,7 +124,7 @@ func (s *Supervisor) namesOf(all []Entry) map[string]string {
 		_ = s.names.Start(path, see(path)) // Do reports a call that was not started
 	}
 	for _, path := range unknown {
-		names[path], _ = s.names.Do(s.lifetime(), path, began, nameAnswers, see(path))
+		names[path], _ = s.names.Do(s.lifetime(), path, began, nameTimeout, see(path))
 	}
 	return names
 }

@@ -35,7 +35,7 @@ func applyPreferences(m *state.Room, p feed.Preferences) {
 	m.Unbound = m.Keys.Rebind(p.Keys)
 	for _, id := range []string{"agent.attach"} { // the description contains the key that detaches
 		a := m.Keys.ByID(id)
-		a.Key.SetHelp(a.Key.Help().Key, strings.ReplaceAll(a.Title(), detach.Usual,
+		a.Key.SetHelp(a.Key.Help().Key, strings.ReplaceAll(a.Title(), detach.Default,
 			p.Detach.String()))
 	}
 	m.Theme, m.Preview = themes.Theme{}, ""

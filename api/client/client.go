@@ -45,7 +45,7 @@ type Client struct {
 	serverName string // the program that listens on the socket: "controller" or "supervisor"
 	below      string // the path of the city on that socket: "/v0", "/v0/city/NAME"
 	http       *http.Transport
-	idleConn   disk.Spare      // the connection that Dial opened, or the last exchange kept
+	idleConn   disk.IdleConn   // the connection that Dial opened, or the last exchange kept
 	life       context.Context // ends with Close
 	end        context.CancelFunc
 }
@@ -60,7 +60,7 @@ var (
 func Dial(path string) (*Client, error) { return dialFor("controller", path) }
 
 func dialFor(serverName, path string) (*Client, error) {
-	c := &Client{path: path, serverName: serverName, below: "/v0", idleConn: disk.NewSpare()}
+	c := &Client{path: path, serverName: serverName, below: "/v0", idleConn: disk.NewIdleConn()}
 	c.life, c.end = context.WithCancel(context.Background())
 	c.http = &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {

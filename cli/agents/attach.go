@@ -33,7 +33,7 @@ func agentAttach(e *env.Env) *cobra.Command {
 	raw := false
 	c := forAgent(e, &cobra.Command{
 		Use: "attach [AGENT]", Short: "Attach this terminal to an " +
-			"agent's terminal; " + detach.Usual +
+			"agent's terminal; " + detach.Default +
 			" detaches",
 		Args: env.Between(0, 1),
 		Long: `attach connects this terminal to the agent's terminal. It shows the output of the

@@ -208,6 +208,6 @@ func writeRecent(e *env.Env, decided []city.Decision, past []events.Event) {
 	}
 	if len(past) > 0 {
 		e.Sayf("\nrecent events")
-		e.WriteEventLines("  ", output.InOrder(past))
+		e.WriteEventLines("  ", output.OldestFirst(past))
 	}
 }

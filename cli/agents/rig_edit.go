@@ -99,7 +99,7 @@ func addRig(ctx context.Context, e *env.Env, path string, r folder.NewRig) error
 		return fmt.Errorf("cannot resolve the path of the folder: %w", err)
 	}
 	if r.Path = path; r.Name == "" {
-		r.Name = folder.InventName(filepath.Base(path))
+		r.Name = folder.DefaultCityName(filepath.Base(path))
 	}
 	if below, ok := belowCity(dir, path); ok {
 		r.Path = below
@@ -107,7 +107,7 @@ func addRig(ctx context.Context, e *env.Env, path string, r folder.NewRig) error
 	if err := notHeld(ctx, e, dir); err != nil {
 		return err
 	}
-	c, err := folder.DeclareRig(dir, r)
+	c, err := folder.AddRig(dir, r)
 	if err != nil {
 		return folder.AsEdit(err)
 	}
@@ -173,7 +173,7 @@ func removeRig(ctx context.Context, e *env.Env, name string, yes, force bool) er
 			return err
 		}
 	}
-	after, err := folder.UndeclareRig(dir, name, yes)
+	after, err := folder.RemoveRig(dir, name, yes)
 	if err != nil {
 		return folder.AsEdit(err)
 	}

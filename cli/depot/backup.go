@@ -10,7 +10,7 @@ import (
 )
 
 // BuiltIn returns the store of a depot if it is the built-in one, otherwise an error.
-func (d *Depot) BuiltIn() (workstore.EmbeddedStore, error) {
+func (d *Store) BuiltIn() (workstore.EmbeddedStore, error) {
 	s, ok := d.Store.(workstore.EmbeddedStore)
 	if !ok {
 		return nil, fmt.Errorf("%s stores the work of %s, so gcity cannot back it up or restore "+
@@ -21,7 +21,7 @@ func (d *Depot) BuiltIn() (workstore.EmbeddedStore, error) {
 }
 
 // BackupFor returns the path of the backup that the arguments select.
-func (d *Depot) BackupFor(args []string) (string, error) {
+func (d *Store) BackupFor(args []string) (string, error) {
 	if len(args) > 0 {
 		return filepath.Abs(args[0])
 	}

@@ -28,18 +28,18 @@ const (
 	bulkTimeout = 10 * time.Minute
 )
 
-// Depot is the store of a command, with its city.
-type Depot struct {
+// Store is the store of a command, with its city.
+type Store struct {
 	workstore.Store
 	workstore.Place
 	City   string            // the city's folder, which contains the event log
 	Places []workstore.Place // all places, with the city first
 	// the store was selected explicitly, so it is searched before the store with the ID's prefix
-	meant bool
+	explicit bool
 }
 
 // Count returns how many beads match a query. If the store cannot count, Count lists the beads.
-func (d *Depot) Count(ctx context.Context, q beads.Query) (int, error) {
+func (d *Store) Count(ctx context.Context, q beads.Query) (int, error) {
 	if s, ok := d.Store.(beads.Counter); ok {
 		return s.Count(ctx, q)
 	}
@@ -49,7 +49,7 @@ func (d *Depot) Count(ctx context.Context, q beads.Query) (int, error) {
 }
 
 // Restore implements beads.Restorer. It returns an error if the store does not support that.
-func (d *Depot) Restore(ctx context.Context, all []beads.Bead) (beads.Restored, error) {
+func (d *Store) Restore(ctx context.Context, all []beads.Bead) (beads.Restored, error) {
 	if s, ok := d.Store.(beads.Restorer); ok {
 		return s.Restore(ctx, all)
 	}
@@ -81,9 +81,9 @@ func PlacesIn(ctx context.Context, e *env.Env, dir string) ([]workstore.Place, e
 	return nil, folder.NeedsFile(refused, folder.UnknownWork)
 }
 
-// openWork opens the store of a command. The first of these that is set selects it: rig, --city, BEADS_DIR, GC_RIG,
+// openStore opens the store of a command. The first of these that is set selects it: rig, --city, BEADS_DIR, GC_RIG,
 // the current city.
-func openWork(ctx context.Context, e *env.Env, rig string) (*Depot, error) {
+func openStore(ctx context.Context, e *env.Env, rig string) (*Store, error) {
 	dir, err := e.CityDir()
 	if err != nil {
 		return nil, err
@@ -113,13 +113,13 @@ func openWork(ctx context.Context, e *env.Env, rig string) (*Depot, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Depot{Store: s, Place: at, City: dir, Places: all, meant: meant}, nil
+	return &Store{Store: s, Place: at, City: dir, Places: all, explicit: meant}, nil
 }
 
 // WithWork sets RunE of a command that needs an open store, and adds the flag --rig. changes means that the command
 // is refused with --read-only.
 func WithWork(e *env.Env, c *cobra.Command, changes bool,
-	run func(ctx context.Context, d *Depot, args []string) error) *cobra.Command {
+	run func(ctx context.Context, d *Store, args []string) error) *cobra.Command {
 	var rig string
 	c.Flags().StringVar(&rig, "rig", "",
 		"use the work of this rig (default: from BEADS_DIR or GC_RIG, otherwise the city's)")
@@ -133,7 +133,7 @@ func WithWork(e *env.Env, c *cobra.Command, changes bool,
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), limit)
 		defer cancel()
-		d, err := openWork(ctx, e, rig)
+		d, err := openStore(ctx, e, rig)
 		if err != nil {
 			return err
 		}
@@ -177,8 +177,8 @@ type beadEvent struct {
 	Op       string       `json:"op,omitempty"`    // the operation; see CreateOnce
 }
 
-// Announce sends an event about a bead to the city.
-func Announce(ctx context.Context, e *env.Env, d *Depot, kind string, b beads.Bead) error {
+// ReportChange sends an event about a bead to the city.
+func ReportChange(ctx context.Context, e *env.Env, d *Store, kind string, b beads.Bead) error {
 	payload, err := json.Marshal(beadEvent{d.Rig, b.Type, b.Status, b.Assignee, b.ParentID,
 		b.Labels,
 		e.Depth(), e.Op})

@@ -18,11 +18,11 @@ import (
 
 // route returns the stores in the order in which they are searched for a bead: the explicitly selected one, the one
 // with the ID's prefix, the current one, and then all others, because a prefix may have changed.
-func (d *Depot) route(id string) []workstore.Place {
+func (d *Store) route(id string) []workstore.Place {
 	prefix := city.BeadPrefix(id)
 	rank := func(p workstore.Place) int {
 		switch {
-		case d.meant && p == d.Place:
+		case d.explicit && p == d.Place:
 			return 0
 		case p.Prefix == prefix:
 			return 1
@@ -41,7 +41,7 @@ func (d *Depot) route(id string) []workstore.Place {
 
 // Find returns a bead from the first store on its route that has it. If one store fails, the others are still
 // searched. closeOther closes the depot with the bead, unless that is d.
-func Find(ctx context.Context, e *env.Env, d *Depot, id string) (_ beads.Bead, has *Depot,
+func Find(ctx context.Context, e *env.Env, d *Store, id string) (_ beads.Bead, has *Store,
 	closeOther func(), err error) {
 	nothing := func() {}
 	var lost []string
@@ -55,7 +55,7 @@ func Find(ctx context.Context, e *env.Env, d *Depot, id string) (_ beads.Bead, h
 				continue
 			}
 			// writes are durable before Close, so an error of Close loses nothing
-			at, done = &Depot{Store: s, Place: p, City: d.City, Places: d.Places},
+			at, done = &Store{Store: s, Place: p, City: d.City, Places: d.Places},
 				func() { _ = s.Close() }
 		}
 		b, err := at.Get(ctx, id)
@@ -95,16 +95,16 @@ func notFound(id string, places []workstore.Place, lost []string) error {
 	return fmt.Errorf("bead %q: %w%s", id, beads.ErrNotFound, text)
 }
 
-// Every lists and counts the beads of all stores of a city. All other operations use only the first store.
-type Every struct {
+// AllStores lists and counts the beads of all stores of a city. All other operations use only the first store.
+type AllStores struct {
 	workstore.Store // the first store
-	others          []*Depot
+	others          []*Store
 }
 
 // all opens the other stores of the city too. It prints a warning about each store that cannot be opened, and omits
 // it.
-func all(e *env.Env, d *Depot) *Depot {
-	entry := &Every{Store: d.Store}
+func all(e *env.Env, d *Store) *Store {
+	entry := &AllStores{Store: d.Store}
 	for _, p := range d.Places {
 		if p == d.Place {
 			continue
@@ -116,14 +116,14 @@ func all(e *env.Env, d *Depot) *Depot {
 				err))
 			continue
 		}
-		entry.others = append(entry.others, &Depot{Store: s, Place: p})
+		entry.others = append(entry.others, &Store{Store: s, Place: p})
 	}
-	return &Depot{Store: entry, Place: d.Place, City: d.City, Places: d.Places}
+	return &Store{Store: entry, Place: d.Place, City: d.City, Places: d.Places}
 }
 
 // WithAll calls a function with the store of a depot, or with all stores of its city if everything is set.
-func WithAll(e *env.Env, c *cobra.Command, d *Depot, everything bool,
-	run func(*Depot) error) (err error) {
+func WithAll(e *env.Env, c *cobra.Command, d *Store, everything bool,
+	run func(*Store) error) (err error) {
 	switch {
 	case !everything:
 		return run(d)
@@ -131,12 +131,12 @@ func WithAll(e *env.Env, c *cobra.Command, d *Depot, everything bool,
 		return exit.Usage("--all and --rig exclude each other: use one of them")
 	}
 	d = all(e, d)
-	defer func() { err = errors.Join(err, d.Store.(*Every).close()) }()
+	defer func() { err = errors.Join(err, d.Store.(*AllStores).close()) }()
 	return run(d)
 }
 
 // List implements beads.Store. It returns the beads of all stores, newest first.
-func (e *Every) List(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+func (e *AllStores) List(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	out, err := e.Store.List(ctx, q)
 	for _, d := range e.others {
 		if err != nil {
@@ -158,8 +158,8 @@ func (e *Every) List(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 }
 
 // Count implements beads.Counter.
-func (e *Every) Count(ctx context.Context, q beads.Query) (int, error) {
-	n, err := (&Depot{Store: e.Store}).Count(ctx, q)
+func (e *AllStores) Count(ctx context.Context, q beads.Query) (int, error) {
+	n, err := (&Store{Store: e.Store}).Count(ctx, q)
 	for _, d := range e.others {
 		more, moreErr := d.Count(ctx, q)
 		n, err = n+more, errors.Join(err, moreErr)
@@ -168,7 +168,7 @@ func (e *Every) Count(ctx context.Context, q beads.Query) (int, error) {
 }
 
 // close closes all stores except the first. The caller that opened the first one closes it.
-func (e *Every) close() error {
+func (e *AllStores) close() error {
 	var err error
 	for _, d := range e.others {
 		err = errors.Join(err, d.Close())

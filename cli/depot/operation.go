@@ -26,7 +26,7 @@ const (
 	operationLabel = "op:" // prefix of the label on a bead with the operation that created the bead
 	operationLimit = 64
 	operationPast  = 1000 // how many events of a bead are searched for an operation
-	operationLook  = 20 * time.Millisecond
+	operationPoll  = 20 * time.Millisecond
 )
 
 // holdOperation makes commands with --op wait for one another, so that two commands with the same name do not both
@@ -38,7 +38,7 @@ func holdOperation(ctx context.Context, e *env.Env, dir string) (release func() 
 	if err := disk.MakePrivate(folder.StateDir(dir)); err != nil {
 		return nil, err
 	}
-	look := time.NewTicker(operationLook)
+	look := time.NewTicker(operationPoll)
 	defer look.Stop()
 	for {
 		lock, err := disk.TryLock(filepath.Join(folder.StateDir(dir), "operations.lock"))
@@ -82,7 +82,7 @@ func checkOperation(e *env.Env) error {
 
 // CreateOnce creates a bead, or returns the bead that the same operation already created. announced reports whether
 // the event of that bead is in the log.
-func CreateOnce(ctx context.Context, e *env.Env, d *Depot, b beads.Bead) (made beads.Bead,
+func CreateOnce(ctx context.Context, e *env.Env, d *Store, b beads.Bead) (made beads.Bead,
 	announced bool, err error) {
 	if err := checkOperation(e); err != nil {
 		return made, false, err
@@ -97,7 +97,7 @@ func CreateOnce(ctx context.Context, e *env.Env, d *Depot, b beads.Bead) (made b
 		return made, false, err
 	}
 	if len(found) > 0 {
-		announced, err = Announced(ctx, e, d, found[0].ID)
+		announced, err = WasReported(ctx, e, d, found[0].ID)
 		return found[0], announced, err
 	}
 	b.Labels = append(b.Labels, label)
@@ -105,8 +105,8 @@ func CreateOnce(ctx context.Context, e *env.Env, d *Depot, b beads.Bead) (made b
 	return made, false, err
 }
 
-// Announced reports whether the log contains an event of the current operation about a bead.
-func Announced(ctx context.Context, e *env.Env, d *Depot, id string) (bool, error) {
+// WasReported reports whether the log contains an event of the current operation about a bead.
+func WasReported(ctx context.Context, e *env.Env, d *Store, id string) (bool, error) {
 	if err := checkOperation(e); e.Op == "" || err != nil {
 		return false, err
 	}

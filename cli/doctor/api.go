@@ -68,8 +68,8 @@ func checkMirror(ctx context.Context, p *Subject) finding {
 			p.config.Events.Provider)
 	}
 	o, there := host.MirrorOf(p.config, p.grant)
-	if _, scripted := folder.CutExec(p.config.Events.Provider); scripted && !there {
-		return untried()
+	if _, scripted := folder.ExternalScript(p.config.Events.Provider); scripted && !there {
+		return notTested()
 	}
 	if !there {
 		return ok("events go only to the log")

@@ -8,7 +8,7 @@ type check struct {
 	title string
 	run   func(ctx context.Context, p *Subject) []finding // run must not change anything
 	// fix returns the problems that --fix can repair; nil = none
-	fix func(dir string) []repairable
+	fix func(dir string) []repair
 }
 
 // one adapts a check that returns a single finding.
@@ -26,7 +26,7 @@ func checks() []check {
 		{"programs", one(checkPrograms), nil},
 		{"rigs", one(checkRigs), nil},
 		{"automations", one(checkAutomations), nil},
-		{"formulas", one(checkRecipes), nil},
+		{"formulas", one(checkFormulas), nil},
 		{"overrides", one(checkOverrides), nil},
 		{"folder .gc", one(checkFolder), openFolder},
 		{"leftovers", one(checkLeftovers), leftovers},
@@ -72,9 +72,9 @@ func examine(ctx context.Context, p *Subject) []finding {
 	return found
 }
 
-// repairables returns the problems in a city's folder that --fix can repair.
-func repairables(dir string) []repairable {
-	var out []repairable
+// allRepairs returns the problems in a city's folder that --fix can repair.
+func allRepairs(dir string) []repair {
+	var out []repair
 	for _, c := range checks() {
 		if c.fix != nil {
 			out = append(out, c.fix(dir)...)

@@ -152,7 +152,7 @@ func checkAutomations(_ context.Context, p *Subject) finding {
 	if p.config == nil {
 		return note("", "not checked: the configuration is invalid")
 	}
-	if troubles := folder.AutomationTroubles(p.config, time.Now()); len(troubles) > 0 {
+	if troubles := folder.AutomationProblems(p.config, time.Now()); len(troubles) > 0 {
 		return note("edit the file named in each line; the other automations keep running", "%s",
 			strings.Join(troubles, "\n"))
 	}

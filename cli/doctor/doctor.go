@@ -99,7 +99,7 @@ func runChecks(ctx context.Context, e *env.Env, fix bool, report string) error {
 			printRepairs(e, did)
 		}
 	}
-	p := newPatient(ctx, e, dir)
+	p := newSubject(ctx, e, dir)
 	defer p.close()
 	found := examine(ctx, p)
 	for i := range found {
@@ -164,7 +164,7 @@ type Subject struct {
 	takeover string             // a sentence that says how agents without a controller get one
 }
 
-func newPatient(ctx context.Context, e *env.Env, dir string) *Subject {
+func newSubject(ctx context.Context, e *env.Env, dir string) *Subject {
 	p := &Subject{dir: dir, env: e, close: func() {}, trials: map[string]finding{},
 		slow: e.SayVerySlow, takeover: takeover(e, dir)}
 	p.Running, p.silent = folder.AskController(ctx, dir)
@@ -293,7 +293,7 @@ func takeover(e *env.Env, dir string) string {
 }
 
 func checkLog(ctx context.Context, p *Subject) finding {
-	trouble, err := folder.LogTrouble(ctx, p.dir)
+	trouble, err := folder.LogProblem(ctx, p.dir)
 	switch {
 	case err != nil:
 		return bad("make .gc/events.jsonl readable for your user", "%v", err)

@@ -20,38 +20,38 @@ import (
 	"gcity/internal/disk"
 )
 
-// repairable is a problem that doctor can repair without losing data.
-type repairable struct {
+// repair is a problem that doctor can repair without losing data.
+type repair struct {
 	what string
 	idle bool   // repair only while no process holds the city's lock
 	then string // advice to print while the lock is held
 	read bool   // repair only while the configuration is valid
-	// mend repairs the problem; it must be harmless if the problem no longer exists
-	mend func() error
+	// do repairs the problem; it must be harmless if the problem no longer exists
+	do func() error
 }
 
-// onceFree is the advice about leftover files while a controller is running.
-const onceFree = "`gcity doctor --fix` removes the file when no controller is running"
+// freeAdvice is the advice about leftover files while a controller is running.
+const freeAdvice = "`gcity doctor --fix` removes the file when no controller is running"
 
-// onceRead is the error for a damaged cache of the configuration while the configuration is invalid.
-var onceRead = errors.New("gcity rewrites the file when the configuration is valid")
+// errInvalidConfig is the error for a damaged cache of the configuration while the configuration is invalid.
+var errInvalidConfig = errors.New("gcity rewrites the file when the configuration is valid")
 
 // leftoverAge is the minimum age at which a temporary file is treated as a leftover.
 const leftoverAge = time.Hour
 
 // openFolder returns a problem if other users can open this user's folder .gc.
-func openFolder(dir string) []repairable {
+func openFolder(dir string) []repair {
 	gc := folder.StateDir(dir)
 	info, err := os.Lstat(gc)
 	if err != nil || !info.IsDir() || disk.Own(gc) != nil || info.Mode().Perm() == 0o700 {
 		return nil
 	}
-	return []repairable{{what: fmt.Sprintf("other users can open %s (%v)", gc, info.Mode().Perm()),
-		mend: func() error { return disk.MakePrivate(gc) }}}
+	return []repair{{what: fmt.Sprintf("other users can open %s (%v)", gc, info.Mode().Perm()),
+		do: func() error { return disk.MakePrivate(gc) }}}
 }
 
 // leftovers returns problems with files that a controller or another process should have removed or created.
-func leftovers(dir string) []repairable {
+func leftovers(dir string) []repair {
 	gc := folder.StateDir(dir)
 	info, err := os.Lstat(gc)
 	if err != nil || !info.IsDir() || disk.Own(gc) != nil {
@@ -60,27 +60,27 @@ func leftovers(dir string) []repairable {
 	if _, err := os.Stat(filepath.Join(gc, "controller.lock")); err != nil {
 		return nil // no controller has ever run here
 	}
-	var out []repairable
+	var out []repair
 	if _, err := os.Lstat(filepath.Join(gc, ".gitignore")); errors.Is(err, fs.ErrNotExist) {
-		out = append(out, repairable{what: gc + " has no .gitignore, so git would add " +
+		out = append(out, repair{what: gc + " has no .gitignore, so git would add " +
 			"runtime files",
-			mend: func() error { return folder.HideFromGit(gc) }})
+			do: func() error { return folder.HideFromGit(gc) }})
 	}
 	if _, err := os.Stat(filepath.Join(folder.BinDir(dir), "gc")); errors.Is(err, fs.ErrNotExist) {
-		out = append(out, repairable{what: filepath.Join(folder.BinDir(dir), "gc") +
+		out = append(out, repair{what: filepath.Join(folder.BinDir(dir), "gc") +
 			" is a broken link, so agents do not find gc",
-			mend: func() error { return folder.LinkBinary(dir) }})
+			do: func() error { return folder.LinkBinary(dir) }})
 	}
 	for _, left := range partialFiles(gc) {
-		out = append(out, repairable{what: left + " was left by a killed process", idle: true,
-			then: onceFree, mend: func() error { return folder.UnlessGone(disk.Remove(left)) }})
+		out = append(out, repair{what: left + " was left by a killed process", idle: true,
+			then: freeAdvice, do: func() error { return folder.IgnoreNotExist(disk.Remove(left)) }})
 	}
 	if data, err := disk.ReadFile(folder.ConfigCachePath(dir)); err == nil && !json.Valid(data) {
-		out = append(out, repairable{what: folder.ConfigCachePath(dir) + " is damaged", idle: true,
-			then: "`gcity reload` makes the controller write the file again", mend: func() error {
+		out = append(out, repair{what: folder.ConfigCachePath(dir) + " is damaged", idle: true,
+			then: "`gcity reload` makes the controller write the file again", do: func() error {
 				c, err := folder.LoadCity(dir)
 				if err != nil {
-					return onceRead
+					return errInvalidConfig
 				}
 				return folder.SaveConfigCache(dir, c)
 			}, read: true})
@@ -89,27 +89,27 @@ func leftovers(dir string) []repairable {
 }
 
 // staleFiles returns the socket and the pid file of a controller that is no longer running.
-func staleFiles(dir string) []repairable {
+func staleFiles(dir string) []repair {
 	if held, err := folder.IsHeld(dir); err != nil || held {
 		return nil
 	}
-	var out []repairable
+	var out []repair
 	at := disk.FindSocket(folder.SocketPath(dir))
 	if info, err := os.Lstat(at); err == nil && info.Mode().Type() == fs.ModeSocket &&
 		isSocketDead(dir) {
-		out = append(out, repairable{what: at + " belongs to a dead controller", idle: true,
-			then: onceFree,
-			mend: func() error {
-				return errors.Join(folder.UnlessGone(disk.Remove(at)),
-					folder.UnlessGone(disk.Remove(folder.SocketPath(dir)+".path")))
+		out = append(out, repair{what: at + " belongs to a dead controller", idle: true,
+			then: freeAdvice,
+			do: func() error {
+				return errors.Join(folder.IgnoreNotExist(disk.Remove(at)),
+					folder.IgnoreNotExist(disk.Remove(folder.SocketPath(dir)+".path")))
 			}})
 	}
 	pid := filepath.Join(folder.StateDir(dir), "daemon.pid")
 	// the pid file is removed last: while it exists, a starting controller waits for the lock
 	if _, err := os.Lstat(pid); err == nil {
-		out = append(out, repairable{what: pid + " belongs to a dead controller", idle: true,
-			then: onceFree,
-			mend: func() error { return folder.UnlessGone(disk.Remove(pid)) }})
+		out = append(out, repair{what: pid + " belongs to a dead controller", idle: true,
+			then: freeAdvice,
+			do:   func() error { return folder.IgnoreNotExist(disk.Remove(pid)) }})
 	}
 	return out
 }
@@ -157,7 +157,7 @@ func checkLeftovers(_ context.Context, p *Subject) finding {
 	for _, ill := range leftovers(p.dir) {
 		switch {
 		case ill.read && p.config == nil:
-			lines, rest = append(lines, ill.what+"; "+onceRead.Error()), "the rest"
+			lines, rest = append(lines, ill.what+"; "+errInvalidConfig.Error()), "the rest"
 		case ill.idle && held:
 			lines, rest = append(lines, ill.what+"; "+ill.then), "the rest"
 		default:
@@ -182,9 +182,9 @@ type repairs struct {
 // repairCity repairs what can be repaired without losing data. It changes nothing that a running controller uses.
 func repairCity(dir string) repairs {
 	out := repairs{Done: []string{}, Left: []string{}}
-	ills := repairables(dir)
+	ills := allRepairs(dir)
 	var held error
-	if slices.ContainsFunc(ills, func(ill repairable) bool { return ill.idle }) {
+	if slices.ContainsFunc(ills, func(ill repair) bool { return ill.idle }) {
 		lock, err := disk.TryLock(filepath.Join(folder.StateDir(dir), "controller.lock"))
 		if held = err; err == nil {
 			defer func() { _ = lock.Release() }() // the kernel releases the lock at exit
@@ -198,7 +198,7 @@ func repairCity(dir string) repairs {
 				err = errors.New(ill.then)
 			}
 		} else {
-			err = ill.mend()
+			err = ill.do()
 		}
 		if err != nil {
 			out.Left = append(out.Left, ill.what+": "+err.Error())

@@ -14,8 +14,8 @@ import (
 // awkward is a path with characters that are special in a unit, a property list or a shell.
 const awkward = `/srv/my %h "city" $HOME\x--é;&<'`
 
-// shelf creates the store of a rig in a new city, with one bead in it, and returns its place.
-func shelf(t *testing.T) workstore.Place {
+// openTestStore creates the store of a rig in a new city, with one bead in it, and returns its place.
+func openTestStore(t *testing.T) workstore.Place {
 	t.Helper()
 	dir := t.TempDir()
 	where := workstore.Place{Rig: "shop", Dir: filepath.Join(dir, "shop"), Prefix: "sh", City: dir}

@@ -7,11 +7,11 @@ import (
 	"gcity/cli/folder"
 )
 
-func checkRecipes(ctx context.Context, p *Subject) finding {
+func checkFormulas(ctx context.Context, p *Subject) finding {
 	if p.config == nil {
 		return note("", "not checked: the configuration is invalid")
 	}
-	if troubles := folder.RecipeTroubles(ctx, p.config); len(troubles) > 0 {
+	if troubles := folder.FormulaProblems(ctx, p.config); len(troubles) > 0 {
 		return note("write the formula, or correct its name; until then use `gcity sling "+
 			"--no-formula` for these agents", "%s", strings.Join(troubles, "\n"))
 	}

@@ -142,7 +142,7 @@ func TestDoctorChecksTheUnit(t *testing.T) {
 			t.Fatal(err)
 		}
 		link := filepath.Join(links, s.UnitName())
-		if err := folder.UnlessGone(os.Remove(link)); err != nil {
+		if err := folder.IgnoreNotExist(os.Remove(link)); err != nil {
 			t.Fatal(err)
 		}
 		if enabled {

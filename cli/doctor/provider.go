@@ -76,7 +76,7 @@ func (p *Subject) tryProvider(ctx context.Context, name string) finding {
 		return note("use another provider after the drill", "for drills only: every start fails")
 	}
 	if _, _, external := session.External(name); external && p.grant.Err() != nil {
-		return untried()
+		return notTested()
 	}
 	if p.provider == nil {
 		return note("", "not tested: %v", p.unlisted)

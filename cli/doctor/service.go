@@ -87,7 +87,7 @@ type served struct {
 // cityService returns the description of the city as a service.
 func (p *Subject) cityService(a *env.Env) served {
 	s := served{ServiceKind: service.CityService(a), at: p.dir, runs: p.Running != nil,
-		lost: func(environ []string) []string { return lostTo(p, environ) }}
+		lost: func(environ []string) []string { return missingInService(p, environ) }}
 	if p.config == nil {
 		s.unknown, s.lost = "the configuration is invalid", func([]string) []string { return nil }
 	}
@@ -104,7 +104,7 @@ func (p *Subject) supervisorService(a *env.Env, home string) served {
 	pid, err := host.SupervisorOf(home)
 	s.runs = err == nil && pid != 0
 	if _, _, is := fleet.Enrolled(a, p.dir); is && p.config != nil {
-		s.lost = func(environ []string) []string { return lostTo(p, environ) }
+		s.lost = func(environ []string) []string { return missingInService(p, environ) }
 	}
 	return s
 }
@@ -263,9 +263,9 @@ func readWord(s string) string {
 	return strings.ReplaceAll(s, "%%", "%")
 }
 
-// lostTo returns the agents with a program that this process finds, but a process with another environment does not
-// find, or finds at another path.
-func lostTo(p *Subject, environ []string) []string {
+// missingInService returns the agents with a program that this process finds, but a process with another environment
+// does not find, or finds at another path.
+func missingInService(p *Subject, environ []string) []string {
 	host := folder.ThisHost(p.dir)
 	host.Environ = slices.DeleteFunc(host.Environ,
 		func(kv string) bool { return strings.HasPrefix(kv, "PATH=") })
@@ -278,8 +278,8 @@ func lostTo(p *Subject, environ []string) []string {
 	for _, w := range agent.Plan(p.config, host) {
 		mine := here[w.Name]
 		line := ""
-		switch why := lackOf(&w); {
-		case lackOf(&mine) != "":
+		switch why := programProblem(&w); {
+		case programProblem(&mine) != "":
 			continue
 		case why != "":
 			line = fmt.Sprintf("%s: %s", w.Declared, why)
@@ -294,8 +294,8 @@ func lostTo(p *Subject, environ []string) []string {
 	return out
 }
 
-// lackOf returns why an agent's program is not found, "" if it is found or if that is unknown.
-func lackOf(w *agent.Want) string {
+// programProblem returns why an agent's program is not found, "" if it is found or if that is unknown.
+func programProblem(w *agent.Want) string {
 	if len(w.MissingPrograms.Programs) > 0 {
 		return "cannot find " + strings.Join(w.MissingPrograms.Programs, ", ")
 	}

@@ -84,7 +84,7 @@ func examinePlace(ctx context.Context, where workstore.Place, write bool) []find
 func examineForeign(ctx context.Context, where workstore.Place) []finding {
 	unread, err := workstore.AskStore(ctx, where)
 	if _, untrusted := errors.AsType[*trust.Refusal](err); untrusted {
-		return []finding{untried()}
+		return []finding{notTested()}
 	}
 	if err != nil {
 		return []finding{bad("fix the problem that the error describes; until then this work "+

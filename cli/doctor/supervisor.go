@@ -48,7 +48,7 @@ func checkSupervisor(ctx context.Context, p *Subject) finding {
 	for _, i := range all {
 		switch {
 		case i.Status == city.CityCrashed || i.Status == city.CityRefused:
-			sick = append(sick, i.Name+" ("+i.Path+") is "+fleet.CityStands(e, i))
+			sick = append(sick, i.Name+" ("+i.Path+") is "+fleet.CityStatusText(e, i))
 		case notACity(i.Path):
 			lines = append(lines, fmt.Sprintf("%s: no city in %s; `gcity unregister %s` "+
 				"removes the entry", i.Name, i.Path, i.Name))
@@ -82,7 +82,7 @@ func checkSupervisor(ctx context.Context, p *Subject) finding {
 // notACity reports whether a registered folder no longer contains a city.
 func notACity(dir string) bool {
 	gone, answered := deadline.New[bool](1).Do(context.Background(), dir, time.Now(),
-		env.FolderAnswers, func() bool {
+		env.FolderTimeout, func() bool {
 			_, err := os.Stat(filepath.Join(dir, config.FileName))
 			return errors.Is(err, os.ErrNotExist) && !config.WasCity(dir)
 		})
@@ -111,7 +111,7 @@ func NotRun(ctx context.Context, e *env.Env, dir string) string {
 		}
 		if i.Path == dir {
 			return "the city is registered, but the supervisor does not run it: " +
-				fleet.CityStands(e, i)
+				fleet.CityStatusText(e, i)
 		}
 	}
 	return ""

@@ -30,8 +30,8 @@ func checkTrust(_ context.Context, p *Subject) finding {
 	return ok("the city is trusted")
 }
 
-// untried returns the finding for a program that was not tested because it may not run.
-func untried() finding {
+// notTested returns the finding for a program that was not tested because it may not run.
+func notTested() finding {
 	return note(`see the finding "trust"`, "not checked: the city is not trusted")
 }
 

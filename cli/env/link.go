@@ -26,8 +26,8 @@ type Link struct {
 	Close       func()
 }
 
-// FolderAnswers is the timeout for reading the folder of a city.
-const FolderAnswers = 5 * time.Second
+// FolderTimeout is the timeout for reading the folder of a city.
+const FolderTimeout = 5 * time.Second
 
 // CityDir returns the folder of the city: --city, GC_CITY_PATH, or the nearest folder upwards with a city.toml. It
 // returns an error if the folder does not respond.
@@ -36,7 +36,7 @@ func (e *Env) CityDir() (string, error) {
 		dir string
 		err error
 	}
-	at, ok := deadline.New[place](1).Do(context.Background(), "", time.Now(), FolderAnswers,
+	at, ok := deadline.New[place](1).Do(context.Background(), "", time.Now(), FolderTimeout,
 		func() place {
 			dir, err := lookForCity(e)
 			return place{dir, err}

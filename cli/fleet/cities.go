@@ -97,7 +97,7 @@ func register(ctx context.Context, e *env.Env, args []string) error {
 	if e.JSON {
 		return e.WriteJSON(info)
 	}
-	e.Sayf("%s is registered, and %s", output.SafeLine(info.Name), CityStands(e, info))
+	e.Sayf("%s is registered, and %s", output.SafeLine(info.Name), CityStatusText(e, info))
 	return nil
 }
 
@@ -113,7 +113,7 @@ func registerRunning(ctx context.Context, e *env.Env, dir string) (city.Info, er
 	info, err := fleet.Register(ctx, dir)
 	done()
 	if err == nil && (info.Status == city.CityRefused || info.Status == city.CityCrashed) {
-		err = fmt.Errorf("%s is registered, but cannot run: %s", info.Name, CityStands(e, info))
+		err = fmt.Errorf("%s is registered, but cannot run: %s", info.Name, CityStatusText(e, info))
 		if strings.Contains(info.Error, "already running") {
 			err = &exit.Failure{Code: exit.CodeConflict, Err: err}
 		}
@@ -121,8 +121,8 @@ func registerRunning(ctx context.Context, e *env.Env, dir string) (city.Info, er
 	return info, err
 }
 
-// CityStands returns the state of a registered city as one line.
-func CityStands(e *env.Env, i city.Info) string {
+// CityStatusText returns the state of a registered city as one line.
+func CityStatusText(e *env.Env, i city.Info) string {
 	text := string(i.Status)
 	if i.Error != "" {
 		text += ": " + output.SafeLead(i.Error)
@@ -335,7 +335,7 @@ func statesWithoutSupervisor(ctx context.Context, all []host.Registered) []city.
 	}
 	out := make([]city.Info, 0, len(all))
 	for _, e := range all {
-		i, answered := looks.Do(ctx, e.Path, time.Time{}, env.FolderAnswers, see(e))
+		i, answered := looks.Do(ctx, e.Path, time.Time{}, env.FolderTimeout, see(e))
 		if !answered {
 			i = city.Info{Name: e.Name, Path: e.Path, Status: city.CityStopped,
 				Error: "the city's folder does not respond; check what is mounted there"}
@@ -403,7 +403,7 @@ func printCities(e *env.Env, all []city.Info) error {
 		colour := map[city.Condition]string{city.CityRunning: output.Green,
 			city.CityCrashed: output.Red, city.CityRefused: output.Red}[i.Status]
 		rows = append(rows, []output.Cell{output.Tinted(i.Name, output.Bold), output.Plain(i.Path),
-			output.Tinted(CityStands(e, i), colour)})
+			output.Tinted(CityStatusText(e, i), colour)})
 	}
 	return e.Table(e.Out, 0, []string{"NAME", "PATH", "STATUS"}, rows)
 }

@@ -16,11 +16,11 @@ import (
 	"gcity/tui/fleet"
 )
 
-// fleetAnswers is the timeout for the state of each city in the list of all cities.
-const fleetAnswers = 2 * time.Second
+// cityTimeout is the timeout for the state of each city in the list of all cities.
+const cityTimeout = 2 * time.Second
 
-// ListAnswers is the timeout for the supervisor's list of cities.
-const ListAnswers = 5 * time.Second
+// ListTimeout is the timeout for the supervisor's list of cities.
+const ListTimeout = 5 * time.Second
 
 // Directory returns the list of the cities of this machine, or nil if no supervisor is running. With --read-only
 // the list refuses changes.
@@ -55,15 +55,15 @@ type cityReport struct {
 }
 
 // PrintFleet writes a row for each city. It requests all states at the same time, so cities that do not respond cost
-// fleetAnswers only once.
+// cityTimeout only once.
 func PrintFleet(ctx context.Context, e *env.Env, d city.Directory) error {
-	ask, cancel := context.WithTimeout(ctx, ListAnswers)
+	ask, cancel := context.WithTimeout(ctx, ListTimeout)
 	infos, err := d.Cities(ask)
 	cancel()
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
 		return fmt.Errorf("the supervisor did not respond within %s; see `gcity supervisor status`",
-			ListAnswers)
+			ListTimeout)
 	case err != nil:
 		return err
 	case e.JSON:
@@ -82,7 +82,7 @@ func PrintFleet(ctx context.Context, e *env.Env, d city.Directory) error {
 }
 
 func (r *cityReport) ask(ctx context.Context, d city.Directory) {
-	ctx, cancel := context.WithTimeout(ctx, fleetAnswers)
+	ctx, cancel := context.WithTimeout(ctx, cityTimeout)
 	defer cancel()
 	c, err := d.City(r.Name)
 	if err == nil {
@@ -90,7 +90,7 @@ func (r *cityReport) ask(ctx context.Context, d city.Directory) {
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		r.silent = "no response within " + fleetAnswers.String()
+		r.silent = "no response within " + cityTimeout.String()
 	case err != nil:
 		r.silent = err.Error()
 	}

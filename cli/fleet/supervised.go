@@ -79,7 +79,7 @@ func StartInBackground(ctx context.Context, e *env.Env, supervised bool) error {
 
 // reportStarted waits until the agents of a city have started in another process, and prints the result.
 func reportStarted(ctx context.Context, e *env.Env, dir string, before uint64, who string) error {
-	near, closeNear, err := folder.DialPatiently(ctx, dir)
+	near, closeNear, err := folder.DialWithRetry(ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func reportStarted(ctx context.Context, e *env.Env, dir string, before uint64, w
 
 // runsElsewhere returns an error if another controller runs the city.
 func runsElsewhere(ctx context.Context, dir string, supervisor int) error {
-	near, closeNear, err := folder.DialPatiently(ctx, dir)
+	near, closeNear, err := folder.DialWithRetry(ctx, dir)
 	if err != nil {
 		return nil // opening the city reports this error
 	}

@@ -35,8 +35,8 @@ func ScanFor(s *automation.Scanner, c *config.City, now time.Time) (automation.C
 	return found, troubles
 }
 
-// AutomationTroubles returns errors and warnings about the automations of a configuration, errors first.
-func AutomationTroubles(c *config.City, now time.Time) []string {
+// AutomationProblems returns errors and warnings about the automations of a configuration, errors first.
+func AutomationProblems(c *config.City, now time.Time) []string {
 	found, troubles := ScanFor(&automation.Scanner{}, c, now)
 	for _, b := range found.Broken {
 		for line := range strings.SplitSeq(describe.Broken(c.Path, b).Reason, "\n") {

@@ -49,9 +49,9 @@ func Pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// DialPatiently connects to the controller of a city like Dial. If the controller holds the city's lock but has no
+// DialWithRetry connects to the controller of a city like Dial. If the controller holds the city's lock but has no
 // socket, it waits up to two seconds.
-func DialPatiently(ctx context.Context, dir string) (city.Control, func(), error) {
+func DialWithRetry(ctx context.Context, dir string) (city.Control, func(), error) {
 	near, closeNear, err := Dial(dir)
 	if err == nil || !exit.IsNotRunning(err) {
 		// in the usual case, creating the timers below would take longer than connecting

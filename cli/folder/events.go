@@ -77,7 +77,7 @@ func AppendEventIn(dir string, e events.Event, room events.Room) (uint64, error)
 		c = &config.City{Path: dir} // events must be written even if the configuration is invalid
 	}
 	broken := NewFaults()
-	log, closeLog, err := OpenLog(dir, c, broken.Tell)
+	log, closeLog, err := OpenLog(dir, c, broken.Report)
 	if err != nil {
 		return 0, err
 	}
@@ -87,8 +87,8 @@ func AppendEventIn(dir string, e events.Event, room events.Room) (uint64, error)
 	return seq, errors.Join(err, closeLog(), broken.first())
 }
 
-// errDrill is the error of the log provider "fail".
-var errDrill = errors.New(`[events] provider is "fail", which is only for ` +
+// errTestProvider is the error of the log provider "fail".
+var errTestProvider = errors.New(`[events] provider is "fail", which is only for ` +
 	"drills: nothing is written")
 
 // OpenLog opens a city's event log as configured. The caller closes it.
@@ -97,7 +97,7 @@ func OpenLog(dir string, c *config.City, broken func(error)) (log *events.Log,
 	at, o, after := StateDir(dir), events.Options{Broken: broken}, func() error { return nil }
 	switch c.Events.Provider {
 	case "fail":
-		o.Refuse = errDrill
+		o.Refuse = errTestProvider
 	case "fake":
 		if at, err = os.MkdirTemp("", "gcity-events-"); err != nil {
 			return nil, nil, fmt.Errorf("cannot create a temporary event log: %w", err)
@@ -110,8 +110,8 @@ func OpenLog(dir string, c *config.City, broken func(error)) (log *events.Log,
 	return log, func() error { return errors.Join(log.Close(), after()) }, nil
 }
 
-// LogTrouble reads the newest part of the log and describes damaged lines. It returns "" if all lines are intact.
-func LogTrouble(ctx context.Context, dir string) (string, error) {
+// LogProblem reads the newest part of the log and describes damaged lines. It returns "" if all lines are intact.
+func LogProblem(ctx context.Context, dir string) (string, error) {
 	r, err := events.OpenReader(StateDir(dir))
 	if errors.Is(err, os.ErrNotExist) {
 		return "", nil

@@ -2,7 +2,7 @@ package folder
 
 import "strings"
 
-// CutExec returns the script of a provider with the prefix exec:.
-func CutExec(provider string) (script string, ok bool) {
+// ExternalScript returns the script of a provider with the prefix exec:.
+func ExternalScript(provider string) (script string, ok bool) {
 	return strings.CutPrefix(provider, "exec:")
 }

@@ -15,8 +15,8 @@ import (
 // BinDir returns the folder that is first on every agent's PATH.
 func BinDir(dir string) string { return filepath.Join(dir, ".gc", "bin") }
 
-// UnlessGone returns err, or nil if err says that the removed file did not exist.
-func UnlessGone(err error) error {
+// IgnoreNotExist returns err, or nil if err says that the removed file did not exist.
+func IgnoreNotExist(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -12,9 +12,9 @@ import (
 	"gcity/internal/deadline"
 )
 
-// FindRecipe reads a formula of the city, or of a rig. If only another rig has the formula, the error names that
+// FindFormula reads a formula of the city, or of a rig. If only another rig has the formula, the error names that
 // rig.
-func FindRecipe(c *config.City, name, rig string, all []formula.Source) (*formula.Formula, error) {
+func FindFormula(c *config.City, name, rig string, all []formula.Source) (*formula.Formula, error) {
 	f, err := formula.Find(name, all)
 	if err == nil || slices.ContainsFunc(all,
 		func(s formula.Source) bool { return s.Name == name }) {
@@ -42,12 +42,12 @@ func FindRecipe(c *config.City, name, rig string, all []formula.Source) (*formul
 			strings.Join(has, ", rig "), has[0])
 }
 
-// RecipeTroubles returns a line for each default_sling_formula that does not exist or is invalid. These are not
+// FormulaProblems returns a line for each default_sling_formula that does not exist or is invalid. These are not
 // errors of the configuration, because formulas may change while a city runs. The check changes nothing in the
 // city.
-func RecipeTroubles(ctx context.Context, c *config.City) []string {
+func FormulaProblems(ctx context.Context, c *config.City) []string {
 	troubles, ok := deadline.New[[]string](1).Do(ctx, "formulas", time.Now(), ReadTimeout,
-		func() []string { return recipesOf(c) })
+		func() []string { return formulaProblems(c) })
 	if !ok {
 		return []string{"cannot check whether each default_sling_formula exists: a folder of " +
 			"formulas does not respond"}
@@ -55,7 +55,7 @@ func RecipeTroubles(ctx context.Context, c *config.City) []string {
 	return troubles
 }
 
-func recipesOf(c *config.City) []string {
+func formulaProblems(c *config.City) []string {
 	type trouble struct {
 		text string
 		of   []string // names of agents and pools
@@ -68,11 +68,11 @@ func recipesOf(c *config.City) []string {
 			continue
 		}
 		if _, looked := found[a.Rig]; !looked {
-			found[a.Rig], failed[a.Rig] = recipesFor(c, a.Rig)
+			found[a.Rig], failed[a.Rig] = formulasFor(c, a.Rig)
 		}
 		err := failed[a.Rig]
 		if err == nil {
-			err = usable(a.DefaultSlingFormula, found[a.Rig])
+			err = checkFormula(a.DefaultSlingFormula, found[a.Rig])
 		}
 		if err == nil {
 			continue
@@ -97,9 +97,9 @@ func recipesOf(c *config.City) []string {
 	return out
 }
 
-// recipesFor returns the formulas that apply in the city, or in a rig. Built-in formulas have no file until one of
+// formulasFor returns the formulas that apply in the city, or in a rig. Built-in formulas have no file until one of
 // them is first used.
-func recipesFor(c *config.City, rig string) ([]formula.Source, error) {
+func formulasFor(c *config.City, rig string) ([]formula.Source, error) {
 	layers := slices.DeleteFunc(c.Layers(),
 		func(l formula.Layer) bool { return l.Rig != "" && l.Rig != rig })
 	all, err := formula.Resolve(layers)
@@ -113,8 +113,8 @@ func recipesFor(c *config.City, rig string) ([]formula.Source, error) {
 	return all, err
 }
 
-// usable returns why a formula cannot be used, or nil if it can be used.
-func usable(name string, among []formula.Source) error {
+// checkFormula returns why a formula cannot be used, or nil if it can be used.
+func checkFormula(name string, among []formula.Source) error {
 	i := slices.IndexFunc(among, func(s formula.Source) bool { return s.Name == name })
 	if i >= 0 && among[i].Path == "" {
 		return nil

@@ -12,9 +12,9 @@ type Faults chan error
 // NewFaults returns Faults with a capacity of one error.
 func NewFaults() Faults { return make(Faults, 1) }
 
-// Tell sends an error without blocking. If an error is already queued, it drops the new one, because the first is
+// Report sends an error without blocking. If an error is already queued, it drops the new one, because the first is
 // enough.
-func (f Faults) Tell(err error) {
+func (f Faults) Report(err error) {
 	select {
 	case f <- err:
 	default:
@@ -34,14 +34,14 @@ func (f Faults) first() error {
 // TaskGroup is the group of goroutines of a city. A panic in one of them ends that city only, not the process.
 type TaskGroup struct {
 	errgroup.Group
-	Tell Faults
+	OnFault Faults
 }
 
 // Go calls f in a goroutine of the group.
 func (h *TaskGroup) Go(f func() error) {
 	h.Group.Go(func() (err error) {
 		if fault := recovery.Catch(func() { err = f() }); fault != nil {
-			h.Tell.Tell(fault)
+			h.OnFault.Report(fault)
 			return fault
 		}
 		return err

@@ -15,8 +15,8 @@ func ValidName(name string) bool {
 	return name != ""
 }
 
-// InventName converts a folder's name to a valid name for a city.
-func InventName(base string) string {
+// DefaultCityName converts a folder's name to a valid name for a city.
+func DefaultCityName(base string) string {
 	name := strings.Map(func(r rune) rune {
 		if ValidName("x" + string(r)) {
 			return r
@@ -29,6 +29,6 @@ func InventName(base string) string {
 	return name[:min(len(name), longestName)] // at this point each letter is one byte
 }
 
-// longestName is the maximum length of the name that InventName returns. The user can choose a better one with
+// longestName is the maximum length of the name that DefaultCityName returns. The user can choose a better one with
 // --name.
 const longestName = 64

@@ -37,9 +37,10 @@ func Members(wants []agent.Want, pool string) []agent.Want {
 	return out
 }
 
-// Chosen returns the members that a pool should have at a given size. standing returns the current state of each
+// SelectMembers returns the members that a pool should have at a given size. standing returns the current state of each
 // possible member.
-func Chosen(of []agent.Want, size int, standing func(name string) pool.Candidate) map[string]bool {
+func SelectMembers(of []agent.Want, size int,
+	standing func(name string) pool.Candidate) map[string]bool {
 	last := 0
 	for _, w := range of {
 		last = max(last, w.Index)

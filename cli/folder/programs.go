@@ -36,14 +36,14 @@ func hostOf(dir string, running *city.Snapshot) agent.Host {
 
 // Limits of the search for programs.
 const (
-	findTime  = time.Second // timeout for one folder
-	findsMost = 32          // maximum number of folders that may hang
+	findTime       = time.Second // timeout for one folder
+	maxHungFolders = 32          // maximum number of folders that may hang
 )
 
 // Finder returns a function that searches for programs in the same way as a shell. It skips a folder that does not
 // respond in time.
 func Finder() func(program, path string) bool {
-	looks := deadline.New[bool](findsMost)
+	looks := deadline.New[bool](maxHungFolders)
 	return func(program, path string) bool {
 		if filepath.IsAbs(program) {
 			return runs(looks, program)

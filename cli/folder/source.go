@@ -20,12 +20,12 @@ type savedSource struct {
 	Strict bool     `json:"strict,omitempty"`
 }
 
-func keptSourcePath(dir string) string { return filepath.Join(StateDir(dir), "config-files.json") }
+func savedSourcePath(dir string) string { return filepath.Join(StateDir(dir), "config-files.json") }
 
-// KeepSource saves which files a controller reads its configuration from, and whether it is strict.
-func KeepSource(at string, s config.Source) error {
+// SaveSource saves which files a controller reads its configuration from, and whether it is strict.
+func SaveSource(at string, s config.Source) error {
 	if len(s.Files) == 0 && !s.Strict {
-		if err := disk.Remove(keptSourcePath(at)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := disk.Remove(savedSourcePath(at)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		return nil
@@ -34,20 +34,20 @@ func KeepSource(at string, s config.Source) error {
 	if err != nil {
 		return err
 	}
-	return disk.Save(keptSourcePath(at), append(data, '\n'), 0o600)
+	return disk.Save(savedSourcePath(at), append(data, '\n'), 0o600)
 }
 
-// DropSource removes the file that KeepSource wrote.
-func DropSource(at string) {
+// RemoveSource removes the file that SaveSource wrote.
+func RemoveSource(at string) {
 	// if this fails, the next controller replaces or removes the file
-	_ = disk.Remove(keptSourcePath(at))
+	_ = disk.Remove(savedSourcePath(at))
 }
 
 // SourceOf returns the sources of the configuration that the city's running controller uses.
 func SourceOf(dir string) config.Source {
 	s := config.Source{Dir: dir, Environ: os.Environ()}
 	var kept savedSource
-	if data, err := disk.ReadFile(keptSourcePath(dir)); err == nil &&
+	if data, err := disk.ReadFile(savedSourcePath(dir)); err == nil &&
 		json.Unmarshal(data, &kept) == nil {
 		s.Files, s.Strict = kept.Files, kept.Strict
 	}
@@ -104,20 +104,20 @@ func CheckConfig(dir string, data []byte) error {
 // NewRig is a rig to add to a configuration.
 type NewRig = edit.NewRig
 
-// DeclareRig writes a rig into a city's configuration and returns the new configuration.
-func DeclareRig(dir string, r NewRig) (*config.City, error) {
+// AddRig writes a rig into a city's configuration and returns the new configuration.
+func AddRig(dir string, r NewRig) (*config.City, error) {
 	return edit.AddRig(SourceOf(dir), r)
 }
 
-// UndeclareRig removes a rig from a configuration. If agents is set, it also removes the rig's agents.
-func UndeclareRig(dir, name string, agents bool) (*config.City, error) {
+// RemoveRig removes a rig from a configuration. If agents is set, it also removes the rig's agents.
+func RemoveRig(dir, name string, agents bool) (*config.City, error) {
 	return edit.RemoveRig(SourceOf(dir), name, agents)
 }
 
 // AsEdit converts the error of an invalid edit to an error with another exit code, because the file on disk is
 // still valid.
 func AsEdit(err error) error {
-	_, unfit := errors.AsType[*edit.Unfit](err)
+	_, unfit := errors.AsType[*edit.InvalidRig](err)
 	switch {
 	case unfit:
 		return &city.Error{Code: city.Invalid, Message: err.Error()}

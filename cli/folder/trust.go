@@ -32,13 +32,13 @@ func Ledger() *trust.Ledger {
 
 // ProgramsOf returns every program that a city would run.
 func ProgramsOf(c *config.City) []trust.Program {
-	all, _ := RunsOfCity(c)
+	all, _ := CityPrograms(c)
 	return all
 }
 
-// RunsOfCity returns the same as ProgramsOf. complete is false if an automation cannot be read now but may be
+// CityPrograms returns the same as ProgramsOf. complete is false if an automation cannot be read now but may be
 // corrected later.
-func RunsOfCity(c *config.City) (all []trust.Program, complete bool) {
+func CityPrograms(c *config.City) (all []trust.Program, complete bool) {
 	all = c.Programs()
 	found, troubles := ScanFor(&automation.Scanner{}, c, time.Now())
 	for _, d := range found.Automations {
@@ -55,7 +55,7 @@ func RunsOfCity(c *config.City) (all []trust.Program, complete bool) {
 	marks := filepath.Join(StateDir(c.Path), mixed.MarksFile)
 	names, _ := mixed.Marks(StateDir(c.Path)) // the provider reports why the marks cannot be read
 	for _, name := range names {
-		if path, scripted := CutExec(name); scripted {
+		if path, scripted := ExternalScript(name); scripted {
 			p := trust.Program{What: "session provider of earlier sessions", Line: path,
 				At: shownIn(c.Path, marks), From: []string{marks}}
 			all = append(all, p.WithScripts(c.Path))

@@ -53,8 +53,8 @@ type parts struct {
 	serve  func(ctx context.Context) error
 	last   *shutdown.Deadline        // deadline for everything after the loop's last decision
 	mirror func(ctx context.Context) // mirror sends events to a script until ctx ends
-	// door answers requests over TCP until ctx ends, if that is configured
-	door       func(ctx context.Context)
+	// serveTCP answers requests over TCP until ctx ends, if that is configured
+	serveTCP   func(ctx context.Context)
 	dolt       func(ctx context.Context) // dolt keeps bd's database server running until ctx ends
 	faults     folder.Faults             // panics of all parts
 	ReleaseAll func()                    // releases everything, and the city's lock last
@@ -112,7 +112,7 @@ func (a *assembly) openFolder() (err error) {
 	a.o.at = a.hold.StablePath()
 	tui.SweepDrafts(a.o.Dir)
 	folder.ClearLogPlace(a.o.at, a.o.Logger)
-	log, closeLog, err := folder.OpenLog(a.o.at, a.config, a.broken.Tell)
+	log, closeLog, err := folder.OpenLog(a.o.at, a.config, a.broken.Report)
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (a *assembly) openFolder() (err error) {
 		folder.LogError(a.o.Logger, "cannot close the event log", closeLog())
 	})
 	provider, closeSessions, err := sessions.OpenSessions(sessions.SessionOptions{
-		Dir: a.o.Dir, At: a.o.at, Grant: a.o.grant, Logger: a.o.Logger, Broken: a.broken.Tell,
+		Dir: a.o.Dir, At: a.o.at, Grant: a.o.grant, Logger: a.o.Logger, Broken: a.broken.Report,
 		Group: a.o.group,
 	})
 	if err != nil {
@@ -135,14 +135,14 @@ func (a *assembly) openFolder() (err error) {
 // openLoop creates the controller, the watches for changed files, and the stores.
 func (a *assembly) openLoop(ctx context.Context) error {
 	o := &a.o
-	pokes, err := watch.City(ctx, o.source, watch.Options{Log: o.Logger, Broken: a.broken.Tell,
+	pokes, err := watch.City(ctx, o.source, watch.Options{Log: o.Logger, OnPanic: a.broken.Report,
 		First: true})
 	if err != nil {
 		return err
 	}
 	others := make(chan []string, 1)
 	rescans, err := watch.Folders(ctx, folder.Folders(a.config), others,
-		watch.Options{Log: o.Logger, Broken: a.broken.Tell})
+		watch.Options{Log: o.Logger, OnPanic: a.broken.Report})
 	if err != nil {
 		return err
 	}
@@ -189,7 +189,7 @@ func (a *assembly) stores(ctx context.Context) *workstore.Stores {
 func (a *assembly) parts() parts {
 	o, last := &a.o, a.last
 	p := parts{at: o.at, Loop: a.loop, faults: a.broken, sessions: a.sessions, last: last,
-		mirror: func(context.Context) {}, door: func(context.Context) {},
+		mirror: func(context.Context) {}, serveTCP: func(context.Context) {},
 		dolt: func(context.Context) {}}
 	if s := workstore.DoltServer(a.config); s != nil {
 		ended := p.ended
@@ -213,7 +213,7 @@ func (a *assembly) openSocket(p *parts) (err error) {
 	a.undo.Add(func() { _ = a.socket.Close() }) // Serve may have closed it already
 	options := api.Options{Log: a.o.Logger, Last: a.last}
 	p.serve = func(ctx context.Context) error { return api.Serve(ctx, a.socket, a.loop, options) }
-	p.door = func(ctx context.Context) { a.tcp.keep(ctx, a.loop, options) }
+	p.serveTCP = func(ctx context.Context) { a.tcp.keep(ctx, a.loop, options) }
 	return nil
 }
 

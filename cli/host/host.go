@@ -64,7 +64,7 @@ func OpenCity(ctx context.Context, e *env.Env, o CityOptions) (*City, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := folder.KeepSource(p.at, o.source); err != nil {
+	if err := folder.SaveSource(p.at, o.source); err != nil {
 		o.Logger.Warn("other commands will not use the files given with -f", "error", err)
 	}
 	if err := folder.SaveConfigCache(p.at, c); err != nil {
@@ -73,7 +73,7 @@ func OpenCity(ctx context.Context, e *env.Env, o CityOptions) (*City, error) {
 			"error", err)
 	}
 	closeParts := p.ReleaseAll
-	p.ReleaseAll = func() { folder.DropSource(p.at); closeParts() }
+	p.ReleaseAll = func() { folder.RemoveSource(p.at); closeParts() }
 	if err := folder.HideFromGit(folder.StateDir(p.at)); err != nil {
 		o.Logger.Warn("git will not ignore runtime files", "error", err)
 	}
@@ -91,7 +91,7 @@ func (h *City) Host(ctx context.Context, ready func()) error {
 	defer stop()
 	serveCtx, hush := context.WithCancel(context.WithoutCancel(ctx))
 	defer hush()
-	g := folder.TaskGroup{Tell: h.faults}
+	g := folder.TaskGroup{OnFault: h.faults}
 	g.Go(func() error {
 		defer close(h.Done)
 		defer hush()
@@ -110,7 +110,7 @@ func (h *City) Host(ctx context.Context, ready func()) error {
 		return nil
 	})
 	g.Go(func() error {
-		h.door(serveCtx)
+		h.serveTCP(serveCtx)
 		return nil
 	})
 	g.Go(func() error {
@@ -250,7 +250,7 @@ func (o CityOptions) checkMayRun(c *config.City) error {
 	if err := folder.Trusted(o.Dir, c).Err(); err != nil {
 		return err
 	}
-	all, complete := folder.RunsOfCity(c)
+	all, complete := folder.CityPrograms(c)
 	if err := folder.OwnedBy(all); err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func quietCity(closeIt func()) *hostedCity {
 		release: func() {}, City: &City{
 			Logger: slog.New(slog.DiscardHandler), Done: make(chan struct{}),
 			parts: parts{Loop: endless{}, last: shutdown.New(time.Second),
-				faults: folder.NewFaults(), mirror: until, door: until,
+				faults: folder.NewFaults(), mirror: until, serveTCP: until,
 				serve: func(ctx context.Context) error {
 					<-ctx.Done()
 					return nil

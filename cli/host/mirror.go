@@ -14,7 +14,7 @@ import (
 // MirrorOf returns the mirror options for the script that receives a city's events, without Log and Logger. ok
 // reports whether a script is configured and may run.
 func MirrorOf(c *config.City, grant trust.Grant) (o mirror.Options, ok bool) {
-	path, ok := folder.CutExec(c.Events.Provider)
+	path, ok := folder.ExternalScript(c.Events.Provider)
 	if ok = ok && grant.Err() == nil; !ok {
 		return mirror.Options{}, false
 	}

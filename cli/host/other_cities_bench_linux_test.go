@@ -49,7 +49,7 @@ func BenchmarkNeighbours(b *testing.B) {
 	names := make([]string, cities)
 	for i := range names {
 		names[i] = fmt.Sprint("city", i)
-		writeNeighbour(b, filepath.Join(base, names[i]), names[i], i == 2)
+		writeOtherCity(b, filepath.Join(base, names[i]), names[i], i == 2)
 		if _, err := Register(b.Context(), home, filepath.Join(base, names[i])); err != nil {
 			b.Fatal(err)
 		}
@@ -109,7 +109,7 @@ func BenchmarkNeighbours(b *testing.B) {
 			}
 			faulty.Lock()
 			if faulty.now != nil {
-				faulty.now.faults.Tell(recovery.Catch(func() { panic("nobody thought of this") }))
+				faulty.now.faults.Report(recovery.Catch(func() { panic("nobody thought of this") }))
 			}
 			faulty.Unlock()
 			s.Reload()
@@ -141,7 +141,7 @@ func BenchmarkNeighbours(b *testing.B) {
 	}
 }
 
-func writeNeighbour(b *testing.B, dir, name string, hangs bool) {
+func writeOtherCity(b *testing.B, dir, name string, hangs bool) {
 	b.Helper()
 	text := "[workspace]\nname = \"" + name + "\"\n[daemon]\npatrol_interval = \"1s\"\nshutdown_timeout = \"1s\"\n"
 	for i := range 10 {
@@ -179,11 +179,11 @@ func awaitTen(b *testing.B, d city.Directory, name string) {
 	}
 }
 
-// looked holds the median and 99th percentile of response times, and the mean duration of a patrol.
-type looked struct{ mid, late, patrol time.Duration }
+// latencies holds the median and 99th percentile of response times, and the mean duration of a patrol.
+type latencies struct{ mid, late, patrol time.Duration }
 
 // regard queries cities in turn through the socket for 15 seconds and returns their timings.
-func regard(b *testing.B, s *supervisor.Supervisor, fleet *client.Fleet, names []string) looked {
+func regard(b *testing.B, s *supervisor.Supervisor, fleet *client.Fleet, names []string) latencies {
 	b.Helper()
 	patrols := func() (count uint64, sum time.Duration) {
 		for _, name := range names {
@@ -215,5 +215,5 @@ func regard(b *testing.B, s *supervisor.Supervisor, fleet *client.Fleet, names [
 	}
 	slices.Sort(took)
 	m, total := patrols()
-	return looked{took[len(took)/2], took[len(took)*99/100], (total - sum) / time.Duration(max(1, m-n))}
+	return latencies{took[len(took)/2], took[len(took)*99/100], (total - sum) / time.Duration(max(1, m-n))}
 }

@@ -94,7 +94,7 @@ func Registry(h env.SupervisorHome) ([]Registered, error) {
 	all, err := supervisor.Read(h)
 	looks := deadline.New[string](len(all) + 1)
 	return supervisor.Named(all, func(path string) string {
-		name, _ := looks.Do(context.Background(), path, time.Now(), env.FolderAnswers,
+		name, _ := looks.Do(context.Background(), path, time.Now(), env.FolderTimeout,
 			func() string { return cityName(path) })
 		return name
 	}), err
@@ -226,7 +226,7 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 		},
 		Busy: exit.AlreadyRunning,
 		Changes: watch.Files(ctx, []string{h.Registry(), h.Settings()}, nil,
-			watch.Options{Log: logger, Broken: lost}),
+			watch.Options{Log: logger, OnPanic: lost}),
 		Apply:        listeners.apply,
 		ReportStatus: own.Beat, UntilEmpty: own.UntilEmpty,
 	})
@@ -269,7 +269,7 @@ func (d *listeners) keep(ctx context.Context, s *supervisor.Supervisor, o api.Op
 }
 
 func watchCity(ctx context.Context, path string, lost func(error)) <-chan struct{} {
-	o := watch.Options{Log: folder.QuietLogger(), Broken: lost}
+	o := watch.Options{Log: folder.QuietLogger(), OnPanic: lost}
 	if c, err := watch.City(ctx, folder.SourceOf(path), o); err == nil {
 		return c
 	}

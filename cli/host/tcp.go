@@ -53,7 +53,7 @@ func TCPAddr(c config.API) string { return api.TCPAddr(c.Bind, c.Port) }
 // CheckToken returns an error if a token file cannot be used.
 func CheckToken(path string) error {
 	err, answered := deadline.New[error](1).Do(context.Background(), path, time.Now(),
-		env.FolderAnswers, func() error {
+		env.FolderTimeout, func() error {
 			_, err := token.Read(path)
 			return err
 		})

@@ -116,7 +116,7 @@ func (b *City) End(ctx context.Context, of func(agent string) bool) (int, error)
 			alive, names = append(alive, st), append(names, st.Agent)
 		}
 	}
-	done = b.reportSlow(ctx, "the end of "+output.Few(names), b.grace()+sessions.EndLimit)
+	done = b.reportSlow(ctx, "the end of "+output.ShortList(names), b.grace()+sessions.EndLimit)
 	err = sessions.EndSessions(ctx, b.Sessions, alive, b.grace())
 	done()
 	if err = errors.Join(err, unknown); unknown != nil {

@@ -70,7 +70,7 @@ func (b *City) doWork(ctx context.Context, c city.Command) (city.Receipt, error)
 
 // storeOf returns the store of a rig, or the city's store if rig is "".
 func (b *City) storeOf(rig string) (beads.Store, error) {
-	i := slices.IndexFunc(b.stores, func(d *depot.Depot) bool { return d.Rig == rig })
+	i := slices.IndexFunc(b.stores, func(d *depot.Store) bool { return d.Rig == rig })
 	switch {
 	case i >= 0:
 		return b.stores[i].Store, nil

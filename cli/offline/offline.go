@@ -32,7 +32,7 @@ type City struct {
 	known    *folder.ConfigCache // the saved stores and agents, nil if none were saved
 	Sessions session.Provider
 	// the city's store is first; empty if the configuration is invalid and no stores were saved
-	stores  []*depot.Depot
+	stores  []*depot.Store
 	scanner automation.Scanner
 	// the state of automations that the last controller saved
 	automationStates map[string]automation.Memory

@@ -363,7 +363,7 @@ func TestOfflineWorkGoesToItsStore(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		b.stores = append(b.stores, &depot.Depot{Store: s, Place: p, City: b.Dir})
+		b.stores = append(b.stores, &depot.Store{Store: s, Place: p, City: b.Dir})
 	}
 	r, err := b.Do(t.Context(), city.CreateBead{Rig: "demo", Bead: beads.Bead{Title: "x"}})
 	if err != nil || !strings.HasPrefix(r.Bead.ID, "tdemo-") {
@@ -391,7 +391,7 @@ func TestAConvoyThatCannotBeClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	b.stores = []*depot.Depot{{Store: failingList{s}, Place: p, City: b.Dir}}
+	b.stores = []*depot.Store{{Store: failingList{s}, Place: p, City: b.Dir}}
 	convoy, err := s.Create(t.Context(), beads.Bead{Title: "all", Type: city.ConvoyType})
 	if err != nil {
 		t.Fatal(err)
@@ -417,12 +417,12 @@ func TestOfflineCountsWithoutARig(t *testing.T) {
 	if _, err := s.Create(t.Context(), beads.Bead{Title: "one"}); err != nil {
 		t.Fatal(err)
 	}
-	b.stores = []*depot.Depot{{Store: s, City: b.Dir}}
+	b.stores = []*depot.Store{{Store: s, City: b.Dir}}
 	snap, err := b.Snapshot(t.Context())
 	if err != nil || snap.Work.Open != 1 || len(snap.Rigs) != 1 || len(snap.Degraded) != 0 {
 		t.Errorf("%+v, %v", snap, err)
 	}
-	b.stores = append(b.stores, &depot.Depot{Store: failingList{s}, Place: workstore.Place{Rig: "gone"}, City: b.Dir})
+	b.stores = append(b.stores, &depot.Store{Store: failingList{s}, Place: workstore.Place{Rig: "gone"}, City: b.Dir})
 	b.config.Rigs[0].Problem = ""
 	if snap, err = b.Snapshot(t.Context()); err != nil || snap.Work.Open == 0 {
 		t.Errorf("with a store that fails: %+v, %v", snap.Work, err)
@@ -437,7 +437,7 @@ func TestOfflineConvoyEvent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	b.stores = []*depot.Depot{{Store: s, City: b.Dir}}
+	b.stores = []*depot.Store{{Store: s, City: b.Dir}}
 	convoy, err := s.Create(t.Context(), beads.Bead{Title: "all", Type: city.ConvoyType})
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 
 // ReachCity opens the city in dir. It is the usual value of env.Env.Reach.
 func ReachCity(ctx context.Context, e *env.Env, dir string) (*env.Link, error) {
-	near, closeNear, err := folder.DialPatiently(ctx, dir)
+	near, closeNear, err := folder.DialWithRetry(ctx, dir)
 	if err == nil {
 		return &env.Link{Control: near, Dir: dir, Live: true, Close: closeNear}, nil
 	}

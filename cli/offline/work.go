@@ -42,7 +42,7 @@ func (b *City) openStores() error {
 		if err != nil {
 			return err
 		}
-		b.stores = append(b.stores, &depot.Depot{Store: s, Place: p, City: b.Dir})
+		b.stores = append(b.stores, &depot.Store{Store: s, Place: p, City: b.Dir})
 	}
 	return nil
 }

@@ -10,8 +10,8 @@ import (
 	"gcity/events"
 )
 
-// IsSorted returns a page in display order: the oldest event first.
-func InOrder(page []events.Event) []events.Event {
+// OldestFirst returns a page in display order: the oldest event first.
+func OldestFirst(page []events.Event) []events.Event {
 	page = slices.Clone(page)
 	slices.SortFunc(page, func(x, y events.Event) int { return cmp.Compare(x.Seq, y.Seq) })
 	return page

@@ -9,8 +9,8 @@ import (
 	"gcity/describe"
 )
 
-// Few returns the first few of several names, and the number of the others.
-func Few(names []string) string {
+// ShortList returns the first few of several names, and the number of the others.
+func ShortList(names []string) string {
 	const most = 8
 	if n := len(names) - most; n > 0 {
 		names = append(names[:most:most], fmt.Sprintf("%d more", n))

@@ -90,13 +90,13 @@ of automation runs unless you select a type or a label. To list those, use "gcit
 automation history" and "gcity mail".`,
 		Example: "  gcity bead list --status open,in_progress\n  gcity bead list --label " +
 			"pool:worker --limit 0 --json",
-	}, false, func(ctx context.Context, d *depot.Depot, _ []string) error {
+	}, false, func(ctx context.Context, d *depot.Store, _ []string) error {
 		q, err := f.query()
 		if err != nil {
 			return err
 		}
 		return depot.WithAll(e, c, d, f.all,
-			func(d *depot.Depot) error { return printBeads(ctx, e, d, q, nil) })
+			func(d *depot.Store) error { return printBeads(ctx, e, d, q, nil) })
 	})
 	c.Flags().StringSliceVar(&f.status, "status", nil,
 		"only open, in_progress or closed; if repeated, any may match")
@@ -114,7 +114,7 @@ func beadReady(e *env.Env) *cobra.Command {
 belong to the owner of the molecule, so they are listed only with --assignee OWNER or
 with --parent MOLECULE. Steps of a molecule without an owner are always listed.`,
 		Example: `  gc bead ready --assignee "$GC_AGENT" --limit 1`,
-	}, false, func(ctx context.Context, d *depot.Depot, _ []string) error {
+	}, false, func(ctx context.Context, d *depot.Store, _ []string) error {
 		q, err := f.query()
 		if err != nil {
 			return err
@@ -125,7 +125,7 @@ with --parent MOLECULE. Steps of a molecule without an owner are always listed.`
 		}
 		most := q.MaxResults()
 		q.Limit = -1 // the most urgent bead may be old
-		urgent := func(d *depot.Depot, all []beads.Bead) ([]beads.Bead, int, error) {
+		urgent := func(d *depot.Store, all []beads.Bead) ([]beads.Bead, int, error) {
 			all, err := withSteps(ctx, d, q, all)
 			slices.SortStableFunc(all, beads.ByUrgency)
 			total := len(all)
@@ -134,7 +134,7 @@ with --parent MOLECULE. Steps of a molecule without an owner are always listed.`
 			}
 			return all, total, err
 		}
-		return depot.WithAll(e, c, d, f.all, func(d *depot.Depot) error {
+		return depot.WithAll(e, c, d, f.all, func(d *depot.Store) error {
 			return printBeads(ctx, e, d, q,
 				urgent)
 		})
@@ -145,7 +145,7 @@ with --parent MOLECULE. Steps of a molecule without an owner are always listed.`
 
 // withSteps removes the steps of owned molecules from ready work. If the query selects the work of an assignee,
 // withSteps adds the steps of the assignee's molecules. A list of the steps of one bead is not changed.
-func withSteps(ctx context.Context, d *depot.Depot, q beads.Query,
+func withSteps(ctx context.Context, d *depot.Store, q beads.Query,
 	ready []beads.Bead) ([]beads.Bead,
 	error) {
 	if q.Parent != "" {
@@ -166,8 +166,8 @@ func withSteps(ctx context.Context, d *depot.Depot, q beads.Query,
 
 // printBeads prints the beads of a query after pick has selected and ordered them. A nil pick leaves them as they
 // are.
-func printBeads(ctx context.Context, e *env.Env, d *depot.Depot, q beads.Query,
-	pick func(*depot.Depot, []beads.Bead) ([]beads.Bead, int, error)) error {
+func printBeads(ctx context.Context, e *env.Env, d *depot.Store, q beads.Query,
+	pick func(*depot.Store, []beads.Bead) ([]beads.Bead, int, error)) error {
 	all, err := d.List(ctx, q)
 	if err != nil {
 		return err
@@ -206,8 +206,8 @@ func printBeads(ctx context.Context, e *env.Env, d *depot.Depot, q beads.Query,
 }
 
 // emptyList returns why a list is empty. For a store without work it also says how to create some.
-func emptyList(ctx context.Context, d *depot.Depot, q beads.Query) string {
-	_, all := d.Store.(*depot.Every)
+func emptyList(ctx context.Context, d *depot.Store, q beads.Query) string {
+	_, all := d.Store.(*depot.AllStores)
 	whose := d.Title()
 	if all {
 		whose = "the city and its rigs"
@@ -236,7 +236,7 @@ func beadShow(e *env.Env) *cobra.Command {
 	return depot.WithWork(e, &cobra.Command{Use: "show ID",
 		Short: "Show all details of a bead, with its steps and its needs",
 		Args:  env.Exactly(1)},
-		false, func(ctx context.Context, d *depot.Depot, args []string) error {
+		false, func(ctx context.Context, d *depot.Store, args []string) error {
 			b, has, closeOther, err := depot.Find(ctx, e, d, args[0])
 			if err != nil {
 				return err
@@ -270,7 +270,7 @@ func beadExport(e *env.Env) *cobra.Command {
 		Long: `export writes every bead, including the records of runs, as one line of JSON in
 the format of the command line tool bd, oldest first. It writes to standard output or to a
 file. An existing file is replaced only after everything is written.`,
-	}, false, func(ctx context.Context, d *depot.Depot, args []string) error {
+	}, false, func(ctx context.Context, d *depot.Store, args []string) error {
 		if len(args) == 0 || args[0] == "-" {
 			to := &exporting{Writer: e.Out}
 			if !e.OutTTY {
@@ -304,7 +304,7 @@ existing bead if the imported one was updated later. Importing the same file aga
 changes nothing. It lists lines that it cannot read and imports the others; the
 exit code is then 1. If another store of this city already has one of the beads,
 import imports nothing and fails; --force imports it anyway.`,
-	}, true, func(ctx context.Context, d *depot.Depot, args []string) error {
+	}, true, func(ctx context.Context, d *depot.Store, args []string) error {
 		in, closeIn, err := openInput(e, args[0])
 		if err != nil {
 			return err
@@ -312,7 +312,7 @@ import imports nothing and fails; --force imports it anyway.`,
 		defer closeIn()
 		var into beads.Store = d
 		if !force {
-			into = &guard{a: e, Depot: d}
+			into = &guard{a: e, Store: d}
 		}
 		got, err := beads.Import(ctx, into, in)
 		if err != nil {
@@ -331,7 +331,7 @@ import imports nothing and fails; --force imports it anyway.`,
 }
 
 // printImported prints the result of an import. It returns an error if some lines could not be read.
-func printImported(e *env.Env, d *depot.Depot, got beads.Imported) error {
+func printImported(e *env.Env, d *depot.Store, got beads.Imported) error {
 	if e.JSON {
 		if err := e.WriteJSON(got); err != nil {
 			return err

@@ -28,7 +28,7 @@ the three newest of these copies. Copies made by this command are kept until you
 delete them.`,
 		Example: `  gcity bead backup
   gcity bead backup --rig shop /mnt/safe/shop.db`,
-	}, false, func(ctx context.Context, d *depot.Depot, args []string) error {
+	}, false, func(ctx context.Context, d *depot.Store, args []string) error {
 		s, err := d.BuiltIn()
 		if err != nil {
 			return err
@@ -47,7 +47,7 @@ delete them.`,
 }
 
 func backup(
-	ctx context.Context, e *env.Env, d *depot.Depot, s workstore.EmbeddedStore, args []string,
+	ctx context.Context, e *env.Env, d *depot.Store, s workstore.EmbeddedStore, args []string,
 ) (workstore.StoreCopy, error) {
 	if len(args) == 0 {
 		return d.BackUp(ctx, s, workstore.Manual, e.Now())
@@ -75,7 +75,7 @@ creates an empty one; the beads of the old store are then lost.`,
 		Example: `  gcity bead restore
   gcity bead restore --rig shop /mnt/safe/shop.db
   gcity bead restore --new-store`,
-	}, true, func(ctx context.Context, d *depot.Depot, args []string) error {
+	}, true, func(ctx context.Context, d *depot.Store, args []string) error {
 		if fresh && (force || len(args) > 0) {
 			return exit.Usage("--new-store cannot be combined with FILE or --force")
 		}
@@ -105,7 +105,7 @@ creates an empty one; the beads of the old store are then lost.`,
 }
 
 // restored reports a restore to the user and in the event log.
-func restored(ctx context.Context, e *env.Env, d *depot.Depot, from string,
+func restored(ctx context.Context, e *env.Env, d *depot.Store, from string,
 	done workstore.StoreRecovered) error {
 	text := fmt.Sprintf("restored %s of %s from %s", describe.Count(done.Beads, "bead"), d.Title(),
 		from)

@@ -19,7 +19,7 @@ const claimRetries = 20
 
 // claimBead assigns a bead to an agent or a person, unless it is assigned to another. Of several concurrent claims
 // only one succeeds.
-func claimBead(ctx context.Context, e *env.Env, d *depot.Depot, id, who string) error {
+func claimBead(ctx context.Context, e *env.Env, d *depot.Store, id, who string) error {
 	var err error
 	for range claimRetries {
 		if err = tryClaim(ctx, e, d, id, who); !errors.Is(err, beads.ErrConflict) {
@@ -44,7 +44,7 @@ func claimsOnly(c *cobra.Command) error {
 }
 
 // claim carries out `bead update --claim` and prints the result.
-func claim(ctx context.Context, e *env.Env, d *depot.Depot, id, who string) error {
+func claim(ctx context.Context, e *env.Env, d *depot.Store, id, who string) error {
 	who, err := e.Self([]string{who})
 	if err != nil {
 		return exit.Usage("no assignee given: use --assignee NAME, or run this inside a session, " +
@@ -53,7 +53,7 @@ func claim(ctx context.Context, e *env.Env, d *depot.Depot, id, who string) erro
 	return claimBead(ctx, e, d, id, who)
 }
 
-func tryClaim(ctx context.Context, e *env.Env, d *depot.Depot, id, who string) error {
+func tryClaim(ctx context.Context, e *env.Env, d *depot.Store, id, who string) error {
 	old, has, closeOther, err := depot.Find(ctx, e, d, id)
 	if err != nil {
 		return err

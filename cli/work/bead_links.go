@@ -47,7 +47,7 @@ func textOf(e *env.Env, file string, twice bool) (string, error) {
 
 // owned returns the first of the IDs that has a bead in another store of the city, and that store. It returns nil
 // if no other store has any of them.
-func owned(ctx context.Context, e *env.Env, d *depot.Depot, ids []string) (id string,
+func owned(ctx context.Context, e *env.Env, d *depot.Store, ids []string) (id string,
 	by *workstore.Place, err error) {
 	for i := range d.Places {
 		p := &d.Places[i]
@@ -84,7 +84,7 @@ func firstIn(ctx context.Context, e *env.Env, p workstore.Place, ids []string) (
 
 // elsewhere completes the error of a failed link: if the linked bead is in another store of the city, it names that
 // store.
-func elsewhere(ctx context.Context, e *env.Env, d *depot.Depot, err error, links []string) error {
+func elsewhere(ctx context.Context, e *env.Env, d *depot.Store, err error, links []string) error {
 	var invalid *beads.Invalid
 	if !errors.As(err, &invalid) {
 		return err
@@ -106,7 +106,7 @@ func elsewhere(ctx context.Context, e *env.Env, d *depot.Depot, err error, links
 
 // guard wraps a store for an import. It refuses beads that another store of the city has.
 type guard struct {
-	*depot.Depot
+	*depot.Store
 	a *env.Env
 }
 
@@ -116,7 +116,7 @@ func (g *guard) Restore(ctx context.Context, all []beads.Bead) (beads.Restored, 
 	for i, b := range all {
 		ids[i] = b.ID
 	}
-	id, by, err := owned(ctx, g.a, g.Depot, ids)
+	id, by, err := owned(ctx, g.a, g.Store, ids)
 	if err != nil {
 		return beads.Restored{}, err
 	}
@@ -124,11 +124,11 @@ func (g *guard) Restore(ctx context.Context, all []beads.Bead) (beads.Restored, 
 		return beads.Restored{}, exit.Usage("%s already exists in %s, so the import would create "+
 			"it a second time; %s, or use --force", id, by.Title(), by.ImportHint())
 	}
-	return g.Depot.Restore(ctx, all)
+	return g.Store.Restore(ctx, all)
 }
 
 // closeSteps closes the open steps of a bead and their steps, innermost first.
-func closeSteps(ctx context.Context, e *env.Env, d *depot.Depot, id string, p beads.Patch) error {
+func closeSteps(ctx context.Context, e *env.Env, d *depot.Store, id string, p beads.Patch) error {
 	_, has, closeOther, err := depot.Find(ctx, e, d, id)
 	if err != nil {
 		return err
@@ -148,7 +148,7 @@ func closeSteps(ctx context.Context, e *env.Env, d *depot.Depot, id string, p be
 
 // refuseOpen returns an error for a molecule that has open steps, unless with contains all of them, because they
 // are then closed too.
-func refuseOpen(ctx context.Context, e *env.Env, d *depot.Depot, id string, with []string) error {
+func refuseOpen(ctx context.Context, e *env.Env, d *depot.Store, id string, with []string) error {
 	b, has, closeOther, err := depot.Find(ctx, e, d, id)
 	if err != nil {
 		return err
@@ -158,7 +158,7 @@ func refuseOpen(ctx context.Context, e *env.Env, d *depot.Depot, id string, with
 }
 
 // warnOpenSteps prints how many steps of a closed bead are still open.
-func warnOpenSteps(ctx context.Context, e *env.Env, d *depot.Depot, id string) error {
+func warnOpenSteps(ctx context.Context, e *env.Env, d *depot.Store, id string) error {
 	if e.JSON {
 		return nil
 	}

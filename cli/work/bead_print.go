@@ -47,7 +47,7 @@ func writeBeads(e *env.Env, w io.Writer, all []beads.Bead, gates city.Gates) err
 }
 
 // printBead writes the details of a bead, its needs and its steps.
-func printBead(ctx context.Context, e *env.Env, d *depot.Depot, b beads.Bead) error {
+func printBead(ctx context.Context, e *env.Env, d *depot.Store, b beads.Bead) error {
 	steps, err := d.List(ctx, beads.Query{Parent: b.ID, Limit: -1})
 	if err != nil {
 		return err

@@ -35,7 +35,7 @@ func beadCreate(e *env.Env) *cobra.Command {
   gc bead create "fix the retry test" --parent gc-12 --needs gc-13,gc-14 --json
   gc bead create "build fails" --description-file - <log.txt
   gc bead create -- "--force is not documented"`,
-	}, true, func(ctx context.Context, d *depot.Depot, args []string) error {
+	}, true, func(ctx context.Context, d *depot.Store, args []string) error {
 		var err error
 		if b.Title = args[0]; priority != "" {
 			if b.Priority, err = beads.ParsePriority(priority); err != nil {
@@ -77,7 +77,7 @@ func beadCreate(e *env.Env) *cobra.Command {
 }
 
 // changed reports a change of a bead to the user, and then to the city. It does not wait for the city to react.
-func changed(ctx context.Context, e *env.Env, d *depot.Depot, kind string, b beads.Bead) error {
+func changed(ctx context.Context, e *env.Env, d *depot.Store, kind string, b beads.Bead) error {
 	if e.JSON {
 		if err := e.WriteJSON(b); err != nil {
 			return err
@@ -88,17 +88,17 @@ func changed(ctx context.Context, e *env.Env, d *depot.Depot, kind string, b bea
 		e.Sayf("%s %s: %s", what, e.Paint(output.Bold, output.SafeLine(b.ID)),
 			output.SafeLine(b.Title))
 	}
-	return depot.Announce(ctx, e, d, kind, b)
+	return depot.ReportChange(ctx, e, d, kind, b)
 }
 
 // changedBead does the same as changed for a bead that existed before. Its message lists the changes.
-func changedBead(ctx context.Context, e *env.Env, d *depot.Depot, old, b beads.Bead) error {
+func changedBead(ctx context.Context, e *env.Env, d *depot.Store, old, b beads.Bead) error {
 	deed := city.ChangeText(&old, b)
 	if e.JSON || deed == "" {
 		return changed(ctx, e, d, events.BeadUpdated, b)
 	}
 	e.Sayf("%s: %s", output.SafeLine(deed), output.SafeLine(b.Title))
-	return depot.Announce(ctx, e, d, events.BeadUpdated, b)
+	return depot.ReportChange(ctx, e, d, events.BeadUpdated, b)
 }
 
 // patchFlags are the flags of bead update.
@@ -180,7 +180,7 @@ func beadUpdate(e *env.Env) *cobra.Command {
 		Example: `  gc bead update gc-12 --claim             # to yourself; only one claim succeeds
   gc bead update gc-12 --assignee ""       # no assignee`,
 	}
-	c = depot.WithWork(e, c, true, func(ctx context.Context, d *depot.Depot, args []string) error {
+	c = depot.WithWork(e, c, true, func(ctx context.Context, d *depot.Store, args []string) error {
 		if f.claim {
 			if err := claimsOnly(c); err != nil {
 				return err
@@ -229,7 +229,7 @@ func onlyWhere(c *cobra.Command) bool {
 }
 
 // patchBead changes a bead and reports the change. A change without effect creates no event.
-func patchBead(ctx context.Context, e *env.Env, d *depot.Depot, id string, p beads.Patch) error {
+func patchBead(ctx context.Context, e *env.Env, d *depot.Store, id string, p beads.Patch) error {
 	old, has, closeOther, err := depot.Find(ctx, e, d, id)
 	if err != nil {
 		return err
@@ -239,9 +239,9 @@ func patchBead(ctx context.Context, e *env.Env, d *depot.Depot, id string, p bea
 }
 
 // patchFound does the same as patchBead for a bead that has already been read.
-func patchFound(ctx context.Context, e *env.Env, has *depot.Depot, old beads.Bead,
+func patchFound(ctx context.Context, e *env.Env, has *depot.Store, old beads.Bead,
 	p beads.Patch) error {
-	switch done, err := depot.Announced(ctx, e, has, old.ID); {
+	switch done, err := depot.WasReported(ctx, e, has, old.ID); {
 	case err != nil:
 		return err
 	case done:
@@ -317,7 +317,7 @@ func beadClose(e *env.Env) *cobra.Command {
 --steps closes the steps too, --force leaves them open. For other beads the steps are
 not changed, and close prints those that are still open. Wisps, which automations
 create, are removed only after their steps are closed too.`,
-	}, true, func(ctx context.Context, d *depot.Depot, args []string) error {
+	}, true, func(ctx context.Context, d *depot.Store, args []string) error {
 		p := beads.Closing()
 		if reason != "" {
 			p.SetMetadata = map[string]string{beads.CloseReason: reason}
@@ -369,7 +369,7 @@ func (x *exporting) Write(p []byte) (int, error) {
 }
 
 // exportTo writes all beads into a file atomically.
-func exportTo(ctx context.Context, d *depot.Depot, file string, progress *env.Progress) (int,
+func exportTo(ctx context.Context, d *depot.Store, file string, progress *env.Progress) (int,
 	error) {
 	var all bytes.Buffer
 	n, err := beads.Export(ctx, d, &exporting{Writer: &all, progress: progress})
@@ -396,7 +396,7 @@ func openInput(e *env.Env, name string) (io.Reader, func(), error) {
 
 // imported returns the event of an import. There is one event for all beads, so that an import of thousands of
 // beads does not start thousands of automation runs.
-func imported(d *depot.Depot, got beads.Imported, depth int) events.Event {
+func imported(d *depot.Store, got beads.Imported, depth int) events.Event {
 	payload, err := json.Marshal(struct {
 		Rig string `json:"rig,omitempty"`
 		beads.Restored

@@ -41,7 +41,7 @@ func convoyCreate(e *env.Env) *cobra.Command {
 		Use: "create NAME [BEAD…]", Short: "Create a convoy, with these beads in it",
 		Args:    env.Between(1, beads.MaxNeeds),
 		Example: "  gcity convoy create 'release 1.4' gc-12 gc-15",
-	}, true, func(ctx context.Context, d *depot.Depot, args []string) error {
+	}, true, func(ctx context.Context, d *depot.Store, args []string) error {
 		at, closeOther := d, func() {}
 		if len(args) > 1 {
 			var err error
@@ -57,7 +57,7 @@ func convoyCreate(e *env.Env) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := depot.Announce(ctx, e, at, events.BeadCreated, made); err != nil {
+		if err := depot.ReportChange(ctx, e, at, events.BeadCreated, made); err != nil {
 			return err
 		}
 		return addToConvoy(ctx, e, at, made, args[1:])
@@ -67,7 +67,7 @@ func convoyCreate(e *env.Env) *cobra.Command {
 func convoyAdd(e *env.Env) *cobra.Command {
 	return depot.WithWork(e, &cobra.Command{Use: "add CONVOY BEAD…", Short: "Add beads to a convoy",
 		Args: env.Between(2, beads.MaxNeeds)}, true,
-		func(ctx context.Context, d *depot.Depot, args []string) error {
+		func(ctx context.Context, d *depot.Store, args []string) error {
 			b, at, closeOther, err := convoy(ctx, e, d, args[0])
 			if err != nil {
 				return err
@@ -86,7 +86,7 @@ func convoyAdd(e *env.Env) *cobra.Command {
 }
 
 // convoy returns the convoy with this ID. It returns an error if the bead is not a convoy.
-func convoy(ctx context.Context, e *env.Env, d *depot.Depot, id string) (beads.Bead, *depot.Depot,
+func convoy(ctx context.Context, e *env.Env, d *depot.Store, id string) (beads.Bead, *depot.Store,
 	func(), error) {
 	b, at, closeOther, err := depot.Find(ctx, e, d, id)
 	if err == nil && b.Type != city.ConvoyType {
@@ -100,7 +100,7 @@ func convoy(ctx context.Context, e *env.Env, d *depot.Depot, id string) (beads.B
 
 // joinable returns an error if one of the beads cannot become a child of a convoy. It is called before any bead is
 // changed.
-func joinable(ctx context.Context, e *env.Env, d *depot.Depot, convoy string, ids []string) error {
+func joinable(ctx context.Context, e *env.Env, d *depot.Store, convoy string, ids []string) error {
 	for _, id := range ids {
 		b, err := d.Get(ctx, id)
 		if errors.Is(err, beads.ErrNotFound) {
@@ -127,7 +127,7 @@ func joinable(ctx context.Context, e *env.Env, d *depot.Depot, convoy string, id
 
 // addToConvoy makes beads children of a convoy, and prints the convoy. If all its children are closed, addToConvoy
 // closes it.
-func addToConvoy(ctx context.Context, e *env.Env, d *depot.Depot, convoy beads.Bead,
+func addToConvoy(ctx context.Context, e *env.Env, d *depot.Store, convoy beads.Bead,
 	ids []string) error {
 	var before, now beads.Bead
 	for _, id := range ids {
@@ -142,7 +142,7 @@ func addToConvoy(ctx context.Context, e *env.Env, d *depot.Depot, convoy beads.B
 		if b.Rev == was.Rev {
 			continue
 		}
-		if err := depot.Announce(ctx, e, d, events.BeadUpdated, b); err != nil {
+		if err := depot.ReportChange(ctx, e, d, events.BeadUpdated, b); err != nil {
 			return err
 		}
 		before, now = was, b
@@ -159,13 +159,13 @@ func addToConvoy(ctx context.Context, e *env.Env, d *depot.Depot, convoy beads.B
 }
 
 // children returns the beads of a convoy in the order of their creation.
-func children(ctx context.Context, d *depot.Depot, id string) ([]beads.Bead, error) {
+func children(ctx context.Context, d *depot.Store, id string) ([]beads.Bead, error) {
 	all, err := d.List(ctx, beads.Query{Parent: id, Limit: -1})
 	slices.Reverse(all)
 	return all, err
 }
 
-func printConvoy(ctx context.Context, e *env.Env, d *depot.Depot, b beads.Bead) error {
+func printConvoy(ctx context.Context, e *env.Env, d *depot.Store, b beads.Bead) error {
 	all, err := children(ctx, d, b.ID)
 	if err != nil {
 		return err
@@ -190,7 +190,7 @@ func convoyStatus(e *env.Env) *cobra.Command {
 	return depot.WithWork(e, &cobra.Command{Use: "status [CONVOY]",
 		Short: "Show the progress of a convoy, or of all open ones", Args: env.Between(0, 1)},
 		false,
-		func(ctx context.Context, d *depot.Depot, args []string) error {
+		func(ctx context.Context, d *depot.Store, args []string) error {
 			if len(args) == 0 {
 				return printConvoys(ctx, e, d, false)
 			}
@@ -208,7 +208,7 @@ func convoyList(e *env.Env) *cobra.Command {
 	c := depot.WithWork(e, &cobra.Command{Use: "list",
 		Short: "List open convoys of the city and its rigs with their progress",
 		Args:  env.Exactly(0), Aliases: []string{"ls"}}, false,
-		func(ctx context.Context, d *depot.Depot,
+		func(ctx context.Context, d *depot.Store,
 			_ []string) error {
 			return printConvoys(ctx, e, d, all)
 		})
@@ -217,7 +217,7 @@ func convoyList(e *env.Env) *cobra.Command {
 }
 
 // printConvoys lists the convoys of all stores, with the newest of each store first.
-func printConvoys(ctx context.Context, e *env.Env, d *depot.Depot, closed bool) error {
+func printConvoys(ctx context.Context, e *env.Env, d *depot.Store, closed bool) error {
 	q := beads.Query{Type: city.ConvoyType, Limit: -1}
 	if !closed {
 		q.Status = []beads.Status{beads.StatusOpen, beads.StatusInProgress}
@@ -273,7 +273,7 @@ func convoyClose(e *env.Env) *cobra.Command {
 	var force bool
 	c := depot.WithWork(e, &cobra.Command{Use: "close CONVOY",
 		Short: "Close a convoy without changing its beads", Args: env.Exactly(1)}, true,
-		func(ctx context.Context, d *depot.Depot, args []string) error {
+		func(ctx context.Context, d *depot.Store, args []string) error {
 			b, at, closeOther, err := convoy(ctx, e, d, args[0])
 			if err != nil {
 				return err
@@ -297,17 +297,17 @@ func convoyClose(e *env.Env) *cobra.Command {
 
 // closeConvoy closes the convoy that a changed bead belongs to, if all beads of the convoy are now closed. It
 // returns the convoy, or nil if it closed none.
-func closeConvoy(ctx context.Context, e *env.Env, d *depot.Depot, was, b beads.Bead) (*beads.Bead,
+func closeConvoy(ctx context.Context, e *env.Env, d *depot.Store, was, b beads.Bead) (*beads.Bead,
 	error) {
 	_, convoy, ok, err := city.CloseConvoy(ctx, d, was, b)
 	if err != nil || !ok {
 		return nil, err
 	}
-	return &convoy, depot.Announce(ctx, e, d, events.BeadClosed, convoy)
+	return &convoy, depot.ReportChange(ctx, e, d, events.BeadClosed, convoy)
 }
 
 // printClosedConvoy calls closeConvoy and prints a line if a convoy was closed.
-func printClosedConvoy(ctx context.Context, e *env.Env, d *depot.Depot, was, b beads.Bead) error {
+func printClosedConvoy(ctx context.Context, e *env.Env, d *depot.Store, was, b beads.Bead) error {
 	convoy, err := closeConvoy(ctx, e, d, was, b)
 	if convoy != nil && !e.JSON {
 		e.Sayf("closed convoy %s with its last open bead: %s",

@@ -198,7 +198,7 @@ func formulaShow(e *env.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			f, err := folder.FindRecipe(conf, args[0], rig, all)
+			f, err := folder.FindFormula(conf, args[0], rig, all)
 			if err != nil {
 				return err
 			}
@@ -280,12 +280,12 @@ is. With --pool the molecule is assigned to that pool, and its members do the st
 one after the other.`,
 		Example: "  gcity formula cook release --var version=1.4 --pool worker",
 	}
-	c = depot.WithWork(e, c, true, func(ctx context.Context, d *depot.Depot, args []string) error {
+	c = depot.WithWork(e, c, true, func(ctx context.Context, d *depot.Store, args []string) error {
 		conf, all, err := formulasOf(e, d.Rig)
 		if err != nil {
 			return err
 		}
-		f, err := folder.FindRecipe(conf, args[0], d.Rig, all)
+		f, err := folder.FindFormula(conf, args[0], d.Rig, all)
 		if err != nil {
 			return err
 		}
@@ -311,7 +311,7 @@ one after the other.`,
 		if err := printCooked(e, made, pool); err != nil {
 			return err
 		}
-		return depot.Announce(ctx, e, d, events.BeadCreated, made[0])
+		return depot.ReportChange(ctx, e, d, events.BeadCreated, made[0])
 	})
 	c.Flags().StringArrayVar(&vars, "var", nil, "value NAME=VALUE of a variable; may be repeated")
 	c.Flags().StringVar(&pool, "pool", "", "assign the work to this pool")

@@ -179,7 +179,7 @@ func (p Place) backUpDaily(ctx context.Context, now time.Time) (err error) {
 		return b.kind != daily || b.store != shortID(made.ID)
 	})
 	for _, old := range same[min(backupsKept, len(same)):] {
-		err = errors.Join(err, folder.UnlessGone(disk.Remove(old.path)))
+		err = errors.Join(err, folder.IgnoreNotExist(disk.Remove(old.path)))
 	}
 	return err
 }

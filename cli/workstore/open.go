@@ -27,7 +27,7 @@ func OpenStore(p Place) (Store, error) { return openFor(p, false, inForce(p)) }
 // openFor opens a store. serve means that the store stays open for as long as the city runs. A store in another
 // program requires the grant.
 func openFor(p Place, serve bool, grant trust.Grant) (Store, error) {
-	path, scripted := folder.CutExec(p.By.Provider)
+	path, scripted := folder.ExternalScript(p.By.Provider)
 	if scripted || p.By.Provider == "bd" {
 		if err := grant.Err(); err != nil {
 			return nil, err

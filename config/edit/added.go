@@ -17,20 +17,20 @@ import (
 // city. Resuming removes only these lines, because users wrote all others.
 const addedName = "suspended.json"
 
-// added holds the recorded lines by the position of the setting. It is read and written while edits are locked. It only
-// determines whether resuming removes a setting or sets it to false, so an unreadable file is treated as empty.
-type added map[string]string
+// addedLines holds the recorded lines by the position of the setting. It is read and written while edits are locked. It
+// only determines whether resuming removes a setting or sets it to false, so an unreadable file is treated as empty.
+type addedLines map[string]string
 
-func addedIn(dir string) added {
-	out := added{}
+func addedIn(dir string) addedLines {
+	out := addedLines{}
 	data, err := disk.ReadFile(filepath.Join(dir, ".gc", addedName))
 	if err != nil || json.Unmarshal(data, &out) != nil || out == nil {
-		return added{}
+		return addedLines{}
 	}
 	return out
 }
 
-func (a added) write(dir string) error {
+func (a addedLines) write(dir string) error {
 	path := filepath.Join(dir, ".gc", addedName)
 	if len(a) == 0 {
 		if err := disk.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -50,7 +50,7 @@ func (a added) write(dir string) error {
 
 // note records the text that an edit has added to a file to suspend a target. If the edit added nothing, note removes
 // the entry.
-func (a added) note(key string, before, after []byte) {
+func (a addedLines) note(key string, before, after []byte) {
 	front := 0
 	for front < len(before) && before[front] == after[front] {
 		front++
@@ -64,7 +64,7 @@ func (a added) note(key string, before, after []byte) {
 
 // without returns a file without the text that suspending has added, or nil if the text was changed later. again
 // suspends the target in the resulting file. If this does not produce data, the text was changed.
-func (a added) without(key string, data []byte, flag toml.Span,
+func (a addedLines) without(key string, data []byte, flag toml.Span,
 	again func(left []byte) ([]byte, error)) []byte {
 	text := a[key]
 	for at := strings.Index(text, "true"); at >= 0; {
@@ -85,6 +85,6 @@ func (a added) without(key string, data []byte, flag toml.Span,
 }
 
 // key returns the key in added for the setting's position.
-func (s place) key(path string) string {
+func (s flagPlace) key(path string) string {
 	return strings.Join([]string{path, s.List, s.Rig + s.Dir, s.Name}, "\n")
 }

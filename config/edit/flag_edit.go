@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// place is the position of a suspended setting.
-type place struct{ config.Flag }
+// flagPlace is the position of a suspended setting.
+type flagPlace struct{ config.Flag }
 
-func placeOf(c *config.City, t config.Target) (place, error) {
+func placeOf(c *config.City, t config.Target) (flagPlace, error) {
 	f, err := c.SuspendedFlag(t)
-	return place{f}, err
+	return flagPlace{f}, err
 }
 
 // set returns data with the setting at its position set to on. It returns an error if the edit would change anything
 // else.
-func (s place) set(data []byte, on bool) ([]byte, error) {
+func (s flagPlace) set(data []byte, on bool) ([]byte, error) {
 	root, faults := config.ParseTOML(data)
 	if len(faults) > 0 {
 		return nil, faults[0]
@@ -31,7 +31,7 @@ func (s place) set(data []byte, on bool) ([]byte, error) {
 	} else {
 		after = splice(data, s.table(root), on)
 	}
-	if err := s.only(data, after, on); err != nil {
+	if err := s.verifyChange(data, after, on); err != nil {
 		return nil, fmt.Errorf("cannot edit %s without changing more than one key (%w); write "+
 			"suspended = %t by hand", s.File, err, on)
 	}
@@ -39,7 +39,7 @@ func (s place) set(data []byte, on bool) ([]byte, error) {
 }
 
 // patch adds a [[patches.agents]] block in the notation of the file's existing blocks.
-func (s place) patch(data []byte, root *toml.Node, on bool) []byte {
+func (s flagPlace) patch(data []byte, root *toml.Node, on bool) []byte {
 	keys := []string{"name = " + toml.Quote(s.Name), "suspended = " + strconv.FormatBool(on)}
 	if s.Dir != "" {
 		keys = append([]string{"dir = " + toml.Quote(s.Dir)}, keys...)
@@ -134,7 +134,7 @@ func lineBreak(data []byte) string {
 }
 
 // table returns the table in a file that contains the setting, nil if it does not exist.
-func (s place) table(root *toml.Node) *toml.Node {
+func (s flagPlace) table(root *toml.Node) *toml.Node {
 	var tables []*toml.Node
 	switch s.List {
 	case "workspace":
@@ -158,7 +158,7 @@ func (s place) table(root *toml.Node) *toml.Node {
 }
 
 // override returns the table with the setting from the overrides of its rig.
-func (s place) override(root *toml.Node) *toml.Node {
+func (s flagPlace) override(root *toml.Node) *toml.Node {
 	for _, r := range toml.TablesOf(root.Get("rigs")) {
 		for _, t := range toml.TablesOf(r.Get("overrides")) {
 			if r.TextOf("name") == s.Rig && (t.TextOf("name") == s.Name ||

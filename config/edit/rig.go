@@ -20,14 +20,14 @@ type NewRig struct {
 	Suspended  bool
 }
 
-// Unfit is the error of an edit that was not written because the resulting configuration would be invalid. The
+// InvalidRig is the error of an edit that was not written because the resulting configuration would be invalid. The
 // positions in Err refer to the edited file.
-type Unfit struct {
+type InvalidRig struct {
 	What string // for example: cannot add the rig "demo"
 	Err  *config.Error
 }
 
-func (u *Unfit) Error() string {
+func (u *InvalidRig) Error() string {
 	return u.What + ", and nothing was written; the configuration would " +
 		"be refused:\n" + u.Err.Error()
 }
@@ -174,7 +174,7 @@ func editCity(
 	}
 	c, err = src.Parse(after)
 	if wrong, ok := errors.AsType[*config.Error](err); ok {
-		return nil, &Unfit{what, wrong}
+		return nil, &InvalidRig{what, wrong}
 	}
 	if err == nil && fit != nil {
 		err = fit(c)

@@ -71,7 +71,7 @@ func TestAddRigRefused(t *testing.T) {
 	} {
 		dir := cityIn(t, before)
 		_, err := AddRig(config.Source{Dir: dir}, rig)
-		unfit, ok := errors.AsType[*Unfit](err)
+		unfit, ok := errors.AsType[*InvalidRig](err)
 		if !ok || !strings.Contains(unfit.Error(), want) ||
 			!strings.Contains(unfit.Error(), "nothing was written") {
 			t.Errorf("%+v: %v\nwant %s", rig, err, want)

@@ -56,7 +56,7 @@ func SetSuspended(src config.Source, t config.Target, on bool) error {
 		return err
 	}
 	if filepath.IsAbs(s.File) {
-		return s.outside(on)
+		return s.externalChange(on)
 	}
 	if s.File != config.FileName {
 		path = filepath.Join(dir, s.File)
@@ -88,8 +88,8 @@ func SetSuspended(src config.Source, t config.Target, on bool) error {
 	return nil
 }
 
-// outside returns the error for a setting in a file that other cities may use too.
-func (s place) outside(on bool) error {
+// externalChange returns the error for a setting in a file that other cities may use too.
+func (s flagPlace) externalChange(on bool) error {
 	what := fmt.Sprintf("the %s %q is declared", strings.TrimSuffix(s.List, "s"), s.Name)
 	if s.List == "workspace" || strings.HasPrefix(s.List, "patches.") || s.Rig != "" {
 		// these settings do not declare an agent or rig: they are the city's own or part of a patch
@@ -101,8 +101,8 @@ func (s place) outside(on bool) error {
 
 // unset returns a file without the text that suspending has added. It returns nil if suspending has added nothing, or
 // if the text was changed later.
-func (s place) unset(
-	src config.Source, t config.Target, data []byte, memo added,
+func (s flagPlace) unset(
+	src config.Source, t config.Target, data []byte, memo addedLines,
 ) []byte {
 	root, faults := config.ParseTOML(data)
 	if len(faults) > 0 {

@@ -319,7 +319,7 @@ func FuzzSetSuspended(f *testing.F) {
 			t.Fatalf("not set: %+v, %v\n%q\n%q", now, err, data, after)
 		}
 		if !s.On { // an added line can be removed again, byte for byte
-			memo := added{}
+			memo := addedLines{}
 			memo.note(s.key(s.File), data, after)
 			left := now.unset(config.Source{Dir: dir}, target, after, memo)
 			if wrote := s.NoTable || s.table(treeOf(data)).Get("suspended") == nil; wrote != (left != nil) || wrote && !bytes.Equal(left, data) {

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// only returns an error if an edit changed anything except the setting. It decodes the file before and after the edit.
-// Its parser differs from the parser that found the position.
-func (s place) only(before, after []byte, on bool) error {
+// verifyChange returns an error if an edit changed anything except the setting. It decodes the file before and after
+// the edit. Its parser differs from the parser that found the position.
+func (s flagPlace) verifyChange(before, after []byte, on bool) error {
 	was, err := toml.Values(before)
 	if err != nil {
 		return err
@@ -20,8 +20,8 @@ func (s place) only(before, after []byte, on bool) error {
 		return err
 	}
 	if s.NoTable {
-		s.take(is, on)
-		s.take(was, on)
+		s.removeFlag(is, on)
+		s.removeFlag(was, on)
 	} else {
 		for _, t := range s.decoded(was) {
 			t["suspended"] = on
@@ -33,8 +33,8 @@ func (s place) only(before, after []byte, on bool) error {
 	return nil
 }
 
-// take removes the new block from a decoded file, and converts the remaining blocks to one notation.
-func (s place) take(m map[string]any, on bool) {
+// removeFlag removes the new block from a decoded file, and converts the remaining blocks to one notation.
+func (s flagPlace) removeFlag(m map[string]any, on bool) {
 	block := map[string]any{"name": s.Name, "suspended": on}
 	if s.Dir != "" {
 		block["dir"] = s.Dir
@@ -47,7 +47,7 @@ func (s place) take(m map[string]any, on bool) {
 }
 
 // decoded returns the tables of a decoded file that contain the setting.
-func (s place) decoded(m map[string]any) []map[string]any {
+func (s flagPlace) decoded(m map[string]any) []map[string]any {
 	var tables []map[string]any
 	switch s.List {
 	case "workspace":

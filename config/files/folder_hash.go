@@ -21,12 +21,12 @@ func IsDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// aside reports whether folders with this name are ignored in topologies, because programs store their state there.
-func aside(name string) bool { return name == ".git" || name == ".gc" || name == ".beads" }
+// isIgnored reports whether folders with this name are ignored in topologies, because programs store their state there.
+func isIgnored(name string) bool { return name == ".git" || name == ".gc" || name == ".beads" }
 
-// ContentsOf returns one hash of all files below a folder: names, contents, execute permissions, and link targets. If
-// the folder is too large, ContentsOf hashes only the first files, and more is true.
-func ContentsOf(dir string) (hash string, more bool) {
+// HashFolder returns one hash of all files below a folder: names, contents, execute permissions, and link targets. If
+// the folder is too large, HashFolder hashes only the first files, and more is true.
+func HashFolder(dir string) (hash string, more bool) {
 	h := sha256.New()
 	files, size := 0, int64(0)
 	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
@@ -34,7 +34,7 @@ func ContentsOf(dir string) (hash string, more bool) {
 		case err != nil:
 			fmt.Fprintf(h, "%s\x00unreadable\n", path)
 			return nil
-		case e.IsDir() && path != dir && aside(e.Name()):
+		case e.IsDir() && path != dir && isIgnored(e.Name()):
 			return fs.SkipDir
 		case e.IsDir():
 			return nil
@@ -64,7 +64,7 @@ func TreeFolders(dir string) []string {
 		switch {
 		case err != nil || !e.IsDir():
 			return nil
-		case path != dir && aside(e.Name()):
+		case path != dir && isIgnored(e.Name()):
 			return fs.SkipDir
 		case len(out) >= MaxTreeFiles:
 			return fs.SkipAll

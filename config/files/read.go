@@ -27,15 +27,15 @@ func ReadSource(path string) ([]byte, error) {
 	return data, err
 }
 
-// Foreign is the error for a file that another user can change. It wraps a *toml.Fault.
-type Foreign struct{ *toml.Fault }
+// ForeignOwner is the error for a file that another user can change. It wraps a *toml.Fault.
+type ForeignOwner struct{ *toml.Fault }
 
-func (f Foreign) Unwrap() error { return f.Fault }
+func (f ForeignOwner) Unwrap() error { return f.Fault }
 
-// owned returns a Foreign if another user can change a file or folder.
+// owned returns a ForeignOwner if another user can change a file or folder.
 func owned(path string) error {
 	if err := ownership.Check(path); err != nil {
-		return Foreign{&toml.Fault{At: toml.Everywhere, Msg: err.Error()}}
+		return ForeignOwner{&toml.Fault{At: toml.Everywhere, Msg: err.Error()}}
 	}
 	return nil
 }

@@ -32,19 +32,19 @@ func CheckName(v any) string {
 		return "is empty; write a name"
 	case len(name) > MaxName:
 		return fmt.Sprintf("is %d characters long; the limit is %d", len(name), MaxName)
-	case fit(name) == name:
+	case shortened(name) == name:
 		return ""
-	case fit(name) == "":
+	case shortened(name) == "":
 		return fmt.Sprintf("invalid name %q: "+nameRule, name)
 	}
-	return fmt.Sprintf("invalid name %q: "+nameRule+"; %q would be valid", name, fit(name))
+	return fmt.Sprintf("invalid name %q: "+nameRule+"; %q would be valid", name, shortened(name))
 }
 
 const nameRule = "use letters, digits, \".\", \"_\" and \"-\", and begin with a letter or digit"
 
-// fit returns the valid name that is most similar to name. This is name itself if it is valid. If no valid name is
-// similar, fit returns "".
-func fit(name string) string {
+// shortened returns the valid name that is most similar to name. This is name itself if it is valid. If no valid name
+// is similar, fit returns "".
+func shortened(name string) string {
 	s := strings.Map(func(r rune) rune {
 		switch {
 		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '.', r == '_',

@@ -10,20 +10,20 @@ import (
 	"gcity/topology"
 )
 
-// SchemaOf is a JSON Schema of draft 7, limited to the parts that this package uses.
-type SchemaOf struct {
+// SchemaNode is a JSON Schema of draft 7, limited to the parts that this package uses.
+type SchemaNode struct {
 	Schema string `json:"$schema,omitempty"`
 	Title  string `json:"title,omitempty"`
 	Doc    string `json:"description,omitempty"`
 	Ref    string `json:"$ref,omitempty"`
 
-	Type  string               `json:"type,omitempty"`
-	Props map[string]*SchemaOf `json:"properties,omitempty"`
-	// false, or the *SchemaOf of each additional value
-	More     any         `json:"additionalProperties,omitempty"`
-	Required []string    `json:"required,omitempty"`
-	Items    *SchemaOf   `json:"items,omitempty"`
-	AnyOf    []*SchemaOf `json:"anyOf,omitempty"`
+	Type  string                 `json:"type,omitempty"`
+	Props map[string]*SchemaNode `json:"properties,omitempty"`
+	// false, or the *SchemaNode of each additional value
+	More     any           `json:"additionalProperties,omitempty"`
+	Required []string      `json:"required,omitempty"`
+	Items    *SchemaNode   `json:"items,omitempty"`
+	AnyOf    []*SchemaNode `json:"anyOf,omitempty"`
 
 	Enum    []string `json:"enum,omitempty"`
 	Pattern string   `json:"pattern,omitempty"`
@@ -33,7 +33,7 @@ type SchemaOf struct {
 	Default    any  `json:"default,omitempty"`
 	Deprecated bool `json:"deprecated,omitempty"`
 
-	Tables map[string]*SchemaOf `json:"definitions,omitempty"`
+	Tables map[string]*SchemaNode `json:"definitions,omitempty"`
 }
 
 // durationPattern matches the durations that time.ParseDuration accepts, except for negative ones, which no key
@@ -82,9 +82,9 @@ func JSONSchema(of string) []byte {
 	d := all[i]
 	root := d.keys.shape(&Key{Path: ""})
 	root.Schema, root.Title, root.Doc, root.Tables = "http://json-schema.org/draft-07/schema#",
-		d.title, d.doc, map[string]*SchemaOf{}
+		d.title, d.doc, map[string]*SchemaNode{}
 	for path, k := range d.keys.ByPath {
-		if k.Status == Supported && k.OfTables() {
+		if k.Status == Supported && k.IsTable() {
 			root.Tables[path] = d.keys.shape(k)
 		}
 	}
@@ -99,24 +99,24 @@ func JSONSchema(of string) []byte {
 	return out.Bytes()
 }
 
-// OfTables reports whether the value of the key is a table or a list of tables.
-func (k *Key) OfTables() bool {
+// IsTable reports whether the value of the key is a table or a list of tables.
+func (k *Key) IsTable() bool {
 	return k.Kind == Table || k.Kind == Tables || k.Kind == Named
 }
 
 // shape returns the schema of a table.
-func (s Schema) shape(t *Key) *SchemaOf {
-	out := &SchemaOf{Type: "object", Props: map[string]*SchemaOf{}, More: false,
+func (s Schema) shape(t *Key) *SchemaNode {
+	out := &SchemaNode{Type: "object", Props: map[string]*SchemaNode{}, More: false,
 		Doc: plainDoc(t.Doc)}
 	for _, k := range s.Tables[t.Path] {
 		switch {
 		case k.Name() == "*" && k.Status == Supported:
 			out.More = k.use()
 		case k.Status == Dropped:
-			out.Props[k.Name()] = &SchemaOf{Doc: "Has no effect; remove it.",
+			out.Props[k.Name()] = &SchemaNode{Doc: "Has no effect; remove it.",
 				Deprecated: true}
 		case k.Status != Supported:
-		case k.OfTables():
+		case k.IsTable():
 			out.Props[k.Name()] = k.use()
 			if k.Alias != "" {
 				out.Props[k.Alias] = k.use()
@@ -136,17 +136,17 @@ func (s Schema) shape(t *Key) *SchemaOf {
 }
 
 // use returns the schema for the places where a table is used.
-func (k *Key) use() *SchemaOf {
-	ref := &SchemaOf{Ref: "#/definitions/" + k.Path}
+func (k *Key) use() *SchemaNode {
+	ref := &SchemaNode{Ref: "#/definitions/" + k.Path}
 	if k.Kind == Tables {
-		return &SchemaOf{Type: "array", Items: ref, Doc: plainDoc(k.Doc)}
+		return &SchemaNode{Type: "array", Items: ref, Doc: plainDoc(k.Doc)}
 	}
 	return ref
 }
 
 // value returns the schema of a key that is not a table.
-func (k *Key) value() *SchemaOf {
-	out := &SchemaOf{Doc: plainDoc(k.Doc), Enum: k.Enum, Pattern: k.Pattern}
+func (k *Key) value() *SchemaNode {
+	out := &SchemaNode{Doc: plainDoc(k.Doc), Enum: k.Enum, Pattern: k.Pattern}
 	if k.Def != "" {
 		// the default is written in TOML, but strings, numbers and booleans look the same in JSON
 		out.Default = json.RawMessage(k.Def)
@@ -161,19 +161,19 @@ func (k *Key) value() *SchemaOf {
 	case Duration:
 		out.Type, out.Pattern = "string", durationPattern
 	case Strings:
-		out.Type, out.Items = "array", &SchemaOf{Type: "string"}
+		out.Type, out.Items = "array", &SchemaNode{Type: "string"}
 	case Env:
-		out.Type, out.More = "object", &SchemaOf{Type: "string"}
+		out.Type, out.More = "object", &SchemaNode{Type: "string"}
 	}
 	if k.Within != nil {
 		out.Least, out.Most = &k.Within.least, &k.Within.most
 	}
 	if k.known != nil {
-		words := &SchemaOf{Enum: []string{""}} // "" has the same effect as omitting the key
+		words := &SchemaNode{Enum: []string{""}} // "" has the same effect as omitting the key
 		for _, word := range k.known {
 			if strings.HasSuffix(word, ":") {
 				out.AnyOf = append(out.AnyOf,
-					&SchemaOf{Pattern: "^" + regexp.QuoteMeta(word) + "."})
+					&SchemaNode{Pattern: "^" + regexp.QuoteMeta(word) + "."})
 				continue
 			}
 			words.Enum = append(words.Enum, word)

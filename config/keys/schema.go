@@ -62,7 +62,7 @@ type Key struct {
 	Alias   string // an alternative name of the table
 	Require bool
 	// `config show` omits the key, because other values already show its effect
-	Spent bool
+	Redundant bool
 	// Check returns why a value of the right kind is invalid, "" if it is valid
 	Check func(value any) string
 
@@ -78,11 +78,11 @@ type Key struct {
 // bounds is the range of a whole number. say returns the error text for a number outside the range.
 type bounds struct {
 	least, most int
-	say         func(n int) string
+	message     func(n int) string
 }
 
-// Wrong returns why a value of the right kind is invalid, "" if it is valid.
-func (k *Key) Wrong(v any) string {
+// Invalid returns why a value of the right kind is invalid, "" if it is valid.
+func (k *Key) Invalid(v any) string {
 	if k.Enum != nil {
 		if msg := oneOf(k.Enum...)(v); msg != "" {
 			return msg
@@ -94,7 +94,7 @@ func (k *Key) Wrong(v any) string {
 			n = int(v.(time.Duration).Milliseconds())
 		}
 		if n < k.Within.least || n > k.Within.most {
-			return k.Within.say(n)
+			return k.Within.message(n)
 		}
 	}
 	if k.Check == nil {
@@ -103,8 +103,8 @@ func (k *Key) Wrong(v any) string {
 	return k.Check(v)
 }
 
-// Valued reports whether the key has a checked value and is not a table.
-func (k *Key) Valued() bool { return !k.OfTables() && k.Kind != Any }
+// HasValue reports whether the key has a checked value and is not a table.
+func (k *Key) HasValue() bool { return !k.IsTable() && k.Kind != Any }
 
 func (k *Key) Name() string  { return k.Path[strings.LastIndexByte(k.Path, '.')+1:] }
 func (k *Key) Table() string { return k.Path[:max(0, strings.LastIndexByte(k.Path, '.'))] }

@@ -10,16 +10,16 @@ func composeKeys() []Key {
 	const entry = "a folder with a `topology.toml` (or `pack.toml`), relative to the file that " +
 		"contains the key, or the name of a `[topologies.NAME]` table"
 	keys := []Key{
-		{Path: "workspace.topology", Kind: String, Alias: "pack", Spent: true, Check: checkPath,
+		{Path: "workspace.topology", Kind: String, Alias: "pack", Redundant: true, Check: checkPath,
 			Doc: "Topology of the city: " + entry + ". The city gets the topology's agents of " +
 				"scope `city`. See [topologies.md](topologies.md)."},
-		{Path: "workspace.topologies", Kind: Strings, Alias: "packs", Spent: true,
+		{Path: "workspace.topologies", Kind: Strings, Alias: "packs", Redundant: true,
 			Check: checkLines,
 			Doc:   "More topologies, in this order."},
-		{Path: "workspace.includes", Kind: Strings, Spent: true, Check: checkLines,
+		{Path: "workspace.includes", Kind: Strings, Redundant: true, Check: checkLines,
 			Doc: "More topologies, after `topologies`. To include configuration files, use " +
 				"`include` at the top."},
-		{Path: "topologies", Kind: Named, Alias: "packs", Spent: true,
+		{Path: "topologies", Kind: Named, Alias: "packs", Redundant: true,
 			Doc: "Topologies from git repositories."},
 		{Path: "topologies.*", Kind: Table,
 			Doc: "A topology in a git repository: `topology` and similar keys can use NAME " +
@@ -85,7 +85,7 @@ func derivedKeys(all []Key) []Key {
 	var out []Key
 	for _, k := range all {
 		if name, ok := strings.CutPrefix(k.Path, "rigs."); ok && name != "overrides" {
-			k.Path, k.Def, k.Spent = "patches.rigs."+name, "", false
+			k.Path, k.Def, k.Redundant = "patches.rigs."+name, "", false
 			switch {
 			case name == "name":
 				k.Doc = "The rig's `name`. An unknown rig is an error."

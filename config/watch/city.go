@@ -25,11 +25,11 @@ func City(ctx context.Context, s config.Source, o Options) (<-chan struct{}, err
 	}
 	s.Dir = dir
 	inputs := config.Inputs{Files: []string{filepath.Join(dir, config.FileName)}}
-	return start(ctx, &sources{from: s, inputs: inputs}, o, nil), nil
+	return start(ctx, &cityFiles{from: s, inputs: inputs}, o, nil), nil
 }
 
-// sources is the subject for a configuration: its files, and the folders of its topologies and rigs.
-type sources struct {
+// cityFiles is the subject for a configuration: its files, and the folders of its topologies and rigs.
+type cityFiles struct {
 	from   config.Source // the path of the city's folder has no symbolic links
 	inputs config.Inputs // the inputs at the last successful read
 	// number of events so far; it distinguishes two writes within one tick of the file system's clock
@@ -40,9 +40,9 @@ type sources struct {
 	files map[string]bool
 }
 
-func (s *sources) String() string { return "the configuration" }
+func (s *cityFiles) String() string { return "the configuration" }
 
-func (s *sources) saw(path string) bool {
+func (s *cityFiles) isChange(path string) bool {
 	if s.files[path] || s.open[filepath.Dir(path)] {
 		s.writes++
 		return true
@@ -50,17 +50,17 @@ func (s *sources) saw(path string) bool {
 	return false
 }
 
-func (s *sources) follow() {
+func (s *cityFiles) refresh() {
 	if in, err := s.from.Inputs(); err == nil {
 		s.inputs = in
 	}
 }
 
 // folders returns the folders that contain the files and folders of the configuration.
-func (s *sources) folders() map[string]bool {
+func (s *cityFiles) folders() map[string]bool {
 	s.files = map[string]bool{}
 	for _, path := range s.inputs.Files {
-		for _, p := range hops(path) {
+		for _, p := range linkChain(path) {
 			s.files[p] = true
 		}
 	}
@@ -72,9 +72,9 @@ func (s *sources) folders() map[string]bool {
 	s.rigs(parents)
 	s.maybe(parents)
 	for _, tree := range s.inputs.Trees {
-		way := hops(tree)
+		way := linkChain(tree)
 		for _, p := range way {
-			p = firstMissing(p)
+			p = missingAncestor(p)
 			s.files[p], parents[filepath.Dir(p)] = true, true
 		}
 		for _, f := range files.TreeFolders(way[len(way)-1]) {
@@ -88,7 +88,7 @@ func (s *sources) folders() map[string]bool {
 }
 
 // rigs adds watches for the creation and removal of rigs' folders.
-func (s *sources) rigs(parents map[string]bool) {
+func (s *cityFiles) rigs(parents map[string]bool) {
 	began := time.Now()
 	for _, p := range s.inputs.Rigs {
 		files.StartCheck(p)
@@ -97,7 +97,7 @@ func (s *sources) rigs(parents map[string]bool) {
 		if !files.Responds(p, began) {
 			continue // the kernel could not watch this folder either
 		}
-		p = firstMissing(p)
+		p = missingAncestor(p)
 		s.files[p] = true
 		if f := filepath.Dir(p); !parents[f] {
 			parents[f] = false // the next poll finds the creation of a rig's folder, too
@@ -106,7 +106,7 @@ func (s *sources) rigs(parents map[string]bool) {
 }
 
 // maybe adds watches for folders that may not exist yet.
-func (s *sources) maybe(parents map[string]bool) {
+func (s *cityFiles) maybe(parents map[string]bool) {
 	began := time.Now()
 	// the last folder that responded; a folder below it is not checked again
 	answers := "/\x00"
@@ -117,7 +117,7 @@ func (s *sources) maybe(parents map[string]bool) {
 			}
 			answers = p
 		}
-		next := firstMissing(p)
+		next := missingAncestor(p)
 		s.files[next], parents[filepath.Dir(next)] = true, true
 		if next == p {
 			s.open[p], parents[p] = true, true
@@ -126,7 +126,7 @@ func (s *sources) maybe(parents map[string]bool) {
 }
 
 // state returns more than the revision. A file that was changed and changed back may have been read in between.
-func (s *sources) state() string {
+func (s *cityFiles) state() string {
 	state := stats(s.inputs.Files) + fmt.Sprintln(s.writes)
 	revision, err := s.from.Revision()
 	if err != nil {

@@ -28,9 +28,9 @@ type fileSet struct {
 
 func (l *fileSet) String() string { return "the preferences" }
 
-func (l *fileSet) follow() {}
+func (l *fileSet) refresh() {}
 
-func (l *fileSet) saw(path string) bool {
+func (l *fileSet) isChange(path string) bool {
 	if l.files[path] || l.open[filepath.Dir(path)] {
 		l.writes++
 		return true
@@ -42,15 +42,15 @@ func (l *fileSet) folders() map[string]bool {
 	l.files, l.open = map[string]bool{}, map[string]bool{}
 	watched := map[string]bool{}
 	for _, path := range append(l.dirs[:len(l.dirs):len(l.dirs)], l.paths...) {
-		for _, p := range hops(path) {
-			p = firstMissing(p)
+		for _, p := range linkChain(path) {
+			p = missingAncestor(p)
 			l.files[p] = true
 			watched[filepath.Dir(p)], l.files[filepath.Dir(p)] = true, true
 		}
 	}
 	for _, dir := range l.dirs {
-		way := hops(dir)
-		if real := way[len(way)-1]; firstMissing(real) == real {
+		way := linkChain(dir)
+		if real := way[len(way)-1]; missingAncestor(real) == real {
 			if info, err := os.Stat(real); err == nil && info.IsDir() {
 				watched[real], l.open[real] = true, true
 			}

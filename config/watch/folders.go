@@ -25,7 +25,7 @@ import (
 func Folders(
 	ctx context.Context, folders []string, others <-chan []string, o Options,
 ) (<-chan struct{}, error) {
-	r := &recipes{dirs: make([]string, len(folders))}
+	r := &formulaFolders{dirs: make([]string, len(folders))}
 	for i, f := range folders {
 		abs, err := filepath.Abs(f)
 		if err != nil {
@@ -37,8 +37,8 @@ func Folders(
 	return start(ctx, r, o, others), nil
 }
 
-// recipes is the subject for the formulas and automations in a list of folders.
-type recipes struct {
+// formulaFolders is the subject for the formulas and automations in a list of folders.
+type formulaFolders struct {
 	dirs []string // absolute paths of the folders
 	// number of events so far; it distinguishes two writes within one tick of the file system's clock
 	writes int
@@ -50,13 +50,13 @@ type recipes struct {
 	known map[string]bool
 }
 
-func (r *recipes) String() string { return "formulas and automations" }
+func (r *formulaFolders) String() string { return "formulas and automations" }
 
-func (r *recipes) follow() {}
+func (r *formulaFolders) refresh() {}
 
-func (r *recipes) instead(folders []string) { r.dirs = folders }
+func (r *formulaFolders) replaceFolders(folders []string) { r.dirs = folders }
 
-func (r *recipes) saw(path string) bool {
+func (r *formulaFolders) isChange(path string) bool {
 	base := filepath.Base(path)
 	if r.known[path] || base == automation.FileName || strings.HasSuffix(base, formula.Suffix) {
 		r.writes++
@@ -65,7 +65,7 @@ func (r *recipes) saw(path string) bool {
 	return r.files[path] || r.open[filepath.Dir(path)]
 }
 
-func (r *recipes) folders() map[string]bool {
+func (r *formulaFolders) folders() map[string]bool {
 	r.watched, r.files, r.open, r.known = map[string]bool{}, map[string]bool{}, map[string]bool{},
 		map[string]bool{}
 	answering, _ := r.answering()
@@ -74,7 +74,7 @@ func (r *recipes) folders() map[string]bool {
 			r.await(dir)
 			continue
 		}
-		real := r.through(dir)
+		real := r.resolveLinks(dir)
 		r.folder(real)
 		below := filepath.Join(real, automation.Folder)
 		r.files[below] = true // the path may be created or removed
@@ -82,12 +82,12 @@ func (r *recipes) folders() map[string]bool {
 		if err != nil {
 			continue
 		}
-		below = r.through(below)
+		below = r.resolveLinks(below)
 		r.folder(below)
 		r.open[below] = true
 		for _, e := range entries {
 			if info, err := os.Stat(filepath.Join(below, e.Name())); err == nil && info.IsDir() {
-				r.folder(r.through(filepath.Join(below, e.Name())))
+				r.folder(r.resolveLinks(filepath.Join(below, e.Name())))
 			}
 		}
 	}
@@ -96,7 +96,7 @@ func (r *recipes) folders() map[string]bool {
 			r.await(path)
 			continue
 		}
-		real := r.through(path)
+		real := r.resolveLinks(path)
 		r.known[real] = true
 		r.watched[filepath.Dir(real)] = true
 	}
@@ -104,20 +104,20 @@ func (r *recipes) folders() map[string]bool {
 }
 
 // folder watches a folder, including the removal of the folder itself.
-func (r *recipes) folder(path string) { r.watched[path], r.files[path] = true, true }
+func (r *formulaFolders) folder(path string) { r.watched[path], r.files[path] = true, true }
 
 // await watches for the creation of a path, and follows symbolic links.
-func (r *recipes) await(path string) {
-	for _, p := range hops(path) {
-		p = firstMissing(p)
+func (r *formulaFolders) await(path string) {
+	for _, p := range linkChain(path) {
+		p = missingAncestor(p)
 		r.files[p] = true
 		r.folder(filepath.Dir(p))
 	}
 }
 
-// through watches the symbolic links in a path, and returns the path with them resolved.
-func (r *recipes) through(path string) string {
-	way := hops(path)
+// resolveLinks watches the symbolic links in a path, and returns the path with them resolved.
+func (r *formulaFolders) resolveLinks(path string) string {
+	way := linkChain(path)
 	for _, link := range way[:len(way)-1] {
 		r.files[link] = true
 		r.folder(filepath.Dir(link))
@@ -126,7 +126,7 @@ func (r *recipes) through(path string) string {
 }
 
 // state returns the metadata of the recipes and the errors of unreadable folders.
-func (r *recipes) state() string {
+func (r *formulaFolders) state() string {
 	var b strings.Builder
 	fmt.Fprintln(&b, r.writes)
 	answering, hung := r.answering()
@@ -143,7 +143,7 @@ func (r *recipes) state() string {
 }
 
 // answering returns the folders that respond. The folders in hung do not respond, and must be neither watched nor read.
-func (r *recipes) answering() (answering, hung []string) {
+func (r *formulaFolders) answering() (answering, hung []string) {
 	began := time.Now()
 	for _, dir := range r.dirs {
 		files.StartCheck(dir)

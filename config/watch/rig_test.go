@@ -47,7 +47,7 @@ func TestComing(t *testing.T) {
 	dir := folder(t, "")
 	for path, want := range map[string]string{"/": "/", dir: dir, dir + "/a": dir + "/a",
 		dir + "/a/b/c": dir + "/a", "/usr/none": "/usr/none"} {
-		if got := firstMissing(path); got != want {
+		if got := missingAncestor(path); got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}
 	}

@@ -30,8 +30,8 @@ type Options struct {
 	Poll    time.Duration // interval of polls if the kernel cannot report changes; 0 = 2 s
 	Polling bool          // always poll, for network file systems
 	// report a change immediately, for a caller that has loaded the files before and may have missed a change
-	First  bool
-	Broken func(error) // receives a panic that ended the watch; if nil, a panic ends the program
+	First   bool
+	OnPanic func(error) // receives a panic that ended the watch; if nil, a panic ends the program
 }
 
 // start starts watching a subject. others delivers new folders for a subject that consists of folders; it may be nil.
@@ -46,30 +46,30 @@ func start(ctx context.Context, s subject, o Options, others <-chan []string) <-
 		o.Poll = 2 * time.Second
 	}
 	w := &watcher{
-		of: s, o: o, others: others, pokes: make(chan struct{}, 1),
-		running: recovery.Group{OnPanic: recovery.Fatal(o.Broken)},
+		subject: s, o: o, others: others, changes: make(chan struct{}, 1),
+		running: recovery.Group{OnPanic: recovery.Fatal(o.OnPanic)},
 	}
-	w.look()
+	w.check()
 	select {
-	case <-w.pokes: // discard the value for the initial state
+	case <-w.changes: // discard the value for the initial state
 	default:
 	}
 	if o.First {
-		w.pokes <- struct{}{}
+		w.changes <- struct{}{}
 	}
 	w.running.Go(func() { w.run(ctx) })
-	return w.pokes
+	return w.changes
 }
 
 // subject is a set of files to watch. Only the watcher's goroutine uses it.
 type subject interface {
-	// follow updates the list of files of the subject.
-	follow()
+	// refresh updates the list of files of the subject.
+	refresh()
 	// folders returns the folders that the kernel should watch. The value is true if changes could be missed without
 	// that watch.
 	folders() map[string]bool
-	// saw reports whether an event for a path may be a change.
-	saw(path string) bool
+	// isChange reports whether an event for a path may be a change.
+	isChange(path string) bool
 	// state returns a text that changes with every change of the files.
 	state() string
 	// String names the subject in the warning about polling.
@@ -79,20 +79,20 @@ type subject interface {
 // watcher compares the state of a subject with its last known state. After the start only the goroutine of run uses the
 // watcher.
 type watcher struct {
-	of      subject
+	subject subject
 	o       Options
 	others  <-chan []string // delivers the subject's new folders; nil if they never change
-	pokes   chan struct{}
+	changes chan struct{}
 	running recovery.Group
 
-	kernel *fsnotify.Watcher // nil if the kernel is not used or has no watches left
-	blind  bool              // the kernel does not watch all folders
-	warned bool
-	last   string // state at the last check
+	kernel    *fsnotify.Watcher // nil if the kernel is not used or has no watches left
+	unwatched bool              // the kernel does not watch all folders
+	warned    bool
+	last      string // state at the last check
 }
 
 func (w *watcher) run(ctx context.Context) {
-	defer close(w.pokes)
+	defer close(w.changes)
 	defer func() {
 		if w.kernel != nil {
 			_ = w.kernel.Close() // the watch ends even if this fails
@@ -110,65 +110,65 @@ func (w *watcher) run(ctx context.Context) {
 		if w.kernel != nil {
 			events, errs = w.kernel.Events, w.kernel.Errors
 		}
-		if w.blind {
+		if w.unwatched {
 			tick = poll.C
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case e := <-events:
-			if e.Op != fsnotify.Chmod && w.of.saw(e.Name) {
+			if e.Op != fsnotify.Chmod && w.subject.isChange(e.Name) {
 				quiet.Reset(w.o.Quiet)
 			}
 		case <-errs: // events were lost, so any file may have changed
 			quiet.Reset(w.o.Quiet)
 		case <-tick:
-			w.look()
+			w.check()
 		case folders := <-w.others:
-			if s, ok := w.of.(interface{ instead([]string) }); ok {
-				s.instead(folders)
+			if s, ok := w.subject.(interface{ replaceFolders([]string) }); ok {
+				s.replaceFolders(folders)
 				// add watches again before the quiet time, so that no change during it is missed
-				w.arm()
+				w.addWatches()
 				quiet.Reset(w.o.Quiet)
 			}
 		case <-quiet.C:
-			w.look()
+			w.check()
 		}
 	}
 }
 
-// look watches all files of the subject, and reports a change if the state differs.
-func (w *watcher) look() {
-	w.arm()
-	w.of.follow()
+// check watches all files of the subject, and reports a change if the state differs.
+func (w *watcher) check() {
+	w.addWatches()
+	w.subject.refresh()
 	for range 5 { // later rounds find changes from before a watch existed
-		if !w.arm() {
+		if !w.addWatches() {
 			break
 		}
 	}
-	state := w.of.state()
+	state := w.subject.state()
 	if state == w.last {
 		return
 	}
 	w.last = state
 	select {
-	case w.pokes <- struct{}{}:
+	case w.changes <- struct{}{}:
 	default:
 	}
 }
 
-// arm makes the kernel watch the subject's folders, and reports whether it added a watch. It watches folders, because
-// the watch of a file is lost when the file is replaced.
-func (w *watcher) arm() (added bool) {
-	parents := w.of.folders()
-	w.blind = w.o.Polling
-	if w.blind {
+// addWatches makes the kernel watch the subject's folders, and reports whether it added a watch. It watches folders,
+// because the watch of a file is lost when the file is replaced.
+func (w *watcher) addWatches() (added bool) {
+	parents := w.subject.folders()
+	w.unwatched = w.o.Polling
+	if w.unwatched {
 		return false
 	}
 	if w.kernel == nil {
 		k, err := fsnotify.NewWatcher()
 		if err != nil {
-			w.blinded(err)
+			w.warnPolling(err)
 			return false
 		}
 		w.kernel = k
@@ -187,28 +187,28 @@ func (w *watcher) arm() (added bool) {
 		err := w.kernel.Add(f)
 		added = added || err == nil
 		if err != nil && parents[f] {
-			w.blinded(err)
+			w.warnPolling(err)
 		}
 	}
 	return added
 }
 
-// blinded records that the watch has to poll. It does not log a missing or unreadable folder, because the reader of the
-// folder reports it.
-func (w *watcher) blinded(err error) {
-	w.blind = true
+// warnPolling records that the watch has to poll. It does not log a missing or unreadable folder, because the reader of
+// the folder reports it.
+func (w *watcher) warnPolling(err error) {
+	w.unwatched = true
 	if w.warned || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return
 	}
 	w.warned = true
-	w.o.Log.Warn("the kernel has no file watches left for "+w.of.String()+", so gcity polls the "+
-		"files, and notices changes with a delay; "+
+	w.o.Log.Warn("the kernel has no file watches left for "+w.subject.String()+", so gcity polls "+
+		"the files, and notices changes with a delay; "+
 		"raise fs.inotify.max_user_instances or max_user_watches", "every", w.o.Poll, "err", err)
 }
 
-// firstMissing returns the first part of a path that does not exist, or the whole path if it exists. The creation of
+// missingAncestor returns the first part of a path that does not exist, or the whole path if it exists. The creation of
 // this part is the next event to wait for.
-func firstMissing(path string) string {
+func missingAncestor(path string) string {
 	for {
 		up := filepath.Dir(path)
 		if _, err := os.Stat(up); err == nil || up == path {
@@ -218,9 +218,9 @@ func firstMissing(path string) string {
 	}
 }
 
-// hops returns every symbolic link in the path of a file, followed by the path of the file itself. The folder of each
-// returned path contains no links.
-func hops(path string) []string {
+// linkChain returns every symbolic link in the path of a file, followed by the path of the file itself. The folder of
+// each returned path contains no links.
+func linkChain(path string) []string {
 	var out []string
 	done, rest := "/", strings.TrimPrefix(filepath.Clean(path), "/")
 	for links := 0; rest != "" && links < 40; {

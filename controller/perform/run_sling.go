@@ -24,7 +24,7 @@ func (wr *workRunner) sling(ctx context.Context, req city.SlingRequest,
 	s := sling.Slinger{
 		Config: source, City: wr.w.Snapshot(), Host: wr.w.Host, Scopes: wr.Stores.scopes(),
 		Store: func(rig string) (beads.Store, error) { return wr.Stores.Store(rig) },
-		Recipe: func(name, rig string) (f *formula.Formula, err error) {
+		FindFormula: func(name, rig string) (f *formula.Formula, err error) {
 			d := automation.Definition{Formula: name, Rig: rig}
 			if !wr.inBackground(ctx, "formula "+name, 0, func() func() {
 				found, failed := wr.au.findFormula(source, d)

@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// Key is a key that leaves an attached terminal. The zero value is Usual.
+// Key is a key that leaves an attached terminal. The zero value is Default.
 type Key struct{ letter byte }
 
-// Usual is the default detach key.
-const Usual = "ctrl+q"
+// Default is the default detach key.
+const Default = "ctrl+q"
 
 // Parse parses a key such as "ctrl+q". Letters and \ ] ^ _ are valid, except for keys that a terminal cannot
 // distinguish from other keys, and keys that every program needs. The error says what to write instead. Parse("")
-// returns Usual.
+// returns Default.
 func Parse(text string) (Key, error) {
 	if text == "" {
-		text = Usual
+		text = Default
 	}
 	rest, ok := strings.CutPrefix(strings.ToLower(text), "ctrl+")
 	if !ok || len(rest) != 1 || !strings.Contains(`abcdefghijklmnopqrstuvwxyz\]^_`, rest) {
 		return Key{}, fmt.Errorf("%q cannot be the key that leaves a terminal; write ctrl+ and a "+
-			"letter or one of \\ ] ^ _, like %q", text, Usual)
+			"letter or one of \\ ] ^ _, like %q", text, Default)
 	}
 	k := Key{rest[0]}
 	taken := map[byte]string{'i': "tab", 'm': "enter", 'h': "backspace", 'j': "enter",
@@ -30,7 +30,7 @@ func Parse(text string) (Key, error) {
 		'd': "the end of input"}
 	if what := taken[k.letter]; what != "" {
 		return Key{}, fmt.Errorf("%q is %s in a terminal; use another key, like %q", text, what,
-			Usual)
+			Default)
 	}
 	return k, nil
 }

@@ -99,7 +99,7 @@ func TestAnotherKey(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	for _, text := range []string{"q", "ctrl+", "ctrl+m", "ctrl+i", "ctrl+c", "ctrl+[", "alt+q", "ctrl+qq", "ctrl+é", "f1", "\x11"} {
-		if k, err := Parse(text); err == nil || !strings.Contains(err.Error(), Usual) {
+		if k, err := Parse(text); err == nil || !strings.Contains(err.Error(), Default) {
 			t.Errorf("%q is %s, %v; want an error that names a key that is possible", text, k, err)
 		}
 	}

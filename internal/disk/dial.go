@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// dialAgain is the interval between attempts to connect to a socket with a full queue.
-const dialAgain = 50 * time.Millisecond
+// dialRetry is the interval between attempts to connect to a socket with a full queue.
+const dialRetry = 50 * time.Millisecond
 
 // DialSocket connects to the socket for path; see SocketPath. While the socket's connection queue is full, it
 // retries.
@@ -21,7 +21,7 @@ func DialSocket(ctx context.Context, path string) (net.Conn, error) {
 		if !errors.Is(err, syscall.EAGAIN) {
 			return conn, err
 		}
-		t := time.NewTimer(dialAgain)
+		t := time.NewTimer(dialRetry)
 		select {
 		case <-t.C:
 		case <-ctx.Done():
@@ -31,29 +31,29 @@ func DialSocket(ctx context.Context, path string) (net.Conn, error) {
 	}
 }
 
-// Spare stores one connection for later use. Create it with NewSpare.
-type Spare struct{ conn chan spare }
+// IdleConn stores one connection for later use. Create it with NewIdleConn.
+type IdleConn struct{ conn chan idleConn }
 
-type spare struct {
+type idleConn struct {
 	net.Conn
 	at time.Time
 }
 
-// spareLimit is the maximum age of a stored connection, because servers close idle connections.
-const spareLimit = time.Second
+// idleLimit is the maximum age of a stored connection, because servers close idle connections.
+const idleLimit = time.Second
 
-// NewSpare returns an empty Spare.
-func NewSpare() Spare { return Spare{make(chan spare, 1)} }
+// NewIdleConn returns an empty IdleConn.
+func NewIdleConn() IdleConn { return IdleConn{make(chan idleConn, 1)} }
 
 // Put stores a connection. It must be called only while no connection is stored.
-func (s Spare) Put(conn net.Conn) { s.conn <- spare{conn, time.Now()} }
+func (s IdleConn) Put(conn net.Conn) { s.conn <- idleConn{conn, time.Now()} }
 
 // Take returns the stored connection, or nil if there is none. It closes a connection that is too old, and then
 // also returns nil.
-func (s Spare) Take() net.Conn {
+func (s IdleConn) Take() net.Conn {
 	select {
 	case c := <-s.conn:
-		if time.Since(c.at) < spareLimit {
+		if time.Since(c.at) < idleLimit {
 			return c.Conn
 		}
 		_ = c.Close() // an error loses nothing, because nothing was written
@@ -63,7 +63,7 @@ func (s Spare) Take() net.Conn {
 }
 
 // Close closes the stored connection.
-func (s Spare) Close() {
+func (s IdleConn) Close() {
 	if c := s.Take(); c != nil {
 		_ = c.Close() // an error loses nothing, because nothing was written
 	}

@@ -109,9 +109,9 @@ func TryLock(path string) (*Lock, error) {
 	return &Lock{f, path}, nil
 }
 
-// Still reports whether the path still names the locked file. If not, the file was removed, and another process can
+// AtPath reports whether the path still names the locked file. If not, the file was removed, and another process can
 // lock a new file at the path.
-func (l *Lock) Still() bool {
+func (l *Lock) AtPath() bool {
 	held, err := l.f.Stat()
 	if err != nil {
 		return false
@@ -123,7 +123,7 @@ func (l *Lock) Still() bool {
 // Moved returns a *MovedError if the locked file is now at another path. It returns nil if the file is at its path
 // or was removed.
 func (l *Lock) Moved() error {
-	if l.Still() {
+	if l.AtPath() {
 		return nil
 	}
 	if e := moved(l.f, Real(l.path)); e.To != "" {

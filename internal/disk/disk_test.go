@@ -92,7 +92,7 @@ func TestLockIsExclusive(t *testing.T) {
 	if _, err := TryLock(path); !errors.Is(err, ErrLocked) {
 		t.Fatalf("a second lock: %v", err)
 	}
-	if !first.Still() {
+	if !first.AtPath() {
 		t.Error("the lock is taken for removed")
 	}
 	if err := first.Release(); err != nil {
@@ -106,7 +106,7 @@ func TestLockIsExclusive(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if second.Still() {
+	if second.AtPath() {
 		t.Error("a removed lock is taken for held")
 	}
 }

@@ -31,7 +31,7 @@ func Real(path string) string {
 	return filepath.Join(to, below)
 }
 
-// Held is an open folder. Paths below Via stay valid if the folder is moved.
+// Held is an open folder. Paths below StablePath stay valid if the folder is moved.
 type Held struct {
 	f    *os.File
 	path string
@@ -68,12 +68,12 @@ func Hold(path string) (*Held, error) {
 	return &Held{f, path, info}, nil
 }
 
-// Via returns a path to the folder that stays valid if the folder is moved. It is valid in this process only.
-func (h *Held) Via() string { return ownDescriptors + strconv.Itoa(int(h.f.Fd())) }
+// StablePath returns a path to the folder that stays valid if the folder is moved. It is valid in this process only.
+func (h *Held) StablePath() string { return ownDescriptors + strconv.Itoa(int(h.f.Fd())) }
 
-// Here returns a *MovedError if the folder is no longer at its path. It returns other errors if the path cannot be
+// CheckPath returns a *MovedError if the folder is no longer at its path. It returns other errors if the path cannot be
 // examined.
-func (h *Held) Here() error {
+func (h *Held) CheckPath() error {
 	now, err := os.Stat(h.path)
 	if err == nil && !os.SameFile(now, h.info) || errors.Is(err, fs.ErrNotExist) {
 		return moved(h.f, h.path)

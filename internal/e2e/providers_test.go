@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// elsewhere runs a test with agents in tmux, and with agents that have no terminal.
-func elsewhere(t *testing.T, test func(t *testing.T)) {
+// inNamespace runs a test with agents in tmux, and with agents that have no terminal.
+func inNamespace(t *testing.T, test func(t *testing.T)) {
 	t.Run("tmux", func(t *testing.T) {
 		onTmux(t)
 		test(t)
@@ -22,15 +22,15 @@ func elsewhere(t *testing.T, test func(t *testing.T)) {
 
 // The kill loop with agents of other providers (L10, L11): the next controller finds all of them.
 func TestKillLoopElsewhere(t *testing.T) {
-	elsewhere(t, func(t *testing.T) { killLoop(t, 10, min(*kills, 12)) })
+	inNamespace(t, func(t *testing.T) { killLoop(t, 10, min(*kills, 12)) })
 }
 
 // A stop leaves no process, even if agents ignore signals.
-func TestNothingIsLeftElsewhere(t *testing.T) { elsewhere(t, nothingIsLeft) }
+func TestNothingIsLeftElsewhere(t *testing.T) { inNamespace(t, nothingIsLeft) }
 
 // A crash loop ends in quarantine and is reported once, and a release starts the agent again. The other agent is not
 // affected.
-func TestCrashLoopElsewhere(t *testing.T) { elsewhere(t, crashLoop) }
+func TestCrashLoopElsewhere(t *testing.T) { inNamespace(t, crashLoop) }
 
 func crashLoop(t *testing.T) {
 	c := newTown(t, 0, "")

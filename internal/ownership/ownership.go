@@ -47,11 +47,11 @@ func Check(path string) error {
 	if err != nil {
 		return err
 	}
-	if err := climb(abs); err != nil {
+	if err := checkAncestors(abs); err != nil {
 		return err
 	}
 	if real, err := filepath.EvalSymlinks(abs); err == nil && real != abs {
-		return climb(real)
+		return checkAncestors(real)
 	}
 	return nil
 }
@@ -60,8 +60,8 @@ func Check(path string) error {
 // check the folders above.
 func Entry(path string, info fs.FileInfo) error { return judge(path, info, false) }
 
-// climb checks a path and the folders above it. For a symbolic link it checks the target.
-func climb(path string) error {
+// checkAncestors checks a path and the folders above it. For a symbolic link it checks the target.
+func checkAncestors(path string) error {
 	home := home()
 	for at := path; ; at = filepath.Dir(at) {
 		info, err := os.Stat(at)

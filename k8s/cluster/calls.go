@@ -74,9 +74,9 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	}
 	p.pods[made.Name].starting = true
 	p.mu.Unlock()
-	st, err := p.bringUp(ctx, made, s)
+	st, err := p.startAgent(ctx, made, s)
 	if err != nil {
-		p.takeBack(made)
+		p.deletePod(made)
 		return session.Status{}, err
 	}
 	return st, nil
@@ -141,8 +141,8 @@ func (p *Provider) delete(ctx context.Context, pod *corev1.Pod) error {
 	return nil
 }
 
-// takeBack deletes the pod of a start that failed.
-func (p *Provider) takeBack(pod *corev1.Pod) {
+// deletePod deletes the pod of a start that failed.
+func (p *Provider) deletePod(pod *corev1.Pod) {
 	ctx, cancel := context.WithTimeout(context.Background(), graceSeconds*time.Second)
 	defer cancel()
 	p.mu.Lock()
@@ -157,8 +157,8 @@ func (p *Provider) takeBack(pod *corev1.Pod) {
 	}
 }
 
-// bringUp waits for the pod, and starts the agent in it.
-func (p *Provider) bringUp(
+// startAgent waits for the pod, and starts the agent in it.
+func (p *Provider) startAgent(
 	ctx context.Context,
 	made *corev1.Pod,
 	s session.Spec,

@@ -43,8 +43,8 @@ type Provider struct {
 	done    chan struct{} // closed when run has returned
 
 	mu    sync.Mutex
-	term  *term     // nil = this provider does not hold the city's Lease
-	until time.Time // time until which the Lease was renewed
+	term  *leadership // nil = this provider does not hold the city's Lease
+	until time.Time   // time until which the Lease was renewed
 	// reason why the last request about the Lease failed; nil = it succeeded
 	leaseErr error
 	// error that another controller holds the Lease; nil = no such controller is known
@@ -86,7 +86,7 @@ type output struct {
 }
 
 const (
-	exitsKept = 1024
+	maxExits  = 1024
 	callLimit = 10 * time.Second // timeout of one request to the API server
 )
 
@@ -104,7 +104,7 @@ func New(o Options) (*Provider, error) {
 	o.StartLimit = cmp.Or(o.StartLimit, patience)
 	p := &Provider{
 		o: o, done: make(chan struct{}), config: config, client: client,
-		exits: make(chan session.Exit, exitsKept), changes: make(chan struct{}, 1),
+		exits: make(chan session.Exit, maxExits), changes: make(chan struct{}, 1),
 		pods: map[string]*entry{}, moved: make(chan struct{}), kept: map[string][]output{},
 	}
 	p.life, p.stop = context.WithCancel(context.Background())

@@ -21,8 +21,8 @@ import (
 // volume.
 const maxFiles = 64 << 20
 
-// leftOut lists the folders that are not copied into the pod.
-var leftOut = []string{".gc", ".beads", ".git", "node_modules"}
+// excludedFiles lists the folders that are not copied into the pod.
+var excludedFiles = []string{".gc", ".beads", ".git", "node_modules"}
 
 // sendFiles copies the agent's working folder into the pod.
 func sendFiles(ctx context.Context, l *link, dir string) error {
@@ -55,7 +55,7 @@ func sendFiles(ctx context.Context, l *link, dir string) error {
 	return nil
 }
 
-// pack writes a folder as a tar archive, without the folders in leftOut.
+// pack writes a folder as a tar archive, without the folders in excludedFiles.
 func pack(to io.Writer, dir string) error {
 	out := tar.NewWriter(to)
 	total := int64(0)
@@ -65,7 +65,7 @@ func pack(to io.Writer, dir string) error {
 			return err
 		case path == dir:
 			return nil
-		case d.IsDir() && slices.Contains(leftOut, d.Name()):
+		case d.IsDir() && slices.Contains(excludedFiles, d.Name()):
 			return fs.SkipDir
 		case !d.IsDir() && !d.Type().IsRegular() && d.Type()&fs.ModeSymlink == 0:
 			return nil

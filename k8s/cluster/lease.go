@@ -27,8 +27,8 @@ const (
 	releaseLimit = 2 * time.Second
 )
 
-// term is the time in which this provider holds the city's Lease and may change the city's pods.
-type term struct {
+// leadership is the time in which this provider holds the city's Lease and may change the city's pods.
+type leadership struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	wg     sync.WaitGroup // goroutines for the watch and for the streams to the pods
@@ -36,7 +36,7 @@ type term struct {
 
 // begin starts a term. The caller holds mu.
 func begin(p *Provider) {
-	t := &term{}
+	t := &leadership{}
 	t.ctx, t.cancel = context.WithCancel(p.life)
 	p.term = t
 	t.wg.Go(func() { p.watch(t.ctx) })
@@ -204,7 +204,7 @@ func (l *lock) held(record *resourcelock.LeaderElectionRecord) {
 	p.endTerm()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.rival = rivalError(p, record)
+	p.rival = otherHolderError(p, record)
 	p.until = time.Time{}
 	p.lose(p.rival, nextLease(p))
 	p.changed()
@@ -222,8 +222,8 @@ func expired(r *resourcelock.LeaderElectionRecord) bool {
 	return time.Now().After(r.RenewTime.Add(valid))
 }
 
-// rivalError returns the error for operations that only the holder of the Lease may perform.
-func rivalError(p *Provider, r *resourcelock.LeaderElectionRecord) error {
+// otherHolderError returns the error for operations that only the holder of the Lease may perform.
+func otherHolderError(p *Provider, r *resourcelock.LeaderElectionRecord) error {
 	return session.Missing(fmt.Errorf("another controller runs this city: %s has held the "+
 		"Lease %s in namespace %s since %s and renewed it at %s; stop that controller, or use "+
 		"another namespace; this controller takes over when the Lease is released or expires",
@@ -268,7 +268,7 @@ func checkLease(ctx context.Context, p *Provider) error {
 	if r.HolderIdentity == "" || r.HolderIdentity == p.o.Holder || expired(r) {
 		return nil
 	}
-	return rivalError(p, r)
+	return otherHolderError(p, r)
 }
 
 // holder returns the identity of this machine as a holder of Leases. The next controller on the same machine has

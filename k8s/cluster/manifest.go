@@ -85,7 +85,7 @@ func (s *Settings) manifest(spec *session.Spec) (*corev1.Pod, error) {
 			return nil, err
 		}
 	}
-	tellGrace(pod)
+	setGrace(pod)
 	return pod, nil
 }
 
