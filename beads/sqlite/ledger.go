@@ -109,7 +109,7 @@ func (s *Store) lost(why string, last int64) error {
 func (s *Store) missing(why string) error {
 	id, ok, err := s.ledger.Read()
 	switch {
-	case err != nil && proc.Exhausted(err): // tells nothing about the store
+	case err != nil && proc.Exhausted(err): // this error does not show that the store is damaged
 		return fmt.Errorf("cannot open the bead store %s: %w", s.path, err)
 	case err != nil:
 		return fmt.Errorf("%w; %w", s.lost(why, 0), err)
