@@ -275,9 +275,9 @@ func (dr *drains) undoCommand(now time.Time, id uint64, a *record) {
 		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is not draining: the agent is %s",
 			a.name, a.state))
 	case a.unwanted() && a.want != nil:
-		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("pool %s wants only %d members; to keep "+
+		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("pool %s wants only %s; to keep "+
 			"%s, run `gcity pool scale %s %d`",
-			a.pool.Name(), a.pool.Desired, a.name, a.pool.Name(),
+			a.pool.Name(), members(a.pool.Desired), a.name, a.pool.Name(),
 			dr.m.pools.SizeFor(a.pool, a.want.Index)))
 	case a.unwanted():
 		dr.m.step.Refuse(id, city.Conflict, "agent "+a.name+" was removed from the configuration")

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -70,5 +71,21 @@ func TestMembersShowTheirCommand(t *testing.T) {
 	}
 	if len(all) != 4 {
 		t.Errorf("%d agents, want 4", len(all))
+	}
+}
+
+// The reason why a member does not run has the noun in the right number.
+func TestAbsentMemberNamesTheSize(t *testing.T) {
+	w := newWorld()
+	if err := w.automate([]string{"a", "gate=manual"}); err != nil {
+		t.Fatal(err)
+	}
+	w.declare("crew:pool=0-8,nocheck")
+	w.advance(time.Second)
+	for n, want := range []string{"wants 0 members", "wants 1 member", "wants 2 members"} {
+		w.Step(effect.WorkCounted{Work: city.Work{Open: n, Pools: map[string]int{"crew": n}}})
+		if why, _ := w.m.work.whyAbsent("crew-8"); !strings.HasSuffix(why, want) {
+			t.Errorf("size %d: %s", n, why)
+		}
 	}
 }

@@ -88,9 +88,8 @@ func (wk *work) whyUndeclared(who string) (why string, gone bool) {
 		if p := wk.m.pools.Get(w.Pool); p.Want.Suspended.On() {
 			return "is " + p.Want.Suspended.String(), false
 		}
-		return fmt.Sprintf("is not running, because pool %s wants %d members", w.Pool,
-				wk.m.pools.Get(w.Pool).Desired),
-			false
+		return fmt.Sprintf("is not running, because pool %s wants %s", w.Pool,
+			members(wk.m.pools.Get(w.Pool).Desired)), false
 	}
 	for _, p := range wk.m.pools.All() {
 		if (pool.Spec{Name: p.Name(), Max: math.MaxInt}).Index(who) > 0 {
@@ -104,4 +103,12 @@ func (wk *work) whyUndeclared(who string) (why string, gone bool) {
 		return "is no longer an agent of this city", true
 	}
 	return "", false
+}
+
+// members returns a number of members with its noun.
+func members(n int) string {
+	if n == 1 {
+		return "1 member"
+	}
+	return fmt.Sprintf("%d members", n)
 }
