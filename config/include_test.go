@@ -128,7 +128,7 @@ other.toml:3:1: agnts: unknown table; did you mean "agents"?
 other.toml:6:1: automations: is a list of tables; it must be a table: write [automations] on a line of its own
 wrong.toml:3:14: agents.min_uptime: "soon" is not a duration; write it like "500ms", "30s", "5m" or "1h30m"
 wrong.toml:4:1: rigs: is a table; each rig is a separate table: write [[rigs]] on a line of its own
-twice.toml:2:8: agents.name: another agent has the name "a" already, at city.toml:5:8; choose a different name`, "DIR", dir)
+twice.toml:2:8: agents.name: another agent already has the name "a", at city.toml:5:8; choose a different name`, "DIR", dir)
 	if err.Error() != want {
 		t.Errorf("got\n%s\nwant\n%s", err, want)
 	}

@@ -108,7 +108,7 @@ func nameConflict(name string, a, other *Agent) string {
 		if a.Rig != "" {
 			of = fmt.Sprintf(" of the rig %q", a.Rig)
 		}
-		return fmt.Sprintf("another agent%s has the name %q already, at %s; choose a "+
+		return fmt.Sprintf("another agent%s already has the name %q, at %s; choose a "+
 			"different name", of, a.Name, at)
 	case name == a.Qualified():
 		return fmt.Sprintf("%q is the name of a member of the pool %q, which has %s to %s, at "+

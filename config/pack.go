@@ -229,7 +229,7 @@ func (d composer) checkAgentNames(p *pack) {
 			if q == p && a.Name != "" {
 				if first := seen[a.Name]; first != nil {
 					d.addError(a.Origins["name"], "agents.name",
-						fmt.Sprintf("another agent of this topology has the name %q already, at "+
+						fmt.Sprintf("another agent of this topology already has the name %q, at "+
 							"%s; choose a different name",
 							a.Name, first.Origins["name"]))
 				}

@@ -33,7 +33,7 @@ func (d rigChecker) rigs() {
 		if r.Name != "" {
 			if other := names[r.Name]; other != nil {
 				d.addError(r.Origins["name"], "rigs.name",
-					fmt.Sprintf("another rig has the name %q already, at %s; choose a "+
+					fmt.Sprintf("another rig already has the name %q, at %s; choose a "+
 						"different name",
 						r.Name, other.Origins["name"]))
 				continue
@@ -153,7 +153,7 @@ func (d rigChecker) checkedFolder(r *Rig, since time.Time, taken map[string]*Rig
 	r.Problem = visible(saw.Problem)
 	if other := taken[saw.Real]; other != nil {
 		d.addError(r.Origins["path"], "rigs.path",
-			fmt.Sprintf("is the folder of the rig %q already, at %s; choose a different folder",
+			fmt.Sprintf("is already the folder of the rig %q, at %s; choose a different folder",
 				other.Name, other.Origins["path"]))
 		return
 	}

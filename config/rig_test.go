@@ -63,7 +63,7 @@ func TestRigsInOneFolder(t *testing.T) {
 	put(t, filepath.Join(dir, FileName), "[[rigs]]\nname = \"one\"\npath = \"real\"\n[[rigs]]\n"+
 		"name = \"two\"\npath = \"//link\"\n")
 	_, err := Load(dir)
-	if want := `city.toml:6:8: rigs.path: is the folder of the rig "one" already, at ` +
+	if want := `city.toml:6:8: rigs.path: is already the folder of the rig "one", at ` +
 		`city.toml:3:8; choose a different folder`; err == nil || err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)
 	}

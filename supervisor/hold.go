@@ -28,9 +28,9 @@ type RunningError struct{ Running }
 
 func (e *RunningError) Error() string {
 	if e.PID == 0 {
-		return "a supervisor is running already"
+		return "a supervisor is already running"
 	}
-	return fmt.Sprintf("a supervisor is running already (pid %d), for the cities of %s", e.PID,
+	return fmt.Sprintf("a supervisor is already running (pid %d), for the cities of %s", e.PID,
 		e.Home)
 }
 

@@ -94,7 +94,7 @@ func TestRebind(t *testing.T) {
 		{"taken from one with more", []string{"agent.restart", "j"}, map[string]string{"agent.restart": "j", "move.down": "down"}, []string{"move.down keeps down"}},
 		{"two of the person's", []string{"agent.restart", "D", "agent.drain", "D x"}, map[string]string{"agent.restart": "D", "agent.drain": "x"},
 			[]string{"p:2: keys: agent.restart and agent.drain both claim D; agent.restart keeps it, because its binding comes first"}},
-		{"twice", []string{"agent.restart", "D", "agent.restart", "x", "agent.drain", ""}, map[string]string{"agent.restart": "D"}, []string{"has a binding already"}},
+		{"twice", []string{"agent.restart", "D", "agent.restart", "x", "agent.drain", ""}, map[string]string{"agent.restart": "D"}, []string{"already has a binding"}},
 		{"elsewhere it may mean another thing", []string{"pool.more", "d"}, nil, []string{"both claim d"}},
 		{"in another panel", []string{"view.event", "X"}, map[string]string{"view.event": "X"}, nil},
 		{"without quit", []string{"quit", ""}, map[string]string{"quit": "q ctrl+c"}, []string{"the action needs a key", "the action keeps q ctrl+c"}},

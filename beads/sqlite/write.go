@@ -54,7 +54,7 @@ func (t *txn) create(prefix string, batch *beads.Batch) ([]beads.Bead, error) {
 		if ok, err := t.exists(id); err != nil {
 			return nil, err
 		} else if ok {
-			return nil, fmt.Errorf("bead %s exists already: %w", id, beads.ErrConflict)
+			return nil, fmt.Errorf("bead %s already exists: %w", id, beads.ErrConflict)
 		}
 		last = max(last, number(id))
 	}

@@ -58,9 +58,9 @@ func TestAddRig(t *testing.T) {
 func TestAddRigRefused(t *testing.T) {
 	const before = "[workspace]\nname = \"town\"\n[[rigs]]\nname = \"demo\"\npath = \"/p/demo\"\n"
 	for want, rig := range map[string]NewRig{
-		`another rig has the name "demo" already, at city.toml:4:8`: {Name: "demo",
+		`another rig already has the name "demo", at city.toml:4:8`: {Name: "demo",
 			Path: "/p/other"},
-		"is the folder of the rig \"demo\" already": {Name: "other",
+		"is already the folder of the rig \"demo\"": {Name: "other",
 			Path: "/p/demo"},
 		`is the prefix of the rig "demo" at city.toml:3:1; write another one, like`: {Name: "deer",
 			Path: "/p/deer"},

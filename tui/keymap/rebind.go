@@ -40,7 +40,7 @@ func (r *Registry[H, E]) Rebind(bindings []Binding) (problems []string) {
 		case a == nil:
 			complain(b.Position, "%s", r.unknown(b.Action))
 		case slices.ContainsFunc(claims, func(c *claim[H, E]) bool { return c.a == a }):
-			complain(b.Position, "%s has a binding already; only the first one is used", a.ID)
+			complain(b.Position, "%s already has a binding; only the first one is used", a.ID)
 		default:
 			keys, wrong := a.wanted(b.Keys)
 			for _, w := range wrong {
