@@ -17,7 +17,7 @@ import (
 // entry is the provider's state of one session name.
 type entry struct {
 	name string
-	lock registry.Turn // see Concurrency
+	lock registry.NameLock // see Concurrency
 
 	mu     sync.Mutex
 	link   *link // nil = not connected to a holder
@@ -35,12 +35,12 @@ type entry struct {
 }
 
 func newEntry(name string) *entry {
-	return &entry{name: name, lock: registry.NewTurn()}
+	return &entry{name: name, lock: registry.NewNameLock()}
 }
 
 // take waits until no other call holds the lock of the name. The caller must call release.
 func (e *entry) take(ctx context.Context) (release func(), err error) {
-	if release, err = e.lock.Take(ctx); err != nil {
+	if release, err = e.lock.Lock(ctx); err != nil {
 		err = fmt.Errorf("session %q is still starting: %w", e.name, err)
 	}
 	return release, err

@@ -120,7 +120,7 @@ func (p *Provider) retryConnect(e *entry) {
 		return
 	}
 	p.reg.Async(func() {
-		release, ok := e.lock.Try()
+		release, ok := e.lock.TryLock()
 		if !ok {
 			return // a start or another attempt is in progress
 		}

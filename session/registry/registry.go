@@ -113,18 +113,18 @@ func (r *Registry[E]) Wait() {
 	close(r.exits)
 }
 
-// Turn lets only one call at a time change the process of a name. It contains a token while no call has the turn.
-type Turn chan struct{}
+// NameLock lets only one call at a time change the process of a name. It contains a token while no call holds it.
+type NameLock chan struct{}
 
-// NewTurn returns a Turn that no call has.
-func NewTurn() Turn {
-	t := make(Turn, 1)
+// NewNameLock returns a NameLock that no call holds.
+func NewNameLock() NameLock {
+	t := make(NameLock, 1)
 	t <- struct{}{}
 	return t
 }
 
-// Take waits until no other call has the turn. The caller must call release.
-func (t Turn) Take(ctx context.Context) (release func(), err error) {
+// Lock waits until no other call holds the lock. The caller must call release.
+func (t NameLock) Lock(ctx context.Context) (release func(), err error) {
 	select {
 	case <-t:
 		return t.release, nil
@@ -133,8 +133,8 @@ func (t Turn) Take(ctx context.Context) (release func(), err error) {
 	}
 }
 
-// Try takes the turn if no other call has it. The caller must then call release.
-func (t Turn) Try() (release func(), ok bool) {
+// TryLock takes the lock if no other call holds it. The caller must then call release.
+func (t NameLock) TryLock() (release func(), ok bool) {
 	select {
 	case <-t:
 		return t.release, true
@@ -143,4 +143,4 @@ func (t Turn) Try() (release func(), ok bool) {
 	}
 }
 
-func (t Turn) release() { t <- struct{}{} }
+func (t NameLock) release() { t <- struct{}{} }

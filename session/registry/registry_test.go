@@ -53,22 +53,22 @@ func TestClose(t *testing.T) {
 }
 
 // Only one call has the turn. A call that waits too long gets the cause of its context.
-func TestTurn(t *testing.T) {
-	turn := NewTurn()
-	release, err := turn.Take(t.Context())
+func TestNameLock(t *testing.T) {
+	turn := NewNameLock()
+	release, err := turn.Lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := turn.Try(); ok {
+	if _, ok := turn.TryLock(); ok {
 		t.Error("two calls have the turn")
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(session.ErrBusy)
-	if _, err := turn.Take(ctx); err != session.ErrBusy {
+	if _, err := turn.Lock(ctx); err != session.ErrBusy {
 		t.Errorf("the wait ends with %v", err)
 	}
 	release()
-	if release, ok := turn.Try(); !ok {
+	if release, ok := turn.TryLock(); !ok {
 		t.Error("the turn was not released")
 	} else {
 		release()

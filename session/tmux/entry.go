@@ -16,8 +16,8 @@ import (
 // entry is the provider's state of one session name.
 type entry struct {
 	name   string
-	lock   registry.Turn // see Concurrency
-	typing chan struct{} // contains a token while no call is typing
+	lock   registry.NameLock // see Concurrency
+	typing chan struct{}     // contains a token while no call is typing
 
 	mu         sync.Mutex
 	known      bool // rec is valid
@@ -34,14 +34,14 @@ type entry struct {
 }
 
 func newEntry(name string) *entry {
-	e := &entry{name: name, lock: registry.NewTurn(), typing: make(chan struct{}, 1)}
+	e := &entry{name: name, lock: registry.NewNameLock(), typing: make(chan struct{}, 1)}
 	e.typing <- struct{}{}
 	return e
 }
 
 // take waits until no other call holds the name. The caller must call release.
 func (e *entry) take(ctx context.Context) (release func(), err error) {
-	if release, err = e.lock.Take(ctx); err != nil {
+	if release, err = e.lock.Lock(ctx); err != nil {
 		err = fmt.Errorf("session %q is still busy with a start or a cleanup: %w", e.name, err)
 	}
 	return release, err

@@ -247,7 +247,7 @@ func (p *Provider) compare(e *entry, v snapshot) (suspect bool) {
 
 // reload finds a life that another process has started.
 func (p *Provider) reload(e *entry) (rec record, alive bool) {
-	release, ok := e.lock.Try()
+	release, ok := e.lock.TryLock()
 	if !ok {
 		return e.life() // this provider is starting a session
 	}
