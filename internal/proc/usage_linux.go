@@ -17,23 +17,31 @@ type Tree struct {
 	Procs int
 }
 
-// Trees measures the processes below each root in one pass over all processes. roots contains the start time of
-// each root by its pid. Trees does not count the roots themselves. A process below two roots is counted for the
-// nearer one. A root that has exited has no tree. The pass is not atomic: a process that forks or exits meanwhile
-// may be missed until the next pass.
-func Trees(ctx context.Context, roots map[int]uint64) (map[int]Tree, error) {
+// Root is a process below which Trees measures.
+type Root struct {
+	Start uint64 // its start time; see Stat
+	// The caller knows that the process is alive during the whole pass. Trees then does not read its stat, which
+	// takes the kernel longer the more threads the process has.
+	Alive bool
+}
+
+// Trees measures the processes below each root in one pass over all processes. roots contains the roots by pid.
+// Trees does not count the roots themselves. A process below two roots is counted for the nearer one. A root that has
+// exited has no tree. The pass is not atomic: a process that forks or exits meanwhile may be missed until the next
+// pass.
+func Trees(ctx context.Context, roots map[int]Root) (map[int]Tree, error) {
 	d, err := os.Open("/proc")
 	if err != nil {
 		return nil, err
 	}
 	defer d.Close()
-	w, err := readProcesses(ctx, d)
+	w, err := readProcesses(ctx, d, roots)
 	if err != nil {
 		return nil, err
 	}
 	trees := make(map[int]Tree, len(roots))
-	for pid, start := range roots {
-		if i, ok := w.at[pid]; ok && w.procs[i].Start == start {
+	for pid, root := range roots {
+		if i, ok := w.at[pid]; ok && w.procs[i].Start == root.Start {
 			w.procs[i].root = true
 			trees[pid] = Tree{}
 		}
@@ -73,8 +81,10 @@ type process struct {
 
 const noRoot = -1
 
-// readProcesses reads the stat of every process.
-func readProcesses(ctx context.Context, d *os.File) (*processTable, error) {
+// readProcesses reads the stat of every process, except of roots that are alive.
+func readProcesses(
+	ctx context.Context, d *os.File, roots map[int]Root,
+) (*processTable, error) {
 	names, err := d.Readdirnames(-1)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the machine's processes: %w", err)
@@ -89,7 +99,11 @@ func readProcesses(ctx context.Context, d *os.File) (*processTable, error) {
 		if err != nil {
 			continue
 		}
-		if st, ok := w.stat(name); ok {
+		st, ok := Stat{Start: roots[pid].Start}, true
+		if !roots[pid].Alive {
+			st, ok = w.stat(name)
+		}
+		if ok {
 			w.at[pid] = len(w.procs)
 			w.procs = append(w.procs, process{Stat: st, pid: pid})
 		}

@@ -58,7 +58,7 @@ func started(t *testing.T, pid int) uint64 {
 func belowUs(t *testing.T) Tree {
 	t.Helper()
 	us := os.Getpid()
-	trees, err := Trees(t.Context(), map[int]uint64{us: started(t, us)})
+	trees, err := Trees(t.Context(), map[int]Root{us: {Start: started(t, us)}})
 	if err != nil || len(trees) != 1 {
 		t.Fatal(trees, err)
 	}
@@ -132,12 +132,17 @@ func TestTreesBelongToTheNearestRoot(t *testing.T) {
 	if _, err := fmt.Fscan(out, &inner); err != nil {
 		t.Fatal(err)
 	}
-	roots := map[int]uint64{outer: started(t, outer), inner: started(t, inner)}
+	roots := map[int]Root{outer: {Start: started(t, outer)}, inner: {Start: started(t, inner)}}
 	trees, err := Trees(t.Context(), roots)
 	if err != nil || trees[inner].Procs != 1 || trees[outer].Procs != 0 {
 		t.Errorf("%+v, %v", trees, err)
 	}
-	roots[inner]++ // another process has the pid now
+	roots[inner] = Root{Start: roots[inner].Start, Alive: true}
+	alive, err := Trees(t.Context(), roots)
+	if err != nil || alive[inner].Procs != 1 || alive[outer].Procs != 0 {
+		t.Errorf("a root that is not read: %+v, %v", alive, err)
+	}
+	roots[inner] = Root{Start: roots[inner].Start + 1} // another process has the pid now
 	trees, err = Trees(t.Context(), roots)
 	if _, ok := trees[inner]; ok || err != nil || trees[outer].Procs != 2 {
 		t.Errorf("%+v, %v", trees, err)
@@ -150,7 +155,7 @@ func TestTreesInAStorm(t *testing.T) {
 	says(t, out, "up")
 	quiet, out := line(t, "sleep 1000 & printf up; wait")
 	says(t, out, "up")
-	roots := map[int]uint64{quiet: started(t, quiet)}
+	roots := map[int]Root{quiet: {Start: started(t, quiet)}}
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
@@ -217,7 +222,7 @@ func BenchmarkTrees(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	roots := map[int]uint64{us: st.Start}
+	roots := map[int]Root{us: {Start: st.Start}}
 	pids, err := All()
 	if err != nil {
 		b.Fatal(err)

@@ -131,18 +131,22 @@ func (p *Provider) retryConnect(e *entry) {
 	})
 }
 
-// Usage implements session.Meter. It scans /proc once. It does not include the holders, which belong to gcity.
+// Usage implements session.Meter. It scans /proc once. It does not include the holders, which belong to gcity. A
+// connection proves that its holder is alive.
 func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) {
 	if p.ctx.Err() != nil {
 		return nil, registry.ErrClosed
 	}
 	entries := p.reg.All()
-	roots := make(map[int]uint64, len(entries))
+	roots := make(map[int]proc.Root, len(entries))
 	names := make(map[int]string, len(entries))
+	links := make(map[int]*link, len(entries))
 	for _, e := range entries {
 		e.mu.Lock()
 		if e.known && e.exit == nil && e.record.Boot == p.files.boot {
-			roots[e.record.Holder], names[e.record.Holder] = e.record.HolderStart, e.name
+			connected := e.link != nil && e.link.holder == e.record.Holder && !e.link.over()
+			roots[e.record.Holder] = proc.Root{Start: e.record.HolderStart, Alive: connected}
+			names[e.record.Holder], links[e.record.Holder] = e.name, e.link
 		}
 		e.mu.Unlock()
 	}
@@ -155,7 +159,9 @@ func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) 
 	}
 	all := make(map[string]session.Usage, len(trees))
 	for pid, t := range trees {
-		if t.Procs > 0 { // otherwise the session has just ended
+		// another process may have the pid of a holder that has exited
+		over := roots[pid].Alive && links[pid].over()
+		if t.Procs > 0 && !over { // otherwise the session has just ended
 			all[names[pid]] = session.Usage{CPU: t.CPU, RSS: t.RSS, Procs: t.Procs}
 		}
 	}

@@ -365,11 +365,11 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 
 // Usage implements session.Meter for sessions on this machine.
 func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) {
-	roots, names := map[int]uint64{}, map[int]string{}
+	roots, names := map[int]proc.Root{}, map[int]string{}
 	p.mu.Lock()
 	for name, e := range p.sessions {
 		if e.rec.Exit == nil && e.pid > 0 {
-			roots[e.pid], names[e.pid] = e.start, name
+			roots[e.pid], names[e.pid] = proc.Root{Start: e.start}, name
 		}
 	}
 	p.mu.Unlock()
@@ -383,7 +383,7 @@ func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) 
 	}
 	for pid, t := range trees {
 		own, err := proc.ReadStat(pid)
-		if err != nil || own.Start != roots[pid] || own.State == 'Z' {
+		if err != nil || own.Start != roots[pid].Start || own.State == 'Z' {
 			continue // the session has just ended
 		}
 		all[names[pid]] = session.Usage{CPU: t.CPU + own.CPU, RSS: t.RSS + own.RSS,

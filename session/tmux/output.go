@@ -187,12 +187,12 @@ func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) 
 	if p.ctx.Err() != nil {
 		return nil, registry.ErrClosed
 	}
-	roots := make(map[int]uint64)
+	roots := make(map[int]proc.Root)
 	all := make(map[string]session.Usage)
 	names := make(map[int]string)
 	for _, e := range p.reg.All() {
 		if rec, ok := e.life(); ok && rec.lives(p.files.boot) {
-			roots[rec.PID], names[rec.PID] = rec.Start, e.name
+			roots[rec.PID], names[rec.PID] = proc.Root{Start: rec.Start}, e.name
 		}
 	}
 	if len(roots) == 0 {
@@ -203,7 +203,7 @@ func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) 
 		return nil, fmt.Errorf("cannot measure the resource usage of the sessions: %w", err)
 	}
 	for pid, t := range trees {
-		if st, err := proc.ReadStat(pid); err == nil && st.Start == roots[pid] {
+		if st, err := proc.ReadStat(pid); err == nil && st.Start == roots[pid].Start {
 			all[names[pid]] = session.Usage{CPU: t.CPU + st.CPU, RSS: t.RSS + st.RSS,
 				Procs: t.Procs + 1}
 		}
