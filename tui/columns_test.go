@@ -56,6 +56,25 @@ func TestColumnsLeaveFromTheRight(t *testing.T) {
 	}
 }
 
+// Reasons and marks that change do not change the set of columns.
+func TestColumnsStay(t *testing.T) {
+	set := func(c panel.Columns) [5]bool {
+		return [5]bool{c.Age > 0, c.CPU > 0, c.Mem > 0, c.Restarts > 0, c.PID > 0}
+	}
+	for w := 40; w <= 220; w++ {
+		n := panel.Needs{Name: 12, Names: 12, Why: 60, Usage: true, Spark: 10}
+		want := panel.AgentColumns(w, n)
+		for _, n.Why = range []int{5, 30, 90} {
+			for n.Mark = range 4 {
+				c := panel.AgentColumns(w, n)
+				if set(c) != set(want) || c.Spark != want.Spark {
+					t.Errorf("%d columns, %+v: %+v, otherwise %+v", w, n, c, want)
+				}
+			}
+		}
+	}
+}
+
 // The name column gets the room that the reasons leave. A shortened qualified name keeps the beginning of the pool's
 // name.
 func TestNamesGetTheRoom(t *testing.T) {

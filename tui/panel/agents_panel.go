@@ -16,7 +16,7 @@ import (
 // inserted at their sorted position.
 type Agents struct {
 	Table[AgentRow, *AgentRow]
-	measured bool // the resource usage of at least one agent is known
+	measured bool // the resource usage of an agent has been known at some time
 	Pulses   widget.Sparklines
 	Hours    widget.History
 	Wanted   []choosable // columns chosen by the user; nil = the default columns
@@ -74,7 +74,6 @@ func newQuarantine(all *Agents) *Table[AgentRow, *AgentRow] {
 
 // made builds the rows of a snapshot and adds its values to the charts.
 func (a *Agents) made(e *Env) []AgentRow {
-	a.measured = false
 	rows := make([]AgentRow, len(e.Snap.Agents))
 	for i := range rows {
 		rows[i] = NewAgentRow(&e.Snap.Agents[i])
@@ -150,7 +149,7 @@ const sparkFrom, sparkWidth = 160, 10
 
 // Columns returns the columns of the Agents panel that fit into w.
 func (a *Agents) Columns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
-	if own := a.fitColumns(rows, w); own != nil {
+	if own := a.fitColumns(w); own != nil {
 		return ownColumns(e, own)
 	}
 	c, more := AgentColumns(w, a.Longest(e, rows)), e.Look.Glyphs.More

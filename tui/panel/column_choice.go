@@ -12,10 +12,8 @@ type choosable struct {
 	name  string
 	head  string
 	right bool // right-aligned
-	// width of the column if wide is nil
-	least int
 	// the width that the column needs; 0 = the column is hidden
-	wide func(a *Agents, rows []*AgentRow) int
+	wide func(a *Agents) int
 	// returns the content of a cell; nil = the column shows the reasons and fills the remaining width
 	cell func(e *Env, r *AgentRow) (string, token)
 }
@@ -32,10 +30,10 @@ func ColumnNames() []string {
 }
 
 func agentColumnKinds() []choosable {
-	type width = func(*Agents, []*AgentRow) int
-	fixed := func(n int) width { return func(*Agents, []*AgentRow) int { return n } }
+	type width = func(*Agents) int
+	fixed := func(n int) width { return func(*Agents) int { return n } }
 	measured := func(n int) width {
-		return func(a *Agents, _ []*AgentRow) int {
+		return func(a *Agents) int {
 			if !a.measured {
 				return 0
 			}
@@ -46,10 +44,10 @@ func agentColumnKinds() []choosable {
 		return func(e *Env, r *AgentRow) (string, token) { return text(e, r), themes.Dim }
 	}
 	longest := func(most int, text func(r *AgentRow) string) width {
-		return func(_ *Agents, rows []*AgentRow) int {
+		return func(a *Agents) int {
 			n := 0
-			for _, r := range rows {
-				n = max(n, widget.Width(text(r)))
+			for i := range a.Rows { // a filter does not change the columns
+				n = max(n, widget.Width(text(&a.Rows[i])))
 			}
 			return min(n, most)
 		}
@@ -61,11 +59,11 @@ func agentColumnKinds() []choosable {
 			cell: func(e *Env, r *AgentRow) (string, token) {
 				return ConditionOf(e.Look, r)
 			}},
-		{name: "name", head: "name", least: 8,
+		{name: "name", head: "name",
 			wide: longest(40, func(r *AgentRow) string { return r.Shown }),
 			cell: func(e *Env, r *AgentRow) (string, token) { return r.Shown, themes.Text }},
 		{name: "task", wide: fixed(0)},
-		{name: "why", head: "why", least: 12},
+		{name: "why", head: "why", wide: fixed(12)},
 		{name: "age", head: "for", right: true, wide: fixed(4),
 			cell: dim(
 				func(e *Env, r *AgentRow) string { return widget.Age(e.Now.Sub(r.Since)) })},
@@ -113,15 +111,11 @@ type fitted struct {
 
 // fitColumns computes the widths of the chosen columns. If there is not enough room, it hides columns from the end,
 // but never the name.
-func (a *Agents) fitColumns(rows []*AgentRow, w int) []fitted {
+func (a *Agents) fitColumns(w int) []fitted {
 	const gap, lead = 2, 4
 	var all []fitted
 	for _, c := range a.Wanted {
-		n := c.least
-		if c.wide != nil {
-			n = c.wide(a, rows)
-		}
-		if n > 0 {
+		if n := c.wide(a); n > 0 {
 			all = append(all, fitted{c, max(n, widget.Width(c.head))})
 		}
 	}

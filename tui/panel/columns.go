@@ -51,12 +51,13 @@ func AgentColumns(w int, n Needs) Columns {
 	if w >= 60 {
 		c.mark = n.Mark
 	}
-	enough := min(n.Why, 44)
-	gap := c.gap
+	// The set of columns does not depend on the current reasons and marks, so that columns stay while these change.
+	const enough = 44
+	gap, mark := c.gap, 0
 	rest := func() int {
 		r := w - 3 - c.state - gap - c.Name - gap
-		if c.mark > 0 {
-			r -= c.mark + 1
+		if mark > 0 {
+			r -= mark + 1
 		}
 		for _, v := range []int{c.Age, c.CPU, c.Spark, c.Mem, c.Restarts, c.PID} {
 			if v > 0 {
@@ -77,6 +78,7 @@ func AgentColumns(w int, n Needs) Columns {
 	if rest() < 12 {
 		c.Age = 0
 	}
+	mark = c.mark
 	const reason = 24 // above this width a full name is more important than the reason
 	if w >= 50 {
 		c.Name += max(0, min(n.Names-c.Name, rest()-min(n.Why, reason)))
