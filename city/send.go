@@ -19,6 +19,14 @@ const (
 	GivenUp      Stage = "given up" // was not typed and will not be; Why has the reason
 )
 
+// Text describes the stage. An agent that prints something has not necessarily read the text.
+func (s Stage) Text() string {
+	if s == Acknowledged {
+		return "submitted; output followed"
+	}
+	return string(s)
+}
+
 // Over reports whether no further attempt to type the text follows. A submitted text may still be acknowledged.
 func (s Stage) Over() bool { return s == Submitted || s == Acknowledged || s == GivenUp }
 

@@ -68,7 +68,7 @@ func TestStatusFollowsWhatWasSent(t *testing.T) {
 	s.shows("idle: submitted")
 	s.hides("cancels it")
 	at(city.Acknowledged, "")
-	s.shows("idle: acknowledged")
+	s.shows("idle: submitted; output followed")
 	s.wait(2 * state.Fade)
 	s.agent("idle", func(a *city.Agent) { a.Sends = nil })
 	s.hides("idle: ")
@@ -125,7 +125,7 @@ func TestRowsSayWhatWaits(t *testing.T) {
 	}
 	s.choose("builder")
 	s.press("d")
-	s.shows("acknowledged 44s ago", `"look at the log"`, "queued for 16s: a user's draft is on the input line", "(4 lines, 130 B)", "U cancels the queued texts   I sends the next text now")
+	s.shows("submitted; output followed 44s ago", `"look at the log"`, "queued for 16s: a user's draft is on the input line", "(4 lines, 130 B)", "U cancels the queued texts   I sends the next text now")
 }
 
 func TestUnsendCancelsQueuedTexts(t *testing.T) {

@@ -159,7 +159,7 @@ func sendText(e *env.Env, d *city.Send) string {
 	if d.Stage.Over() {
 		when = "at"
 	}
-	line := fmt.Sprintf("%s %s %s, %s: %s", d.Stage, when, e.Clock(d.Since), size, d.Text)
+	line := fmt.Sprintf("%s %s %s, %s: %s", d.Stage.Text(), when, e.Clock(d.Since), size, d.Text)
 	if d.Why != "" {
 		line += " (" + d.Why + ")"
 	}

@@ -271,10 +271,10 @@ func sendFields(src *Source, sends []city.Send) []string {
 		case city.GivenUp:
 			token = themes.Bad
 		}
-		text := src.Look.Paint(token, widget.Plain(string(s.Stage))) + " for " +
+		text := src.Look.Paint(token, widget.Plain(s.Stage.Text())) + " for " +
 			widget.Age(src.Now.Sub(s.Since))
 		if s.Stage.Over() {
-			text = src.Look.Paint(token, widget.Plain(string(s.Stage))) + " " +
+			text = src.Look.Paint(token, widget.Plain(s.Stage.Text())) + " " +
 				widget.Age(src.Now.Sub(s.Since)) + " ago"
 		}
 		if s.Why != "" {

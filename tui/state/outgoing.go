@@ -116,9 +116,9 @@ func (l *followedText) said() string {
 	case l.gone && !l.Send.Stage.Over():
 		return "no longer waiting"
 	case l.Send.Why != "":
-		return widget.Plain(string(l.Send.Stage)) + ": " + widget.Plain(l.Send.Why)
+		return widget.Plain(l.Send.Stage.Text()) + ": " + widget.Plain(l.Send.Why)
 	}
-	return widget.Plain(string(l.Send.Stage))
+	return widget.Plain(l.Send.Stage.Text())
 }
 
 // tellStages shows the state of the followed texts in the status line, unless it shows something newer.
@@ -172,7 +172,7 @@ func stagesText(all []*followedText) string {
 		if n == 0 {
 			continue
 		}
-		part := fmt.Sprintf("%d %s", n, stage)
+		part := fmt.Sprintf("%d %s", n, stage.Text())
 		if why != "" {
 			part += ": " + why
 		}
