@@ -46,11 +46,11 @@ func TestRowsHaveAChartOfTheCPU(t *testing.T) {
 		s.press("d")
 		s.shows("last hour, at most 220%", "last hour, at most 100M")
 		s.wait(time.Minute)
-		s.shows("last hour, 3 times", "last hour, at most 800%")
+		s.shows("last hour, 3 seen by this room", "last hour, at most 800%")
 		s.press("esc")
 		s.size(159, 40)
 		s.hides("last 10m")
-		s.shows("1h, at most 800%", "1h, 3 times")
+		s.shows("1h, at most 800%", "1h, 3 seen")
 	}
 }
 
@@ -66,7 +66,11 @@ func TestAHistoryIsBounded(t *testing.T) {
 	if c := h.Hour("a", now, &glyphs, 30); strings.Contains(c.CPU, " ") || c.Peak.CPU != 50 {
 		t.Errorf("a full hour: %+v", c)
 	}
+	agents[0].Restarts = 2
 	h.Observe(agents[:1], now)
+	if c := h.Hour("a", now, &glyphs, 30); c.RestartCount != 2 {
+		t.Errorf("%d restarts are counted in the current minute, want 2", c.RestartCount)
+	}
 	if h.CPU("b", now, &glyphs, 10) != strings.Repeat(" ", 10) {
 		t.Error("an agent that is gone is remembered")
 	}

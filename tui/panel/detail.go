@@ -92,7 +92,7 @@ func (a *Agents) hourLines(e *Env, name string) []string {
 	lines := []string{"cpu " + c.CPU + " 1h, at most " + widget.CPU(c.Peak),
 		"mem " + c.Memory + " 1h, at most " + widget.Memory(c.Peak)}
 	if c.RestartCount > 0 {
-		lines = append(lines, "restarts "+c.Restarts+" 1h, "+widget.Times(c.RestartCount))
+		lines = append(lines, "restarts "+c.Restarts+" 1h, "+widget.Number(c.RestartCount)+" seen")
 	}
 	return lines
 }

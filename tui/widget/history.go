@@ -131,6 +131,9 @@ func (h *History) Hour(name string, now time.Time, glyphs *themes.Glyphs, n int)
 			out.Peak.CPU = max(out.Peak.CPU, float64(q.cpu[at]-1)/10)
 		}
 	})
+	if at := minuteOf(now); q.minute == at { // the charts end with the previous minute
+		out.RestartCount += int(q.restarts[at%HistoryMinutes])
+	}
 	if most == 0 && out.RestartCount == 0 {
 		return Charts{}
 	}
