@@ -7,6 +7,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"gcity/city"
+	"gcity/tui/state"
 	"gcity/tui/view"
 )
 
@@ -86,4 +87,13 @@ func TestAZoomNamesTheWayBack(t *testing.T) {
 		s.press("esc")
 		s.hides("esc back")
 	}
+}
+
+// The footer says whether the key asks first.
+func TestFooterTellsLeaveFromQuit(t *testing.T) {
+	s := demo(t, 80, 24)
+	s.shows("q quit")
+	s.m.Mode = state.Joined
+	s.m.UI++
+	s.shows("q leave")
 }

@@ -32,7 +32,7 @@ func AskQuit(m *state.Room) []feed.Effect {
 	switch {
 	case m.Hosts && m.Home != "":
 		return askHosted(m)
-	case m.Mode != state.Hosting || m.Home != "" || m.All || m.FleetRoom:
+	case LeavesAtOnce(m):
 		return leave(feed.Leave)(m)
 	}
 	m.Dialogs.Open(&state.Choice{Title: "Leave " + state.CityName(m) + "?", Since: m.Now,
@@ -50,6 +50,12 @@ func AskQuit(m *state.Room) []feed.Effect {
 			{Key: "n", Title: "stay", Safe: true},
 		}, At: 4})
 	return nil
+}
+
+// LeavesAtOnce reports whether the quit key asks nothing, because everything keeps running without this program.
+func LeavesAtOnce(m *state.Room) bool {
+	hosts := m.Hosts && m.Home != ""
+	return !hosts && (m.Mode != state.Hosting || m.Home != "" || m.All || m.FleetRoom)
 }
 
 // askStopCity stops the city. If agents would stop, it asks for confirmation first.

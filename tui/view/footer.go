@@ -206,6 +206,8 @@ func footText(m *state.Room, a *state.Action) string {
 		return "undo"
 	case a.ID == "rig.toggle" && m.Rigs.Suspended():
 		return "resume"
+	case a.ID == "quit" && actions.LeavesAtOnce(m):
+		return "leave"
 	case a.ID == "view.attention" && m.Attention:
 		return "all"
 	}
