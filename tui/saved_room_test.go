@@ -166,3 +166,25 @@ func TestTheMouseIsRememberedForTheUser(t *testing.T) {
 		t.Errorf("an unchanged choice is written again: %+v", e)
 	}
 }
+
+// The cursors return to their rows. A room that is left at the first row opens at the first row.
+func TestTheCursorReturnsToItsRow(t *testing.T) {
+	s := demo(t, 80, 24)
+	s.choose("idle")
+	saved := state.MemoryOf(s.m)
+	next := newStage(t, Options{})
+	state.Recall(next.m, saved)
+	if got := state.MemoryOf(next.m).Rows["agents"]; got != "idle" {
+		t.Errorf("before the first snapshot, the stored row is %q", got)
+	}
+	next.size(80, 24)
+	next.hear(feed.News{Snap: demoSnapshot(epoch), Events: demoEvents(epoch)})
+	if got := next.m.Agents.Key(); got != "idle" {
+		t.Errorf("the cursor is on %q", got)
+	}
+	next.shows(">  ● running      idle", "0 idle")
+	next.press("g")
+	if rows := state.MemoryOf(next.m).Rows; rows["agents"] != "" {
+		t.Errorf("the first row is stored: %v", rows)
+	}
+}

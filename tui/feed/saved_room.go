@@ -24,6 +24,8 @@ type SavedRoom struct {
 	Mouse   string            `json:"mouse,omitempty"`   // "on" or "off", "" = by the preferences
 	Filters map[string]string `json:"filters,omitempty"` // by panel name
 	Orders  map[string]string `json:"orders,omitempty"`  // by panel name
+	// the keys of the rows under the cursors, by panel name, except of first rows
+	Rows    map[string]string `json:"rows,omitempty"`
 	History []string          `json:"history,omitempty"` // lines of the palette, oldest first
 	// texts that went to agents, oldest first
 	Sent []string `json:"sent,omitempty"`

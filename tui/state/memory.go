@@ -36,7 +36,38 @@ func MemoryOf(m *Room) feed.SavedRoom {
 			out.Filters[name] = f.Text
 		}
 	}
+	if out.Rows = m.recalled.Rows; out.Rows == nil {
+		out.Rows = rowsUnderCursors(m)
+	}
 	return out
+}
+
+// rowsUnderCursors returns the keys of the rows under the cursors by panel name. First rows are left out, so that the
+// next visit starts at the worst problem, unless the user had moved the cursor.
+func rowsUnderCursors(m *Room) map[string]string {
+	rows := map[string]string{}
+	for _, p := range m.Panels {
+		a := p.About()
+		if at, _, _, _ := p.Cursor(); at > 0 && !a.Part && a.ID != panel.IDEvents {
+			rows[string(a.ID)] = p.Key()
+		}
+	}
+	return rows
+}
+
+// recallRows moves the cursors to the stored rows, once, when the first snapshot has filled the lists.
+func recallRows(m *Room) {
+	rows := m.recalled.Rows
+	m.recalled.Rows = nil
+	for name, key := range rows {
+		switch p := m.PanelOf(panel.ID(name)); {
+		case string(p.About().ID) != name || !p.Has(key):
+		case p.About().Kind == panel.KindAgent:
+			chooseFor(m, key)
+		default:
+			p.Select(key)
+		}
+	}
 }
 
 // Recall restores the stored state of the room.
@@ -66,6 +97,7 @@ func Recall(m *Room, old feed.SavedRoom) {
 	setSent(m, old.Sent)
 	if m.Snap != nil {
 		m.Refill()
+		recallRows(m)
 	}
 	m.Noted = MemoryOf(m).Text()
 	tellKept(m)

@@ -20,6 +20,9 @@ func (m *Room) Relist() {
 	readFollowed(m)
 	discount(m)
 	m.KeepUp()
+	if m.Snap != nil && m.recalled.Rows != nil {
+		recallRows(m)
+	}
 }
 
 // Refill applies the filters after the user has changed them.
