@@ -23,6 +23,7 @@ import (
 	"gcity/pool"
 	"gcity/session"
 	"gcity/session/fake"
+	"gcity/trust"
 )
 
 // besides returns a city without a controller, and its fake provider with a session for each name in alive.
@@ -452,5 +453,22 @@ func TestOfflineConvoyEvent(t *testing.T) {
 	log, err := b.History(t.Context(), events.Query{Types: []string{events.BeadClosed}})
 	if err != nil || len(log) != 2 || log[0].Subject != convoy.ID || log[0].Actor != "operator" {
 		t.Errorf("%+v, %v", log, err)
+	}
+}
+
+// Work that does not exist is not found, even if a rig has no folder and therefore no store.
+func TestOfflineSlingWithoutARig(t *testing.T) {
+	b, _ := configured(t, "[[agents]]\nname = \"a\"\nstart_command = \"true\"\n"+
+		"[[rigs]]\nname = \"gone\"\npath = \"gone\"\n")
+	s, err := workstore.OpenStore(workstore.Place{Dir: t.TempDir(), Prefix: "t", City: b.Dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	b.stores, b.grant = []*depot.Store{{Store: s, City: b.Dir}}, trust.Running()
+	sling := city.SlingWork{SlingRequest: city.SlingRequest{Target: "a", Bead: "t-1"}}
+	_, err = b.Do(t.Context(), sling)
+	if e, ok := errors.AsType[*city.Error](err); !ok || e.Code != city.NotFound {
+		t.Errorf("%v, want not found", err)
 	}
 }

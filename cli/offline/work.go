@@ -79,6 +79,10 @@ func (b *City) runner(s *city.Snapshot) *perform.Runner {
 			}
 		}
 	}
+	// a rig without a usable folder has no store to search
+	s.Rigs = slices.DeleteFunc(s.Rigs, func(r city.Rig) bool {
+		return !slices.ContainsFunc(b.stores, func(d *depot.Store) bool { return d.Rig == r.Name })
+	})
 	return controller.NewRunner(b.options(), b.config, func() *city.Snapshot { return s })
 }
 
