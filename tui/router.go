@@ -169,7 +169,7 @@ func receive(m *state.Room, n feed.News) {
 		if n.Pane.Agent != m.Peek.News.Agent || n.Pane.Run != m.Peek.News.Run {
 			state.EndSearch(m)
 		}
-		m.Peek.Hear(n.Pane, m.Now)
+		m.Peek.RecordOutput(n.Pane, m.Now)
 		m.Peek.Apply(*n.Pane, state.BornRule(m))
 	}
 	if n.Edited != nil {

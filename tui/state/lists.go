@@ -69,7 +69,7 @@ func (m *Room) Details() *details.Source {
 			return declaredText(m, source, patched)
 		},
 		Printed: func(r *city.Run) []string { return Printed(m, r) },
-		Heard:   m.Peek.HeardFrom}
+		Heard:   m.Peek.LastOutput}
 }
 
 // CityName returns the city's name, or a general term while it is unknown.

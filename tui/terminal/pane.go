@@ -34,7 +34,7 @@ type Pane struct {
 
 	Search Search
 
-	heard time.Time // when the watched session last wrote; zero = not since watching began
+	lastOutput time.Time // when the watched session last wrote; zero = not since watching began
 
 	fullScreen fullScreenCache
 	Crops      widget.RowCache
@@ -63,26 +63,26 @@ type Picture struct {
 // rowPosition is a row within a line that may be wrapped.
 type rowPosition struct{ line, row int }
 
-// Hear notes that news of the terminal have arrived. The first news of a session have its earlier output.
-func (p *Pane) Hear(n *News, now time.Time) {
+// RecordOutput notes that news of the terminal have arrived. The first news of a session have its earlier output.
+func (p *Pane) RecordOutput(n *News, now time.Time) {
 	switch old := &p.News; {
 	case n.Agent != old.Agent || n.Session != old.Session || n.Run != "" || n.Screen == nil:
-		p.heard = time.Time{}
+		p.lastOutput = time.Time{}
 	case old.Screen != nil && !n.Ended:
-		p.heard = now
+		p.lastOutput = now
 	}
 }
 
-// HeardFrom returns when an agent's session last wrote something; zero = unknown.
-func (p *Pane) HeardFrom(agent string) time.Time {
+// LastOutput returns when an agent's session last wrote something; zero = unknown.
+func (p *Pane) LastOutput(agent string) time.Time {
 	if p.News.Agent != agent {
 		return time.Time{}
 	}
-	return p.heard
+	return p.lastOutput
 }
 
 // Apply applies news of the terminal. born is the label of the rule above a new session of the same agent.
-func (p *Pane) Apply(n News, born string) {
+func (p *Pane) Apply(n News, sessionRule string) {
 	switch old := &p.News; {
 	case n.Agent != old.Agent || n.Run != old.Run:
 		p.Follow()
@@ -94,7 +94,7 @@ func (p *Pane) Apply(n News, born string) {
 	case n.Screen == nil:
 		p.Follow()
 	default:
-		p.older = append(Tail(p.recent(Scrollback, false).Lines, Scrollback), PaneLine{Rule: born})
+		p.older = append(Tail(p.recent(Scrollback, false).Lines, Scrollback), PaneLine{Rule: sessionRule})
 		p.olderLines += old.LinesReceived
 		p.YChosen = false
 	}
