@@ -18,28 +18,28 @@ import (
 // roomSwitcher holds the rooms of the visited cities and shows one of them. The other rooms have no streams, but
 // commands that were started in them still finish. The model's goroutine owns all fields except the fields after mu.
 type roomSwitcher struct {
-	o     Options
-	root  *feed.Runner
-	fresh terminal.ScreenMaker
-	rooms map[string]*cityRoom // by folder; "" is the room of all cities
-	here  *cityRoom
+	options   Options
+	root      *feed.Runner
+	newScreen terminal.ScreenMaker
+	rooms     map[string]*cityRoom // by folder; "" is the room of all cities
+	current   *cityRoom
 	// room of the city that Run was called for; nil = started for all cities
 	home    *cityRoom
 	watcher *feed.FleetWatcher // nil = no list of cities
 	visits  int
 
-	mu     sync.Mutex
-	box    *feed.Mailbox     // mailbox of the visible room
-	person *feed.Preferences // changed preferences, nil = unchanged
+	mu          sync.Mutex
+	mailbox     *feed.Mailbox     // mailbox of the visible room
+	preferences *feed.Preferences // changed preferences, nil = unchanged
 }
 
 // cityRoom is the room of one city.
 type cityRoom struct {
-	m     *state.Room
-	r     *feed.Runner
-	keep  string // file that stores the state of the room
-	leave context.CancelFunc
-	visit int // counter at the last visit; lowest = least recently visited
+	m           *state.Room
+	r           *feed.Runner
+	stateFile   string // file that stores the state of the room
+	stopReading context.CancelFunc
+	visit       int // counter at the last visit; lowest = least recently visited
 }
 
 // maxRooms is the maximum number of rooms kept.
@@ -47,7 +47,7 @@ const maxRooms = 16
 
 // newRoomSwitcher opens the first room: the room of the city, or the room of all cities.
 func newRoomSwitcher(r *feed.Runner, o Options, fresh terminal.ScreenMaker) *roomSwitcher {
-	t := &roomSwitcher{o: o, root: r, fresh: fresh, rooms: map[string]*cityRoom{}}
+	t := &roomSwitcher{options: o, root: r, newScreen: fresh, rooms: map[string]*cityRoom{}}
 	r.Cities = feed.Cities{Directory: o.Cities}
 	if o.Mode == state.Hosting {
 		r.Cities.Own, r.Cities.OwnPath = o.City, o.Folder
@@ -58,16 +58,16 @@ func newRoomSwitcher(r *feed.Runner, o Options, fresh terminal.ScreenMaker) *roo
 	m := newModel(o, r.Now())
 	if o.City == nil {
 		m.FleetRoom, m.All = true, true
-		t.here = &cityRoom{m: m, r: r}
-		t.rooms[""] = t.here
+		t.current = &cityRoom{m: m, r: r}
+		t.rooms[""] = t.current
 	} else {
 		m.Folder, m.HomeAt = o.Folder, o.Folder
 		if m.HomeAt == "" {
 			m.HomeAt = "."
 		}
-		t.here = &cityRoom{m: m, r: r, keep: o.StateFile}
-		t.home = t.here
-		t.rooms[m.HomeAt] = t.here
+		t.current = &cityRoom{m: m, r: r, stateFile: o.StateFile}
+		t.home = t.current
+		t.rooms[m.HomeAt] = t.current
 	}
 	if o.StateFile != "" && t.home != nil {
 		old, err := feed.ReadSavedRoom(o.StateFile)
@@ -77,55 +77,55 @@ func newRoomSwitcher(r *feed.Runner, o Options, fresh terminal.ScreenMaker) *roo
 		state.Recall(m, old)
 		m.Greeting = err == nil && old.Version == 0
 	}
-	t.move(t.here)
+	t.show(t.current)
 	return t
 }
 
-// move shows a room and starts reading its city.
-func (t *roomSwitcher) move(s *cityRoom) {
-	t.here = s
+// show shows a room and starts reading its city.
+func (t *roomSwitcher) show(s *cityRoom) {
+	t.current = s
 	t.visits++
 	s.visit = t.visits
 	t.mu.Lock()
-	t.box = s.r.Mailbox
+	t.mailbox = s.r.Mailbox
 	t.mu.Unlock()
 	ctx, leave := context.WithCancel(t.root.Ctx)
-	s.leave = leave
+	s.stopReading = leave
 	if !s.m.FleetRoom {
 		pulse := time.Second
 		if s.m.Mode != state.Hosting {
 			pulse = 2 * time.Second
 		}
-		s.r.ReadCity(ctx, t.fresh, pulse)
+		s.r.ReadCity(ctx, t.newScreen, pulse)
 	}
 	if t.watcher != nil {
 		t.watcher.SetMailbox(s.r.Mailbox)
 	}
 }
 
-// putPerson sends changed preferences to the room that is shown.
-func (t *roomSwitcher) putPerson(p feed.Preferences) {
+// putPreferences sends changed preferences to the room that is shown.
+func (t *roomSwitcher) putPreferences(p feed.Preferences) {
 	t.mu.Lock()
-	t.person = &p
-	box := t.box
+	t.preferences = &p
+	box := t.mailbox
 	t.mu.Unlock()
 	box.PutPreferences(p)
 }
 
-func (t *roomSwitcher) travel(r *feed.Runner, e feed.SwitchCity) {
+func (t *roomSwitcher) openCity(r *feed.Runner, e feed.SwitchCity) {
 	var known city.Control
-	if s := t.destination(e); s != nil {
+	if s := t.existingRoom(e); s != nil {
 		known = s.r.City
 	}
 	keep := ""
-	if t.o.StateFileOf != nil {
-		keep = t.o.StateFileOf(e.Path)
+	if t.options.StateFileOf != nil {
+		keep = t.options.StateFileOf(e.Path)
 	}
 	r.OpenCity(e, known, keep)
 }
 
-// destination returns the existing room that a switch leads to, or nil.
-func (t *roomSwitcher) destination(e feed.SwitchCity) *cityRoom {
+// existingRoom returns the existing room that a switch leads to, or nil.
+func (t *roomSwitcher) existingRoom(e feed.SwitchCity) *cityRoom {
 	if e.Home {
 		return t.home
 	}
@@ -139,20 +139,20 @@ func (t *roomSwitcher) destination(e feed.SwitchCity) *cityRoom {
 // arrive shows the room that a switch leads to.
 func (r *room) arrive(a *feed.OpenedCity) tea.Cmd {
 	t := r.switcher
-	old := t.here
+	old := t.current
 	if a.Problem != "" {
 		switchFailed(old.m, a.ID, a.Problem)
 		return nil
 	}
 	now := r.r.Now()
-	s := t.destination(a.SwitchCity)
+	s := t.existingRoom(a.SwitchCity)
 	if s == nil {
 		s = t.build(a, now)
 	}
-	old.leave()
-	goneFrom(old.m)
+	old.stopReading()
+	resetLeftRoom(old.m)
 	cmd := r.carryOut(state.KeepMemory(old.m, true))
-	inherit(s.m, old.m, now)
+	copyUserState(s.m, old.m, now)
 	if s.m.FleetRoom && !old.m.FleetRoom {
 		s.m.From = feed.SwitchCity{Name: cmp.Or(old.m.Under, state.CityName(old.m)),
 			Path: old.m.Folder,
@@ -165,7 +165,7 @@ func (r *room) arrive(a *feed.OpenedCity) tea.Cmd {
 		state.ListCities(s.m)
 	}
 	t.mu.Lock()
-	person := t.person
+	person := t.preferences
 	t.mu.Unlock()
 	if person != nil {
 		applyPreferences(s.m, *person)
@@ -174,8 +174,8 @@ func (r *room) arrive(a *feed.OpenedCity) tea.Cmd {
 	if a.Snap != nil && s.r.Mailbox.Behind(a.Snap.Seq) {
 		s.m.Events.Reset()
 	}
-	t.move(s)
-	r.m, r.r, r.keep = s.m, s.r, s.keep
+	t.show(s)
+	r.m, r.r, r.keep = s.m, s.r, s.stateFile
 	r.post(s.r)
 	n := feed.News{Snap: a.Snap}
 	if a.Unresponsive != "" {
@@ -185,7 +185,7 @@ func (r *room) arrive(a *feed.OpenedCity) tea.Cmd {
 		n.Unreachable = &heard
 	}
 	todo := append(handle(s.m, now, n), welcome(s.m, a, old.m)...)
-	t.forget()
+	t.dropOldRooms()
 	return tea.Sequence(cmd, r.carryOut(todo))
 }
 
@@ -222,13 +222,13 @@ func welcome(m *state.Room, a *feed.OpenedCity, from *state.Room) []feed.Effect 
 
 // build creates the room of a city that was not visited before, or the room of all cities.
 func (t *roomSwitcher) build(a *feed.OpenedCity, now time.Time) *cityRoom {
-	o := t.o
+	o := t.options
 	if o.Mode == state.Hosting {
 		o.Mode = state.Joined
 	}
 	o.Config = nil
-	if t.o.ConfigOf != nil && a.Name != "" {
-		o.Config = t.o.ConfigOf(a.Path, a.City)
+	if t.options.ConfigOf != nil && a.Name != "" {
+		o.Config = t.options.ConfigOf(a.Path, a.City)
 	}
 	r := t.root.ForCity(a.City, o.Config)
 	s := &cityRoom{m: newModel(o, now), r: r}
@@ -236,8 +236,8 @@ func (t *roomSwitcher) build(a *feed.OpenedCity, now time.Time) *cityRoom {
 		s.m.FleetRoom = true
 	} else {
 		s.m.At, s.m.Under, s.m.Folder = a.Name, a.Name, a.Path
-		if t.o.StateFileOf != nil {
-			s.keep = t.o.StateFileOf(a.Path)
+		if t.options.StateFileOf != nil {
+			s.stateFile = t.options.StateFileOf(a.Path)
 			state.Recall(s.m, a.Saved)
 		}
 	}
@@ -245,13 +245,13 @@ func (t *roomSwitcher) build(a *feed.OpenedCity, now time.Time) *cityRoom {
 	return s
 }
 
-// forget drops the least recently visited rooms if there are more than maxRooms. It keeps the current room, the first
+// dropOldRooms drops the least recently visited rooms if there are more than maxRooms. It keeps the current room, the first
 // room, and the room of all cities.
-func (t *roomSwitcher) forget() {
+func (t *roomSwitcher) dropOldRooms() {
 	for len(t.rooms) > maxRooms {
 		oldest := ""
 		for path, s := range t.rooms {
-			if s != t.here && s != t.home && !s.m.FleetRoom &&
+			if s != t.current && s != t.home && !s.m.FleetRoom &&
 				(oldest == "" || s.visit < t.rooms[oldest].visit) {
 				oldest = path
 			}

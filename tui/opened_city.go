@@ -15,7 +15,7 @@ import (
 // receiveFleet handles a new list of cities.
 func receiveFleet(m *state.Room, f *fleet.List) {
 	m.UI++
-	tellOfList(m, f)
+	reportCityListChange(m, f)
 	m.Fleet, m.Directory = f, !f.Unmaintained || m.FleetRoom
 	if name := f.NameOf(m.Folder); name != "" && !m.FleetRoom {
 		m.At = name
@@ -33,9 +33,9 @@ func receiveFleet(m *state.Room, f *fleet.List) {
 	actions.RefreshCities(m)
 }
 
-// tellOfList reports in the status line that the list of cities appeared, failed or recovered. It does not replace
+// reportCityListChange reports in the status line that the list of cities appeared, failed or recovered. It does not replace
 // a pending or failed status.
-func tellOfList(m *state.Room, f *fleet.List) {
+func reportCityListChange(m *state.Room, f *fleet.List) {
 	old := m.Fleet
 	if old == nil || m.FleetRoom || m.Status.Pending || m.Status.Failed && m.Status.While == nil ||
 		m.Typing() {
@@ -53,8 +53,8 @@ func tellOfList(m *state.Room, f *fleet.List) {
 	}
 }
 
-// between reports whether a key is ignored because a switch is in progress or has just ended.
-func between(m *state.Room, key string) bool {
+// isSwitching reports whether a key is ignored because a switch is in progress or has just ended.
+func isSwitching(m *state.Room, key string) bool {
 	if m.Going.ID != 0 {
 		if key == "esc" || key == "ctrl+c" {
 			cancelSwitch(m)
@@ -81,13 +81,13 @@ func switchFailed(m *state.Room, id int, why string) {
 	}
 }
 
-// goneFrom resets a room that the user has left, and restores its status line from before the switch.
-func goneFrom(m *state.Room) {
+// resetLeftRoom resets a room that the user has left, and restores its status line from before the switch.
+func resetLeftRoom(m *state.Room) {
 	m.Status, m.Going = m.Going.Before, state.CitySwitch{}
 }
 
-// inherit copies the state of the user and of the terminal from the previous room.
-func inherit(m *state.Room, from *state.Room, now time.Time) {
+// copyUserState copies the state of the user and of the terminal from the previous room.
+func copyUserState(m *state.Room, from *state.Room, now time.Time) {
 	m.Now, m.Arrived = now, now
 	m.W, m.H, m.Mouse = from.W, from.H, cmp.Or(from.Mouse, m.Mouse)
 	m.Tried, m.Around.Ground, m.Glanced = from.Tried, from.Around.Ground, from.Glanced

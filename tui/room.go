@@ -40,7 +40,7 @@ func (r *room) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	if d, ok := msg.(*feed.Delivery); ok {
 		d.Processed.Store(true)
 		// for a room that is no longer shown
-		if r.switcher != nil && d.Runner != r.switcher.here.r {
+		if r.switcher != nil && d.Runner != r.switcher.current.r {
 			d.Runner.Missed = append(d.Runner.Missed,
 				&feed.Delivery{Runner: d.Runner, At: d.At, News: d.News})
 			return r, nil
@@ -92,7 +92,7 @@ func (r *room) carryOut(todo []feed.Effect) tea.Cmd {
 		case feed.DiscardDraft:
 			r.r.Discard(e)
 		case feed.SwitchCity:
-			r.switcher.travel(r.r, e)
+			r.switcher.openCity(r.r, e)
 		case feed.SendCityCommand:
 			r.r.SendCityCommand(e)
 		case feed.RegisterCity:

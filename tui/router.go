@@ -76,14 +76,14 @@ func handle(m *state.Room, now time.Time, msg any) []feed.Effect {
 		m.UI++
 		m.HandOn()
 		dismissHint(m)
-		if !between(m, msg.String()) {
+		if !isSwitching(m, msg.String()) {
 			todo = handleKey(m, msg)
 			if c := m.Dialogs.Choice(); c != nil && c.Since.Equal(now) {
 				c.Asked = true
 			}
 		}
 	case tea.PasteMsg, tea.MouseClickMsg, wheel:
-		if between(m, "") {
+		if isSwitching(m, "") {
 			break
 		}
 		todo = hand(m, msg)

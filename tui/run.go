@@ -49,7 +49,7 @@ func run(ctx context.Context, o Options, fresh terminal.ScreenMaker) (feed.Exit,
 		r.Spawn("cities", t.watcher.Run)
 	}
 	r.Spawn("preferences", func(ctx context.Context) {
-		r.FollowPreferences(ctx, o.Changes, t.putPerson)
+		r.FollowPreferences(ctx, o.Changes, t.putPreferences)
 	})
 
 	before, err := term.GetState(o.In.Fd())
@@ -99,8 +99,8 @@ const frozenGrace = feed.QuitGrace + 2*time.Second
 // terminal.
 func runPrograms(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Exit, error) {
 	defer func() {
-		for _, e := range state.KeepMemory(t.here.m, true) {
-			r.SaveRoom(t.here.keep, e.(feed.SaveRoom))
+		for _, e := range state.KeepMemory(t.current.m, true) {
+			r.SaveRoom(t.current.stateFile, e.(feed.SaveRoom))
 		}
 	}()
 	for ctx.Err() == nil {
@@ -111,8 +111,8 @@ func runPrograms(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Exi
 		if ctx.Err() != nil {
 			break
 		}
-		m, own := t.here.m, t.here.r
-		o := feed.Terminal{In: t.o.In, Out: t.o.Out, Environ: t.o.Environ, Detach: m.Person.Detach}
+		m, own := t.current.m, t.current.r
+		o := feed.Terminal{In: t.options.In, Out: t.options.Out, Environ: t.options.Environ, Detach: m.Person.Detach}
 		switch next := next.(type) {
 		case feed.Quit:
 			return next.Exit, nil
@@ -132,8 +132,8 @@ func runPrograms(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Exi
 // runProgram runs one Bubble Tea program, until the next attach or the end. Each call makes a new program, so that the
 // terminal is fully restored in between.
 func runProgram(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Effect, error) {
-	o := t.o
-	screen := &room{m: t.here.m, r: t.here.r, keep: t.here.keep, switcher: t}
+	o := t.options
+	screen := &room{m: t.current.m, r: t.current.r, keep: t.current.stateFile, switcher: t}
 	opts := []tea.ProgramOption{
 		tea.WithInput(&feed.WatchedInput{File: o.In, Gone: r.HangUp}), tea.WithOutput(o.Out),
 		tea.WithEnvironment(o.Environ),
@@ -149,7 +149,7 @@ func runProgram(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Effe
 	}
 	posts := &feed.Deliveries{Ctx: ctx, Gap: gap, Program: p}
 	screen.post = posts.Start
-	posts.Start(t.here.r)
+	posts.Start(t.current.r)
 	over := make(chan struct{})
 	r.Spawn("end", func(ctx context.Context) { endWith(ctx, p, over) })
 	_, err := p.Run()
