@@ -39,7 +39,7 @@ type cityRoom struct {
 	r           *feed.Runner
 	stateFile   string // file that stores the state of the room
 	stopReading context.CancelFunc
-	visit       int // counter at the last visit; lowest = least recently visited
+	lastVisit   int // counter at the last visit; lowest = least recently visited
 }
 
 // maxRooms is the maximum number of rooms kept.
@@ -85,7 +85,7 @@ func newRoomSwitcher(r *feed.Runner, o Options, fresh terminal.ScreenMaker) *roo
 func (t *roomSwitcher) show(s *cityRoom) {
 	t.current = s
 	t.visits++
-	s.visit = t.visits
+	s.lastVisit = t.visits
 	t.mu.Lock()
 	t.mailbox = s.r.Mailbox
 	t.mu.Unlock()
@@ -136,8 +136,8 @@ func (t *roomSwitcher) existingRoom(e feed.SwitchCity) *cityRoom {
 	return s
 }
 
-// arrive shows the room that a switch leads to.
-func (r *room) arrive(a *feed.OpenedCity) tea.Cmd {
+// showOpenedCity shows the room that a switch leads to.
+func (r *room) showOpenedCity(a *feed.OpenedCity) tea.Cmd {
 	t := r.switcher
 	old := t.current
 	if a.Problem != "" {
@@ -151,7 +151,7 @@ func (r *room) arrive(a *feed.OpenedCity) tea.Cmd {
 	}
 	old.stopReading()
 	resetLeftRoom(old.m)
-	cmd := r.carryOut(state.KeepMemory(old.m, true))
+	cmd := r.runEffects(state.KeepMemory(old.m, true))
 	copyUserState(s.m, old.m, now)
 	if s.m.FleetRoom && !old.m.FleetRoom {
 		s.m.From = feed.SwitchCity{Name: cmp.Or(old.m.Under, state.CityName(old.m)),
@@ -175,8 +175,8 @@ func (r *room) arrive(a *feed.OpenedCity) tea.Cmd {
 		s.m.Events.Reset()
 	}
 	t.show(s)
-	r.m, r.r, r.keep = s.m, s.r, s.stateFile
-	r.post(s.r)
+	r.m, r.r, r.stateFile = s.m, s.r, s.stateFile
+	r.startDelivery(s.r)
 	n := feed.News{Snap: a.Snap}
 	if a.Unresponsive != "" {
 		n.Unreachable = &a.Unresponsive
@@ -184,13 +184,13 @@ func (r *room) arrive(a *feed.OpenedCity) tea.Cmd {
 		heard := ""
 		n.Unreachable = &heard
 	}
-	todo := append(handle(s.m, now, n), welcome(s.m, a, old.m)...)
+	todo := append(handle(s.m, now, n), selectOnArrival(s.m, a, old.m)...)
 	t.dropOldRooms()
-	return tea.Sequence(cmd, r.carryOut(todo))
+	return tea.Sequence(cmd, r.runEffects(todo))
 }
 
-// welcome selects the agent that the switch was for, and shows which city this is.
-func welcome(m *state.Room, a *feed.OpenedCity, from *state.Room) []feed.Effect {
+// selectOnArrival selects the agent that the switch was for, and shows which city this is.
+func selectOnArrival(m *state.Room, a *feed.OpenedCity, from *state.Room) []feed.Effect {
 	switch {
 	case m.FleetRoom:
 		if c := m.Fleet.Find(from.At); c != nil {
@@ -252,7 +252,7 @@ func (t *roomSwitcher) dropOldRooms() {
 		oldest := ""
 		for path, s := range t.rooms {
 			if s != t.current && s != t.home && !s.m.FleetRoom &&
-				(oldest == "" || s.visit < t.rooms[oldest].visit) {
+				(oldest == "" || s.lastVisit < t.rooms[oldest].lastVisit) {
 				oldest = path
 			}
 		}

@@ -16,15 +16,15 @@ import (
 // doubleClick is the maximum time between the clicks of a double click.
 const doubleClick = 400 * time.Millisecond
 
-// together is how long wheel events are collected before they are applied: terminals send more events than can be
+// wheelBatch is how long wheel events are collected before they are applied: terminals send more events than can be
 // shown.
-const together = 16 * time.Millisecond
+const wheelBatch = 16 * time.Millisecond
 
 // wheel is how far the wheel was turned, in notches downwards, and where.
 type wheel struct{ x, y, notches int }
 
-// hand handles pastes and the mouse.
-func hand(m *state.Room, msg any) (todo []feed.Effect) {
+// handlePointer handles pastes and the mouse.
+func handlePointer(m *state.Room, msg any) (todo []feed.Effect) {
 	m.UI++
 	switch msg := msg.(type) {
 	case tea.MouseClickMsg:
@@ -32,7 +32,7 @@ func hand(m *state.Room, msg any) (todo []feed.Effect) {
 		return click(m, msg)
 	case wheel:
 		m.HandOn()
-		roll(m, msg)
+		scrollWheel(m, msg)
 	case tea.PasteMsg:
 		paste(m, msg.Content)
 	}
@@ -51,7 +51,7 @@ func click(m *state.Room, c tea.MouseClickMsg) []feed.Effect {
 		}
 	}
 	if c.Button == tea.MouseLeft && (m.Dialogs.Choice() != nil || m.Dialogs.Finder() != nil) {
-		todo := clickSheet(m, c.X, c.Y, double)
+		todo := clickOverlay(m, c.X, c.Y, double)
 		m.Pressed.Shut = m.Dialogs.Choice() == nil && m.Dialogs.Finder() == nil
 		return todo
 	}
@@ -78,18 +78,18 @@ func click(m *state.Room, c tea.MouseClickMsg) []feed.Effect {
 		}
 		return nil
 	}
-	if row := c.Y - a.Y - 1; row >= 0 && !point(m, a, row) && a.Panel != panel.IDPeek {
+	if row := c.Y - a.Y - 1; row >= 0 && !moveCursorTo(m, a, row) && a.Panel != panel.IDPeek {
 		return nil
 	}
 	if !double {
 		return nil
 	}
-	return unfold(m, a.Panel)
+	return openRow(m, a.Panel)
 }
 
-// clickSheet chooses the clicked answer, or moves the cursor to a row of a list. A double click runs the row. Other
+// clickOverlay chooses the clicked answer, or moves the cursor to a row of a list. A double click runs the row. Other
 // clicks do nothing, so that no question closes by accident.
-func clickSheet(m *state.Room, x, y int, double bool) []feed.Effect {
+func clickOverlay(m *state.Room, x, y int, double bool) []feed.Effect {
 	_, lines, w, _, _ := view.SheetContent(m)
 	left, top, h := view.SheetPlace(m, len(lines), w)
 	row := y - top - 1
@@ -108,17 +108,17 @@ func clickSheet(m *state.Room, x, y int, double bool) []feed.Effect {
 	return nil
 }
 
-// unfold runs the action of the enter key in a panel, but never attaches, because a mouse user may not be at the
+// openRow runs the action of the enter key in a panel, but never attaches, because a mouse user may not be at the
 // keyboard.
-func unfold(m *state.Room, p panel.ID) []feed.Effect {
+func openRow(m *state.Room, p panel.ID) []feed.Effect {
 	if p == panel.IDPeek {
 		return perform(m, m.Keys.ByID("view.zoom"))
 	}
 	return perform(m, m.Keys.ByID(m.PanelOf(p).About().Opens))
 }
 
-// point moves the cursor to a row of a panel. It returns false if the row does not exist.
-func point(m *state.Room, a *state.Area, row int) bool {
+// moveCursorTo moves the cursor to a row of a panel. It returns false if the row does not exist.
+func moveCursorTo(m *state.Room, a *state.Area, row int) bool {
 	if a.Panel == panel.IDPeek {
 		return false
 	}
@@ -135,8 +135,8 @@ func point(m *state.Room, a *state.Area, row int) bool {
 	return true
 }
 
-// roll scrolls the panel or text under the pointer; the focus does not change.
-func roll(m *state.Room, w wheel) {
+// scrollWheel scrolls the panel or text under the pointer; the focus does not change.
+func scrollWheel(m *state.Room, w wheel) {
 	const lines = 3 // lines per notch; most lists move by one row
 	switch {
 	case m.Dialogs.Choice() != nil || m.Typing():
@@ -168,8 +168,8 @@ func roll(m *state.Room, w wheel) {
 	m.Focus = focus
 }
 
-// turned collects wheel events. It reports whether this event is the first of a batch; the caller then starts a timer.
-func (r *room) turned(e tea.MouseWheelMsg) bool {
+// addWheel collects wheel events. It reports whether this event is the first of a batch; the caller then starts a timer.
+func (r *room) addWheel(e tea.MouseWheelMsg) bool {
 	n := 1
 	switch e.Button {
 	case tea.MouseWheelUp:
@@ -179,27 +179,27 @@ func (r *room) turned(e tea.MouseWheelMsg) bool {
 		return false
 	}
 	r.wheel = wheel{e.X, e.Y, r.wheel.notches + n}
-	first := !r.turning
-	r.turning = true
+	first := !r.wheelTimer
+	r.wheelTimer = true
 	return first
 }
 
-// gathered is sent when the timer for wheel events expires.
-type gathered struct{}
+// wheelExpired is sent when the timer for wheel events expires.
+type wheelExpired struct{}
 
 // mouse handles mouse messages; ok is false for any other message.
 func (r *room) mouse(msg tea.Msg) (cmd tea.Cmd, ok bool) {
 	switch msg := msg.(type) {
 	case tea.MouseWheelMsg:
-		if r.turned(msg) {
-			cmd = tea.Tick(together, func(time.Time) tea.Msg { return gathered{} })
+		if r.addWheel(msg) {
+			cmd = tea.Tick(wheelBatch, func(time.Time) tea.Msg { return wheelExpired{} })
 		}
-	case gathered:
+	case wheelExpired:
 		w := r.wheel
-		r.wheel, r.turning = wheel{}, false
-		cmd = r.carryOut(handle(r.m, r.r.Now(), w))
+		r.wheel, r.wheelTimer = wheel{}, false
+		cmd = r.runEffects(handle(r.m, r.r.Now(), w))
 	case tea.MouseClickMsg:
-		cmd = r.carryOut(handle(r.m, r.r.Now(), msg))
+		cmd = r.runEffects(handle(r.m, r.r.Now(), msg))
 	case tea.MouseReleaseMsg, tea.MouseMotionMsg: // ignored
 	default:
 		return nil, false

@@ -160,7 +160,7 @@ func TestWheelIsGathered(t *testing.T) {
 		}
 	}
 	heard := s.m.UI
-	r.Update(gathered{})
+	r.Update(wheelExpired{})
 	if waits != 1 || s.m.UI != heard+1 {
 		t.Errorf("500 turns make %d waits and %d messages", waits, s.m.UI-heard)
 	}

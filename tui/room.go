@@ -13,15 +13,15 @@ import (
 
 // room is the Bubble Tea program: it stamps messages with the time and hands effects to the runner.
 type room struct {
-	m        *state.Room
-	r        *feed.Runner
-	keep     string        // file that stores the state of the room
-	switcher *roomSwitcher // nil = there is one city
-	post     func(*feed.Runner)
-	next     feed.Effect // the effect for which the program quits: attach, show text, edit or quit
+	m             *state.Room
+	r             *feed.Runner
+	stateFile     string        // file that stores the state of the room
+	switcher      *roomSwitcher // nil = there is one city
+	startDelivery func(*feed.Runner)
+	exitEffect    feed.Effect // the effect for which the program quits: attach, show text, edit or quit
 
-	wheel   wheel // wheel events since the last message
-	turning bool  // a timer for wheel events is running
+	wheel      wheel // wheel events since the last message
+	wheelTimer bool  // a timer for wheel events is running
 }
 
 func (r *room) Init() tea.Cmd { return nil }
@@ -45,26 +45,26 @@ func (r *room) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 				&feed.Delivery{Runner: d.Runner, At: d.At, News: d.News})
 			return r, nil
 		}
-		cmd := r.carryOut(handle(r.m, d.At, d.News))
+		cmd := r.runEffects(handle(r.m, d.At, d.News))
 		if a := d.News.OpenedCity; a != nil && a.ID == r.m.Going.ID {
-			cmd = tea.Sequence(cmd, r.arrive(a))
+			cmd = tea.Sequence(cmd, r.showOpenedCity(a))
 		}
 		return r, cmd
 	}
 	if cmd, ok := r.mouse(msg); ok {
 		return r, cmd
 	}
-	return r, r.carryOut(handle(r.m, r.r.Now(), msg))
+	return r, r.runEffects(handle(r.m, r.r.Now(), msg))
 }
 
-func (r *room) carryOut(todo []feed.Effect) tea.Cmd {
+func (r *room) runEffects(todo []feed.Effect) tea.Cmd {
 	var cmd tea.Cmd
 	for _, e := range todo {
 		switch e := e.(type) {
 		case feed.QueryBackground:
 			cmd = tea.RequestBackgroundColor
 		case feed.SaveRoom:
-			r.r.SaveRoom(r.keep, e)
+			r.r.SaveRoom(r.stateFile, e)
 		case feed.SendCommands:
 			r.r.SendCommands(e)
 		case feed.RunTasks:
@@ -102,7 +102,7 @@ func (r *room) carryOut(todo []feed.Effect) tea.Cmd {
 		case feed.Attach, feed.ShowText, feed.Edit, feed.Quit:
 			_, over := e.(feed.Quit)
 			r.r.Root().TerminalLent.Store(!over)
-			r.next = e
+			r.exitEffect = e
 			cmd = tea.Quit
 		}
 	}

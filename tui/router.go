@@ -86,7 +86,7 @@ func handle(m *state.Room, now time.Time, msg any) []feed.Effect {
 		if isSwitching(m, "") {
 			break
 		}
-		todo = hand(m, msg)
+		todo = handlePointer(m, msg)
 	case tea.BackgroundColorMsg:
 		receiveBackground(m, msg)
 	case failure:

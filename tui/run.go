@@ -133,7 +133,7 @@ func runPrograms(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Exi
 // terminal is fully restored in between.
 func runProgram(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Effect, error) {
 	o := t.options
-	screen := &room{m: t.current.m, r: t.current.r, keep: t.current.stateFile, switcher: t}
+	screen := &room{m: t.current.m, r: t.current.r, stateFile: t.current.stateFile, switcher: t}
 	opts := []tea.ProgramOption{
 		tea.WithInput(&feed.WatchedInput{File: o.In, Gone: r.HangUp}), tea.WithOutput(o.Out),
 		tea.WithEnvironment(o.Environ),
@@ -148,14 +148,14 @@ func runProgram(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Effe
 		gap = 250 * time.Millisecond
 	}
 	posts := &feed.Deliveries{Ctx: ctx, Gap: gap, Program: p}
-	screen.post = posts.Start
+	screen.startDelivery = posts.Start
 	posts.Start(t.current.r)
 	over := make(chan struct{})
 	r.Spawn("end", func(ctx context.Context) { endWith(ctx, p, over) })
 	_, err := p.Run()
 	close(over)
 	posts.Finish()
-	return screen.next, err
+	return screen.exitEffect, err
 }
 
 // endWith makes the program quit when ctx ends. A program that gets the context itself would close its input during a
