@@ -235,13 +235,13 @@ func TestSwitchListSearches(t *testing.T) {
 func TestSwitchListLives(t *testing.T) {
 	s := among(t, 120, 40)
 	s.press("@", "down", "down", "down", "down", "down", "down")
-	at := underFinder(s.m)
+	at := finderRowLine(s.m)
 	f := demoFleet(epoch)
 	f.Rows = slices.DeleteFunc(f.Rows, func(c fleet.City) bool { return c.Info.Name == "delta" })
 	s.hear(feed.News{Fleet: f})
 	s.hides("delta")
-	if underFinder(s.m) != at {
-		t.Errorf("the cursor went from %s to %s", at, underFinder(s.m))
+	if finderRowLine(s.m) != at {
+		t.Errorf("the cursor went from %s to %s", at, finderRowLine(s.m))
 	}
 }
 

@@ -231,12 +231,12 @@ func TestMailThatFailsIsADraftAgain(t *testing.T) {
 	s.typeIn("blue is out")
 	s.press("enter")
 	d, _ := effectOf[feed.RunTasks](s)
-	ended(s.m, feed.Result{ID: d.ID, Title: "sending", Total: 1, Failures: []string{"no answer"}, FailedIndexes: []int{0}})
+	receiveResult(s.m, feed.Result{ID: d.ID, Title: "sending", Total: 1, Failures: []string{"no answer"}, FailedIndexes: []int{0}})
 	s.press("enter", "r")
 	s.shows("blue is out")
 	s.press("enter")
 	d, _ = effectOf[feed.RunTasks](s)
-	ended(s.m, feed.Result{ID: d.ID, Title: "sending", Total: 1, Receipts: []string{"sent"}})
+	receiveResult(s.m, feed.Result{ID: d.ID, Title: "sending", Total: 1, Receipts: []string{"sent"}})
 	if len(s.m.Drafts) != 0 || len(s.m.Posted) != 0 {
 		t.Errorf("left: %+v, %+v", s.m.Drafts, s.m.Posted)
 	}

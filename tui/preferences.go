@@ -15,7 +15,7 @@ import (
 	"gcity/tui/widget"
 )
 
-func newSurroundings(o Options) state.Surroundings {
+func newTerminalDefaults(o Options) state.Surroundings {
 	return state.Surroundings{Theme: o.Theme, ASCII: o.ASCII, Calm: o.ReducedMotion,
 		NoColor: o.NoColor,
 		Below:   o.OverSSH, Ground: state.GroundOf(o.Environ)}
@@ -69,7 +69,7 @@ func receiveBackground(m *state.Room, msg tea.BackgroundColorMsg) {
 // previewTheme applies the theme under the cursor of the finder until the cursor moves.
 func previewTheme(m *state.Room) {
 	want := ""
-	if name, ok := strings.CutPrefix(underFinder(m), state.ThemeID); ok && !m.Around.NoColor {
+	if name, ok := strings.CutPrefix(finderRowLine(m), state.ThemeID); ok && !m.Around.NoColor {
 		want = name
 	}
 	if want != m.Preview {
@@ -78,8 +78,8 @@ func previewTheme(m *state.Room) {
 	}
 }
 
-// underFinder returns the line of the row under the finder's cursor, or "". The line of an action is its ID.
-func underFinder(m *state.Room) string {
+// finderRowLine returns the line of the row under the finder's cursor, or "". The line of an action is its ID.
+func finderRowLine(m *state.Room) string {
 	if f := m.Dialogs.Finder(); f != nil && f.Current() != nil {
 		return f.Current().Line
 	}

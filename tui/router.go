@@ -20,8 +20,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// takeFound handles an answer with beads. It ignores answers to outdated requests.
-func takeFound(m *state.Room, f feed.FoundBeads) {
+// receiveBeads handles an answer with beads. It ignores answers to outdated requests.
+func receiveBeads(m *state.Room, f feed.FoundBeads) {
 	if h := m.Dialogs.History(); h != nil && h.Asked == f.ID {
 		h.Asked, h.Known, h.Problem = 0, true, widget.Plain(f.Problem)
 		if f.Problem == "" {
@@ -45,7 +45,7 @@ func takeFound(m *state.Room, f feed.FoundBeads) {
 func newModel(o Options, now time.Time) *state.Room {
 	m := &state.Room{Mode: o.Mode, Remote: o.OverSSH, Now: now, Lists: panel.NewLists(),
 		ConfigEdit: state.ConfigEdit{Files: o.Config},
-		Appearance: state.Appearance{Around: newSurroundings(o)},
+		Appearance: state.Appearance{Around: newTerminalDefaults(o)},
 		ScreenState: state.ScreenState{W: 80, H: 24, Below: o.OverSSH,
 			Focus: panel.IDAgents, Before: panel.IDAgents},
 	}
@@ -157,10 +157,10 @@ func receive(m *state.Room, n feed.News) {
 	}
 	receiveEvents(m, n.Events)
 	for _, r := range n.Results {
-		ended(m, r)
+		receiveResult(m, r)
 	}
 	for _, f := range n.Found {
-		takeFound(m, f)
+		receiveBeads(m, f)
 	}
 	for _, in := range n.Inspected {
 		state.Inspected(m, in)
@@ -192,7 +192,7 @@ func handleKey(m *state.Room, k tea.KeyPressMsg) []feed.Effect {
 	if m.Dialogs.Top() != nil {
 		return handleDialogKey(m, k)
 	}
-	if answersNothing(m, k) {
+	if answersMissingQuestion(m, k) {
 		return nil
 	}
 	if m.FleetRoom {
@@ -221,7 +221,7 @@ func perform(m *state.Room, a *state.Action) (todo []feed.Effect) {
 	if why := a.WhyUnavailable(m); why != "" {
 		state.Complain(m, "cannot "+keymap.Verb(a.Title())+": "+why)
 		m.Status.Note, m.Status.While = true, state.IsFresh
-		if writes(a) || a.Risk == keymap.NameRequired {
+		if startsText(a) || a.Risk == keymap.NameRequired {
 			m.RefusedText = m.Now
 		}
 	} else {
@@ -253,8 +253,8 @@ func paste(m *state.Room, text string) {
 	}
 }
 
-// ended handles the result of an action. For an action that is not the latest it shows only failures.
-func ended(m *state.Room, r feed.Result) {
+// receiveResult handles the result of an action. For an action that is not the latest it shows only failures.
+func receiveResult(m *state.Room, r feed.Result) {
 	if r.ID == m.Fired.ID && len(r.Failures) > 0 {
 		m.Fired = state.Firing{}
 	}

@@ -33,7 +33,7 @@ func Run(ctx context.Context, o Options) (feed.Exit, error) {
 	return run(ctx, o, terminal.NewScreen)
 }
 
-func run(ctx context.Context, o Options, fresh terminal.ScreenMaker) (feed.Exit, error) {
+func run(ctx context.Context, o Options, newScreen terminal.ScreenMaker) (feed.Exit, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	box := feed.NewMailbox()
@@ -44,7 +44,7 @@ func run(ctx context.Context, o Options, fresh terminal.ScreenMaker) (feed.Exit,
 	defer r.Wait()
 	defer cancel()
 	r.Spawn("signals", func(ctx context.Context) { r.HandleSignals(ctx, o.Interrupts) })
-	t := newRoomSwitcher(r, o, fresh)
+	t := newRoomSwitcher(r, o, newScreen)
 	if t.watcher != nil {
 		r.Spawn("cities", t.watcher.Run)
 	}
@@ -52,7 +52,7 @@ func run(ctx context.Context, o Options, fresh terminal.ScreenMaker) (feed.Exit,
 		r.FollowPreferences(ctx, o.Changes, t.putPreferences)
 	})
 
-	before, err := term.GetState(o.In.Fd())
+	oldState, err := term.GetState(o.In.Fd())
 	if err != nil {
 		return feed.Ended, fmt.Errorf("cannot read the modes of the terminal: %w", err)
 	}
@@ -85,7 +85,7 @@ func run(ctx context.Context, o Options, fresh terminal.ScreenMaker) (feed.Exit,
 	case <-time.After(frozenGrace):
 	}
 	r.Log.Error("the terminal accepts no output; the control room exits without restoring it")
-	if err := term.Restore(o.In.Fd(), before); err != nil {
+	if err := term.Restore(o.In.Fd(), oldState); err != nil {
 		r.Log.Error("the terminal's modes could not be restored", "error", err)
 	}
 	return r.ExitReason()
@@ -117,7 +117,7 @@ func runPrograms(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Exi
 		case feed.Quit:
 			return next.Exit, nil
 		case feed.Attach:
-			visitAgent(ctx, own, o, m, next.Agent)
+			attachToAgent(ctx, own, o, m, next.Agent)
 		case feed.ShowText:
 			readText(ctx, own, o, m, next.Text)
 		case feed.Edit:
@@ -151,16 +151,16 @@ func runProgram(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Effe
 	screen.startDelivery = posts.Start
 	posts.Start(t.current.r)
 	over := make(chan struct{})
-	r.Spawn("end", func(ctx context.Context) { endWith(ctx, p, over) })
+	r.Spawn("end", func(ctx context.Context) { quitWithContext(ctx, p, over) })
 	_, err := p.Run()
 	close(over)
 	posts.Finish()
 	return screen.exitEffect, err
 }
 
-// endWith makes the program quit when ctx ends. A program that gets the context itself would close its input during a
+// quitWithContext makes the program quit when ctx ends. A program that gets the context itself would close its input during a
 // read.
-func endWith(ctx context.Context, p *tea.Program, over <-chan struct{}) {
+func quitWithContext(ctx context.Context, p *tea.Program, over <-chan struct{}) {
 	select {
 	case <-over:
 		return
@@ -175,8 +175,8 @@ func endWith(ctx context.Context, p *tea.Program, over <-chan struct{}) {
 	}
 }
 
-// visitAgent attaches, and shows the result in the control room.
-func visitAgent(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.Room, agent string) {
+// attachToAgent attaches, and shows the result in the control room.
+func attachToAgent(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.Room, agent string) {
 	defer r.RecoverPanic("attach")
 	begun := state.Staying(m, agent)
 	said, err := r.AttachTo(ctx, o, agent)

@@ -152,7 +152,7 @@ func TestANoteAboutAKeyGoes(t *testing.T) {
 	s.hides(note)
 	s.press("Z")
 	s.shows(note)
-	s.wait(noteFor - time.Second)
+	s.wait(keyNoteDuration - time.Second)
 	s.shows(note)
 	s.wait(time.Second)
 	s.hides(note)

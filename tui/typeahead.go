@@ -17,8 +17,8 @@ import (
 // notice.
 const keyPause = 500 * time.Millisecond
 
-// writes reports whether an action starts a text that the user types.
-func writes(a *state.Action) bool { return a.ID == "agent.send" || a.ID == state.MailID }
+// startsText reports whether an action starts a text that the user types.
+func startsText(a *state.Action) bool { return a.ID == "agent.send" || a.ID == state.MailID }
 
 // typedAfterRefusal reports whether a key belongs to text that the user typed although sending was refused. Such a
 // key is ignored, so that it does not run a verb.
@@ -37,15 +37,15 @@ func typedAfterRefusal(m *state.Room, k tea.KeyPressMsg) bool {
 	return k.Text != ""
 }
 
-// habit is how long after an action a "y" is taken as the answer to a question that the action did not ask.
-const habit = 2 * time.Second
+// answerWindow is how long after an action a "y" is taken as the answer to a question that the action did not ask.
+const answerWindow = 2 * time.Second
 
-// answersNothing reports whether a key was meant to answer a question that the last action did not ask. The key is
+// answersMissingQuestion reports whether a key was meant to answer a question that the last action did not ask. The key is
 // ignored, because it would open the list of texts to copy.
-func answersNothing(m *state.Room, k tea.KeyPressMsg) bool {
+func answersMissingQuestion(m *state.Room, k tea.KeyPressMsg) bool {
 	at := m.Unasked
 	m.Unasked = time.Time{}
-	if k.String() != "y" || at.IsZero() || m.Now.Sub(at) >= habit {
+	if k.String() != "y" || at.IsZero() || m.Now.Sub(at) >= answerWindow {
 		return false
 	}
 	m.Status.Text += "; there was no question, so y did nothing"
@@ -70,9 +70,9 @@ func explainKey(m *state.Room, k tea.KeyPressMsg) {
 	focus := m.Focus
 	m.Status.Token, m.Status.Note = themes.Warn, true
 	m.Status.While = func(m *state.Room) bool {
-		return m.Focus == focus && m.Now.Sub(m.Status.Since) < noteFor
+		return m.Focus == focus && m.Now.Sub(m.Status.Since) < keyNoteDuration
 	}
 }
 
-// noteFor is how long a note about a key is shown, unless another key runs an action first.
-const noteFor = 10 * time.Second
+// keyNoteDuration is how long a note about a key is shown, unless another key runs an action first.
+const keyNoteDuration = 10 * time.Second

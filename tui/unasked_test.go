@@ -26,7 +26,7 @@ func TestAHabitualYesOpensNoOtherDialog(t *testing.T) {
 		s.press("s", "y")
 		s.wants(city.Resume{Agent: "builder"})
 		closed(s)
-		s.wait(habit)
+		s.wait(answerWindow)
 		s.press("y")
 		if s.m.Dialogs.Finder() == nil {
 			t.Error("a later y does not copy")
