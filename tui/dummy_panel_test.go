@@ -78,7 +78,7 @@ func newToys() panel.Panel {
 func TestAPanelInOneFile(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.m.Panels = append(s.m.Panels, newToys())
-	applyPreferences(s.m, s.m.Person)
+	applyPreferences(s.m, s.m.Preferences)
 	s.change(func(n *city.Snapshot) {
 		n.Rigs = []city.Rig{{Name: "top", Agents: 1}, {Name: "kite", Agents: 7}, {Name: "ball", Agents: 4}}
 	})

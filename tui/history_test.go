@@ -16,8 +16,8 @@ func TestRowsHaveAChartOfTheCPU(t *testing.T) {
 	for _, ascii := range []bool{false, true} {
 		s := demo(t, 160, 40)
 		if ascii {
-			s.m.Around.ASCII = true
-			state.Relook(s.m)
+			s.m.Terminal.ASCII = true
+			state.ApplyTheme(s.m)
 		}
 		s.wait(time.Minute - time.Duration(s.now.Second())*time.Second)
 		for i := range 12 {

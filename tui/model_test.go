@@ -424,7 +424,7 @@ func TestTheCityEndsUnderTheQuestion(t *testing.T) {
 func TestLeavingSaysWhatClosingDoes(t *testing.T) {
 	for on, want := range map[string]string{"": "keeps everything running", "stop": "stops the city", "leave": "keeps only the agents"} {
 		s := demo(t, 120, 40)
-		s.m.Person.OnHangup = on
+		s.m.Preferences.OnHangup = on
 		s.press("q")
 		s.shows("keep the city running in the background", "Closing the terminal", want)
 	}

@@ -90,8 +90,8 @@ func resetLeftRoom(m *state.Room) {
 func copyUserState(m *state.Room, from *state.Room, now time.Time) {
 	m.Now, m.Arrived = now, now
 	m.W, m.H, m.Mouse = from.W, from.H, cmp.Or(from.Mouse, m.Mouse)
-	m.Tried, m.Around.Ground, m.Glanced = from.Tried, from.Around.Ground, from.Glanced
-	applyPreferences(m, from.Person)
+	m.Tried, m.Terminal.Background, m.Glanced = from.Tried, from.Terminal.Background, from.Glanced
+	applyPreferences(m, from.Preferences)
 	m.Going, m.Watched = state.CitySwitch{}, feed.Watch{}
 	m.Dialogs.CloseIn(keymap.InFinder)
 	m.All, m.Directory, m.Registrar, m.HomeAt = from.All, from.Directory, from.Registrar,

@@ -15,18 +15,18 @@ import (
 	"gcity/tui/widget"
 )
 
-func newTerminalDefaults(o Options) state.Surroundings {
-	return state.Surroundings{Theme: o.Theme, ASCII: o.ASCII, Calm: o.ReducedMotion,
+func newTerminalDefaults(o Options) state.TerminalDefaults {
+	return state.TerminalDefaults{Theme: o.Theme, ASCII: o.ASCII, ReducedMotion: o.ReducedMotion,
 		NoColor: o.NoColor,
-		Below:   o.OverSSH, Ground: state.GroundOf(o.Environ)}
+		Below:   o.OverSSH, Background: state.BackgroundOf(o.Environ)}
 }
 
 func applyPreferences(m *state.Room, p feed.Preferences) {
 	if p.Themes == nil {
-		p.Themes = m.Person.Themes
+		p.Themes = m.Preferences.Themes
 	}
-	m.Person = p
-	m.Calm = m.Around.Calm || p.ReducedMotion
+	m.Preferences = p
+	m.Calm = m.Terminal.ReducedMotion || p.ReducedMotion
 	m.Confirm = map[string]state.Confirm{"always": state.ConfirmAlways,
 		"never": state.ConfirmNever}[p.Confirm]
 	m.Agents.Wanted = panel.ChosenColumns(p.Columns)
@@ -39,7 +39,7 @@ func applyPreferences(m *state.Room, p feed.Preferences) {
 			p.Detach.String()))
 	}
 	m.Theme, m.Preview = themes.Theme{}, ""
-	state.Relook(m)
+	state.ApplyTheme(m)
 }
 
 // reloadPreferences applies changed preferences and reports the change.
@@ -59,22 +59,22 @@ func reloadPreferences(m *state.Room, p feed.Preferences) {
 
 // receiveBackground handles the terminal's answer about its background.
 func receiveBackground(m *state.Room, msg tea.BackgroundColorMsg) {
-	m.Around.Ground = state.GroundLight
+	m.Terminal.Background = state.BackgroundLight
 	if msg.Color == nil || msg.IsDark() {
-		m.Around.Ground = state.GroundDark
+		m.Terminal.Background = state.BackgroundDark
 	}
-	state.Relook(m)
+	state.ApplyTheme(m)
 }
 
 // previewTheme applies the theme under the cursor of the finder until the cursor moves.
 func previewTheme(m *state.Room) {
 	want := ""
-	if name, ok := strings.CutPrefix(finderRowLine(m), state.ThemeID); ok && !m.Around.NoColor {
+	if name, ok := strings.CutPrefix(finderRowLine(m), state.ThemeID); ok && !m.Terminal.NoColor {
 		want = name
 	}
 	if want != m.Preview {
 		m.Preview = want
-		state.Relook(m)
+		state.ApplyTheme(m)
 	}
 }
 

@@ -45,7 +45,7 @@ func receiveBeads(m *state.Room, f feed.FoundBeads) {
 func newModel(o Options, now time.Time) *state.Room {
 	m := &state.Room{Mode: o.Mode, Remote: o.OverSSH, Now: now, Lists: panel.NewLists(),
 		ConfigEdit: state.ConfigEdit{Files: o.Config},
-		Appearance: state.Appearance{Around: newTerminalDefaults(o)},
+		Appearance: state.Appearance{Terminal: newTerminalDefaults(o)},
 		ScreenState: state.ScreenState{W: 80, H: 24, Below: o.OverSSH,
 			Focus: panel.IDAgents, Before: panel.IDAgents},
 	}
@@ -182,7 +182,7 @@ func receive(m *state.Room, n feed.News) {
 		state.ListCities(m)
 	}
 	state.LeaveWhenDone(m)
-	if c := m.Dialogs.Choice(); c != nil && c.Leaving && state.Lost(m) {
+	if c := m.Dialogs.Choice(); c != nil && c.Leaving && state.Uncontrollable(m) {
 		actions.AskLost(m)
 	}
 }

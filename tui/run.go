@@ -112,7 +112,7 @@ func runPrograms(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Exi
 			break
 		}
 		m, own := t.current.m, t.current.r
-		o := feed.Terminal{In: t.options.In, Out: t.options.Out, Environ: t.options.Environ, Detach: m.Person.Detach}
+		o := feed.Terminal{In: t.options.In, Out: t.options.Out, Environ: t.options.Environ, Detach: m.Preferences.Detach}
 		switch next := next.(type) {
 		case feed.Quit:
 			return next.Exit, nil

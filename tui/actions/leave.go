@@ -37,7 +37,7 @@ func AskQuit(m *state.Room) []feed.Effect {
 	}
 	m.Dialogs.Open(&state.Choice{Title: "Leave " + state.CityName(m) + "?", Since: m.Now,
 		Leaving: true,
-		Body: []string{areRunning(RunningAgents(m)) + " running. " + m.Person.HangupText(),
+		Body: []string{areRunning(RunningAgents(m)) + " running. " + m.Preferences.HangupText(),
 			"Run `gcity` in the city's folder to return, or to start it again."},
 		Answers: []state.Answer{
 			{Key: "h", Title: "keep the city running in the background, with its agents",

@@ -29,7 +29,7 @@ func ThemeActions(all []themes.Theme) []state.Action {
 }
 
 func needColours(m *state.Room) string {
-	if m.Around.NoColor {
+	if m.Terminal.NoColor {
 		return "NO_COLOR is set, so there are no colours"
 	}
 	return ""
@@ -38,11 +38,11 @@ func needColours(m *state.Room) string {
 // TryTheme applies a theme until the user leaves, and shows how to keep it.
 func TryTheme(m *state.Room, name string) {
 	m.Tried = name
-	state.Relook(m)
+	state.ApplyTheme(m)
 	said := fmt.Sprintf("the theme is %s", widget.Plain(name))
-	if m.Person.File != "" { // The file comes first, because narrow screens cut the end.
+	if m.Preferences.File != "" { // The file comes first, because narrow screens cut the end.
 		said = fmt.Sprintf("theme = %q in %s keeps the theme; otherwise it is lost when you leave",
-			widget.Plain(name), widget.Plain(m.Person.File))
+			widget.Plain(name), widget.Plain(m.Preferences.File))
 	}
 	state.Say(m, said)
 }

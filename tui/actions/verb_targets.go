@@ -151,7 +151,7 @@ func stopWhy(m *state.Room, args []string) string {
 		return automationWhy(palette.CannotStop)(m, args)
 	case m.Home != "" || m.All:
 		return "this city is one of several; stop it in the list of all cities"
-	case m.Mode != state.Hosting && state.Lost(m):
+	case m.Mode != state.Hosting && state.Uncontrollable(m):
 		return "the city does not answer"
 	}
 	return ""

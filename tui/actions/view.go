@@ -248,7 +248,7 @@ func mouseActions() []state.Action {
 
 // UsesMouse reports whether the room, and not the terminal, handles clicks and scrolling.
 func UsesMouse(m *state.Room) bool {
-	return m.Mouse == "on" || m.Mouse == "" && !m.Person.MouseOff
+	return m.Mouse == "on" || m.Mouse == "" && !m.Preferences.MouseOff
 }
 
 func toggleMouse(m *state.Room) []feed.Effect {

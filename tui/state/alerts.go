@@ -20,28 +20,28 @@ func Unread(m *Room) int {
 
 // Stalled reports whether the controller's patrol is long overdue.
 func Stalled(m *Room) bool {
-	if m.Snap == nil || m.Snap.Patrol.Last.IsZero() || stopped(m) {
+	if m.Snap == nil || m.Snap.Patrol.Last.IsZero() || announcedStop(m) {
 		return false
 	}
 	return m.Snap.Patrol.Age(m.Now) > 3*m.Snap.Patrol.Interval+5*time.Second
 }
 
-// stopped reports whether the city does not answer and its last snapshot announced a clean shutdown.
-func stopped(m *Room) bool { return m.Gone != "" && m.Snap != nil && m.Snap.ShutDown }
+// announcedStop reports whether the city does not answer and its last snapshot announced a clean shutdown.
+func announcedStop(m *Room) bool { return m.Gone != "" && m.Snap != nil && m.Snap.ShutDown }
 
-// Lost reports whether a city of another process cannot be controlled: it has ended or does not answer.
-func Lost(m *Room) bool { return m.Gone != "" && m.Mode != Hosting }
+// Uncontrollable reports whether a city of another process cannot be controlled: it has ended or does not answer.
+func Uncontrollable(m *Room) bool { return m.Gone != "" && m.Mode != Hosting }
 
 // Alerts returns the problems of the whole city, the worst first.
 func Alerts(m *Room) []panel.Alert {
 	var p []panel.Alert
 	bad := func(text string) { p = append(p, panel.Alert{Text: text}) }
 	switch {
-	case stopped(m):
-		bad("the city stopped " + widget.Age(m.Now.Sub(m.Lone)) + " ago" + startAgain(m) +
+	case announcedStop(m):
+		bad("the city stopped " + widget.Age(m.Now.Sub(m.Lone)) + " ago" + restartHint(m) +
 			"; this is its last known state")
-	case Lost(m):
-		bad("no answer for " + widget.Age(m.Now.Sub(m.Lone)) + ": " + m.Gone + startAgain(m) +
+	case Uncontrollable(m):
+		bad("no answer for " + widget.Age(m.Now.Sub(m.Lone)) + ": " + m.Gone + restartHint(m) +
 			"; the data shown is outdated")
 	case m.Gone != "":
 		bad("the city cannot be reached: " + m.Gone + "; the data shown is outdated")
@@ -50,7 +50,7 @@ func Alerts(m *Room) []panel.Alert {
 	if s == nil {
 		return p
 	}
-	if s.ShutDown && !stopped(m) {
+	if s.ShutDown && !announcedStop(m) {
 		bad("the city is shutting down")
 	}
 	if Stalled(m) {
@@ -60,13 +60,13 @@ func Alerts(m *Room) []panel.Alert {
 	if s.Config.Held != nil {
 		held = fleet.HeldText(s.Config.Held)
 	}
-	return append(p, m.Alerts(m.Env(), held, mistakesOf(m))...)
+	return append(p, m.Alerts(m.Env(), held, preferenceProblems(m))...)
 }
 
-// startAgain returns a hint that says how to start a city that does not answer, or "".
-func startAgain(m *Room) string {
+// restartHint returns a hint that says how to start a city that does not answer, or "".
+func restartHint(m *Room) string {
 	switch {
-	case !Lost(m) || m.Gone == feed.NoAnswerYet:
+	case !Uncontrollable(m) || m.Gone == feed.NoAnswerYet:
 		return ""
 	case m.Under != "":
 		return "; run `gcity start` there to start it again"
@@ -79,14 +79,14 @@ func AlertLines(m *Room, n int) []string {
 	return panel.AlertLines(&m.Look, Alerts(m), m.W, n, m.Keys.KeyText("city.details"))
 }
 
-// mistakesOf returns the problems of the preferences and of the city's theme, for the header.
-func mistakesOf(m *Room) []string {
+// preferenceProblems returns the problems of the preferences and of the city's theme, for the header.
+func preferenceProblems(m *Room) []string {
 	var all []string
-	for _, p := range append(m.Person.Problems[:len(m.Person.Problems):len(m.Person.Problems)],
+	for _, p := range append(m.Preferences.Problems[:len(m.Preferences.Problems):len(m.Preferences.Problems)],
 		m.Unbound...) {
 		all = append(all, "preferences: "+widget.PlainText(p))
 	}
-	if name := cityTheme(m); name != "" && themeCalled(m, name) == nil && name != AutoTheme {
+	if name := cityTheme(m); name != "" && findTheme(m, name) == nil && name != AutoTheme {
 		all = append(all, fmt.Sprintf("city.toml asks for the unknown theme %q",
 			widget.Plain(name)))
 	}

@@ -10,27 +10,27 @@ import (
 	"gcity/tui/widget"
 )
 
-// Surroundings are the known properties of the terminal, apart from preferences.
-type Surroundings struct {
-	Theme   themes.Theme
-	ASCII   bool
-	Calm    bool
-	NoColor bool
-	Below   bool // the pane is below the lists by default
-	Ground  ground
+// TerminalDefaults are the known properties of the terminal, apart from preferences.
+type TerminalDefaults struct {
+	Theme         themes.Theme
+	ASCII         bool
+	ReducedMotion bool
+	NoColor       bool
+	Below         bool // the pane is below the lists by default
+	Background    background
 }
 
-// ground is the terminal's background: dark, light or unknown.
-type ground int
+// background is the terminal's background: dark, light or unknown.
+type background int
 
 const (
-	groundUnknown ground = iota
-	GroundDark
-	GroundLight
+	backgroundUnknown background = iota
+	BackgroundDark
+	BackgroundLight
 )
 
-// GroundOf returns the background of COLORFGBG, which some terminals set. In "15;0" it is the last number.
-func GroundOf(environ []string) ground {
+// BackgroundOf returns the background of COLORFGBG, which some terminals set. In "15;0" it is the last number.
+func BackgroundOf(environ []string) background {
 	value := ""
 	for _, e := range environ {
 		if v, ok := strings.CutPrefix(e, "COLORFGBG="); ok {
@@ -40,21 +40,21 @@ func GroundOf(environ []string) ground {
 	n, err := strconv.Atoi(value[strings.LastIndexByte(value, ';')+1:])
 	switch {
 	case err != nil || n < 0 || n > 15:
-		return groundUnknown
+		return backgroundUnknown
 	case n == 7 || n > 8:
-		return GroundLight
+		return BackgroundLight
 	}
-	return GroundDark
+	return BackgroundDark
 }
 
-// Relook applies the wanted theme and characters. It asks for the terminal's background if a theme depends on it.
-func Relook(m *Room) {
-	ascii := m.Around.ASCII
-	if m.Person.ASCII != nil {
-		ascii = *m.Person.ASCII
+// ApplyTheme applies the wanted theme and characters. It asks for the terminal's background if a theme depends on it.
+func ApplyTheme(m *Room) {
+	ascii := m.Terminal.ASCII
+	if m.Preferences.ASCII != nil {
+		ascii = *m.Preferences.ASCII
 	}
 	names := themeNames(m)
-	if !m.Glanced && m.Around.Ground == groundUnknown && slices.Contains(names[:], AutoTheme) {
+	if !m.Glanced && m.Terminal.Background == backgroundUnknown && slices.Contains(names[:], AutoTheme) {
 		m.Glanced = true
 		m.Todo = append(m.Todo, feed.QueryBackground{})
 	}
@@ -75,23 +75,23 @@ func Relook(m *Room) {
 // themeNames returns the wanted themes in order of priority: previewed, chosen in the palette, the user's, the
 // city's; "" = none.
 func themeNames(m *Room) [4]string {
-	return [4]string{m.Preview, m.Tried, m.Person.Theme, cityTheme(m)}
+	return [4]string{m.Preview, m.Tried, m.Preferences.Theme, cityTheme(m)}
 }
 
 // wantedTheme returns the first wanted theme that exists.
 func wantedTheme(m *Room) themes.Theme {
-	if m.Around.NoColor {
+	if m.Terminal.NoColor {
 		return themes.Colourless()
 	}
 	for _, name := range themeNames(m) {
 		if name == AutoTheme {
-			name = [...]string{"", "dark", "light"}[m.Around.Ground]
+			name = [...]string{"", "dark", "light"}[m.Terminal.Background]
 		}
-		if t := themeCalled(m, name); t != nil {
+		if t := findTheme(m, name); t != nil {
 			return *t
 		}
 	}
-	return m.Around.Theme
+	return m.Terminal.Theme
 }
 
 func cityTheme(m *Room) string {
@@ -101,9 +101,9 @@ func cityTheme(m *Room) string {
 	return m.Snap.Console.Theme
 }
 
-func themeCalled(m *Room, name string) *themes.Theme {
-	for i := range m.Person.Themes {
-		if t := &m.Person.Themes[i]; t.Name == name && name != "" {
+func findTheme(m *Room, name string) *themes.Theme {
+	for i := range m.Preferences.Themes {
+		if t := &m.Preferences.Themes[i]; t.Name == name && name != "" {
 			return t
 		}
 	}

@@ -134,9 +134,9 @@ func (m *Room) Canvas() dialog.Canvas {
 func (m *Room) oldLine(w int) string {
 	text := ""
 	switch {
-	case stopped(m):
+	case announcedStop(m):
 		text = "the city stopped " + widget.Age(m.Now.Sub(m.Lone)) + " ago"
-	case Lost(m):
+	case Uncontrollable(m):
 		text = "no answer from the city for " + widget.Age(m.Now.Sub(m.Lone))
 	case m.Gone != "":
 		text = "the city cannot be reached"

@@ -27,7 +27,7 @@ func filters(m *Room) map[string]*widget.Filter {
 func MemoryOf(m *Room) feed.SavedRoom {
 	out := feed.SavedRoom{Version: feed.SavedRoomVersion, Focus: string(m.Focus), Zoomed: m.Zoomed,
 		Hidden: m.Hidden,
-		Moved:  m.Below != m.Around.Below, Mouse: m.Mouse, Filters: map[string]string{},
+		Moved:  m.Below != m.Terminal.Below, Mouse: m.Mouse, Filters: map[string]string{},
 		Orders: m.Orders(), History: m.History, Sent: m.Sent,
 		Greeted: m.Greeted}
 	for name, f := range filters(m) {
@@ -81,7 +81,7 @@ func Recall(m *Room, old feed.SavedRoom) {
 	if m.Mouse == "" && (old.Mouse == "on" || old.Mouse == "off") {
 		m.Mouse = old.Mouse
 	}
-	m.Below = m.Around.Below != old.Moved
+	m.Below = m.Terminal.Below != old.Moved
 	if m.Hidden && m.Focus == panel.IDPeek {
 		m.Focus = panel.IDAgents
 	}

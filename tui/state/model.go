@@ -33,14 +33,14 @@ type ConfigEdit struct {
 
 // Appearance determines the look of the room: the user's preferences, the theme and the terminal's background.
 type Appearance struct {
-	Around  Surroundings
-	Person  feed.Preferences
-	Theme   themes.Theme // theme in use
-	ASCII   bool
-	Glanced bool     // the terminal was asked for its background
-	Tried   string   // the theme chosen in the palette, "" = none
-	Preview string   // the theme that the finder previews, "" = none
-	Unbound []string // problems of the user's key bindings
+	Terminal    TerminalDefaults
+	Preferences feed.Preferences
+	Theme       themes.Theme // theme in use
+	ASCII       bool
+	Glanced     bool     // the terminal was asked for its background
+	Tried       string   // the theme chosen in the palette, "" = none
+	Preview     string   // the theme that the finder previews, "" = none
+	Unbound     []string // problems of the user's key bindings
 }
 
 // visitMemory is the state that is stored between visits.
@@ -160,7 +160,7 @@ func (m *Room) Snapshot(s *city.Snapshot) {
 		return
 	}
 	m.Snap, m.Wave = s, m.waves.See(s)
-	Relook(m)
+	ApplyTheme(m)
 	m.Relist()
 	noteCrash(m)
 }

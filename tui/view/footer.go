@@ -76,7 +76,7 @@ func urgency(m *state.Room, a *state.Action) int {
 func footActions(m *state.Room) (keys, tail []*state.Action) {
 	last := []string{"focus.mail", "view.filter", "view.attention", "view.palette", "city.switch",
 		"view.help", "quit"}
-	lost := state.Lost(m)
+	lost := state.Uncontrollable(m)
 	for i := range m.Keys.Actions {
 		a := &m.Keys.Actions[i]
 		switch {

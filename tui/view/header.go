@@ -253,7 +253,7 @@ func addCityMark(m *state.Room, l *widget.Line, w int) {
 // confused. Without colours it draws the name as a title.
 func cityBadge(m *state.Room, l *widget.Line, name string) {
 	own := ""
-	if m.Snap != nil && m.Snap.Console.Colour != "" && !m.Around.NoColor {
+	if m.Snap != nil && m.Snap.Console.Colour != "" && !m.Terminal.NoColor {
 		// A newer controller may allow colours that this client does not know.
 		own, _ = colour.Parse(m.Snap.Console.Colour)
 	}
