@@ -90,7 +90,7 @@ func resetLeftRoom(m *state.Room) {
 func copyUserState(m *state.Room, from *state.Room, now time.Time) {
 	m.Now, m.Arrived = now, now
 	m.W, m.H, m.Mouse = from.W, from.H, cmp.Or(from.Mouse, m.Mouse)
-	m.Tried, m.Terminal.Background, m.Glanced = from.Tried, from.Terminal.Background, from.Glanced
+	m.ChosenTheme, m.Terminal.Background, m.BackgroundQueried = from.ChosenTheme, from.Terminal.Background, from.BackgroundQueried
 	applyPreferences(m, from.Preferences)
 	m.Going, m.Watched = state.CitySwitch{}, feed.Watch{}
 	m.Dialogs.CloseIn(keymap.InFinder)

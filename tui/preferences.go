@@ -26,7 +26,7 @@ func applyPreferences(m *state.Room, p feed.Preferences) {
 		p.Themes = m.Preferences.Themes
 	}
 	m.Preferences = p
-	m.Calm = m.Terminal.ReducedMotion || p.ReducedMotion
+	m.ReducedMotion = m.Terminal.ReducedMotion || p.ReducedMotion
 	m.Confirm = map[string]state.Confirm{"always": state.ConfirmAlways,
 		"never": state.ConfirmNever}[p.Confirm]
 	m.Agents.Wanted = panel.ChosenColumns(p.Columns)
@@ -38,7 +38,7 @@ func applyPreferences(m *state.Room, p feed.Preferences) {
 		a.Key.SetHelp(a.Key.Help().Key, strings.ReplaceAll(a.Title(), detach.Default,
 			p.Detach.String()))
 	}
-	m.Theme, m.Preview = themes.Theme{}, ""
+	m.Theme, m.PreviewedTheme = themes.Theme{}, ""
 	state.ApplyTheme(m)
 }
 
@@ -72,8 +72,8 @@ func previewTheme(m *state.Room) {
 	if name, ok := strings.CutPrefix(finderRowLine(m), state.ThemeID); ok && !m.Terminal.NoColor {
 		want = name
 	}
-	if want != m.Preview {
-		m.Preview = want
+	if want != m.PreviewedTheme {
+		m.PreviewedTheme = want
 		state.ApplyTheme(m)
 	}
 }

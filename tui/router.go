@@ -258,14 +258,14 @@ func receiveResult(m *state.Room, r feed.Result) {
 	if r.ID == m.Fired.ID && len(r.Failures) > 0 {
 		m.Fired = state.Firing{}
 	}
-	defer state.FiredEnded(m)
+	defer state.ReportFiredRun(m)
 	state.Undelivered(m, &r)
 	state.Outdate(m) // any action may change beads
 	if r.FailuresOnly && len(r.Failures) == 0 {
 		return
 	}
 	state.OfferAnew(m, &r)
-	state.RefusedToDepart(m, &r)
+	state.DropUndrained(m, &r)
 	text, failed := r.Text(), len(r.Failures) > 0
 	if k := m.Keys.MainKey("view.palette"); r.Total > 1 && k != "" {
 		text += " (see " + k + "messages)"

@@ -180,7 +180,7 @@ func askRestart(m *state.Room) []feed.Effect {
 	}
 	rows := state.Targets(m)
 	do := func(m *state.Room) []feed.Effect {
-		return state.Do(m, "restarting", rows, func(name string) city.Command {
+		return state.CommandRows(m, "restarting", rows, func(name string) city.Command {
 			return city.Restart{Agent: name}
 		})
 	}
@@ -202,7 +202,7 @@ func release(m *state.Room) []feed.Effect {
 	return perhaps(m, question{title: "Release " + details.TargetNames(rows) + "?",
 		whom: names(m, rows),
 		verb: "release", do: func(m *state.Room) []feed.Effect {
-			return state.Do(m, "releasing", rows, func(name string) city.Command {
+			return state.CommandRows(m, "releasing", rows, func(name string) city.Command {
 				if r := m.Agents.Find(name); r != nil && r.State == city.Draining {
 					return city.Undrain{Agent: name}
 				}
@@ -214,12 +214,12 @@ func release(m *state.Room) []feed.Effect {
 func askEnd(m *state.Room) []feed.Effect {
 	rows := state.Targets(m)
 	kill := func(m *state.Room) []feed.Effect {
-		return state.Do(m, "killing", rows, func(name string) city.Command {
+		return state.CommandRows(m, "killing", rows, func(name string) city.Command {
 			return city.Kill{Agent: name}
 		})
 	}
 	stop := func(m *state.Room) []feed.Effect {
-		return state.Do(m, "stopping", rows, func(name string) city.Command {
+		return state.CommandRows(m, "stopping", rows, func(name string) city.Command {
 			return city.Stop{Agent: name}
 		})
 	}

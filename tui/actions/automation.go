@@ -78,7 +78,7 @@ func endRuns(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
 			"not retried."},
 		do: func(m *state.Room) []feed.Effect {
 			m.Automations.Marks = map[string]bool{}
-			return state.Carry(m, "stopping the run of", what, commands)
+			return state.SendCommands(m, "stopping the run of", what, commands)
 		}})
 	return nil
 }
@@ -97,7 +97,7 @@ func fire(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
 		if r.Last != nil {
 			m.Fired.Before = r.Last.ID
 		}
-		todo := state.Carry(m, "firing", r.Shown+" ("+r.Reason+")",
+		todo := state.SendCommands(m, "firing", r.Shown+" ("+r.Reason+")",
 			[]city.Command{city.Fire{Automation: r.Name, By: "operator"}})
 		m.Fired.ID = m.Status.ID
 		return todo
@@ -131,7 +131,7 @@ func fireMany(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
 		body: []string{"Each will run once now."},
 		do: func(m *state.Room) []feed.Effect {
 			m.Automations.Marks = map[string]bool{}
-			return state.Carry(m, "firing", what, commands)
+			return state.SendCommands(m, "firing", what, commands)
 		}}
 	if closed > 0 {
 		q.body = []string{fmt.Sprintf("%d of them are not due (gate closed or blocked). Each "+

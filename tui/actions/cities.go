@@ -57,7 +57,7 @@ func cityItems(m *state.Room) []state.Item {
 		return nil
 	}
 	rows := widget.SortRows(state.Listed(m), nil, (*fleet.City).Key,
-		func(a, b *fleet.City) int { return state.Ranked(m, a, b) }, false)
+		func(a, b *fleet.City) int { return state.CompareCities(m, a, b) }, false)
 	name := 4
 	for i := range rows {
 		name = max(name, min(28, widget.Width(rows[i].DisplayName)))

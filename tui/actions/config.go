@@ -41,7 +41,7 @@ func needHeldConfig(m *state.Room) string {
 }
 
 func reload(m *state.Room) []feed.Effect {
-	return state.Carry(m, "reloading", "the configuration", []city.Command{city.Reload{}})
+	return state.SendCommands(m, "reloading", "the configuration", []city.Command{city.Reload{}})
 }
 
 // askConfirm shows the plan of a held configuration. The answer applies to this revision only.
@@ -54,7 +54,7 @@ func askConfirm(m *state.Room) []feed.Effect {
 				"the new plan")
 			return nil
 		}
-		return state.Carry(m, "confirming", "the configuration",
+		return state.SendCommands(m, "confirming", "the configuration",
 			[]city.Command{city.Reload{Confirm: true, Revision: revision}})
 	}
 	ask(m, question{title: "Apply configuration " + widget.Plain(revision) + "?",

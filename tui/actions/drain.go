@@ -88,7 +88,7 @@ func askDrain(m *state.Room) []feed.Effect {
 		return perhaps(m, question{title: "Cancel the drain of " + drained(m, undrain) + "?",
 			whom: names(m, undrain), verb: "cancel the drain",
 			do: func(m *state.Room) []feed.Effect {
-				return state.Do(m, "canceling the drain of", undrain,
+				return state.CommandRows(m, "canceling the drain of", undrain,
 					func(name string) city.Command {
 						return city.Undrain{Agent: name}
 					})
@@ -99,7 +99,7 @@ func askDrain(m *state.Room) []feed.Effect {
 		if whole {
 			m.Pools.Marks = map[string]bool{}
 		}
-		return state.Do(m, "draining", drain, func(name string) city.Command {
+		return state.CommandRows(m, "draining", drain, func(name string) city.Command {
 			return city.Drain{Agent: name}
 		})
 	}

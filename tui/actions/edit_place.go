@@ -43,8 +43,8 @@ func editedThing(m *state.Room) (name, source string, patched []string) {
 	switch {
 	case m.Snap == nil:
 		return "", "", nil
-	case m.Dialogs.Dossier() != nil:
-		name = m.Dialogs.Dossier().Name
+	case m.Dialogs.Inspection() != nil:
+		name = m.Dialogs.Inspection().Name
 	case m.Subject().Kind == panel.KindPool:
 		if p := state.Pool(m); p != nil {
 			if q, ok := m.Snap.Pool(p.Name); ok {

@@ -58,7 +58,7 @@ func grantOne(m *state.Room, r panel.Request) []feed.Effect {
 		}})
 	case len(r.Commands) > 0:
 		do := func(m *state.Room) []feed.Effect {
-			return state.Carry(m, r.Doing, r.What, r.Commands)
+			return state.SendCommands(m, r.Doing, r.What, r.Commands)
 		}
 		q := question{title: r.Ask, whom: r.Whom, body: r.Body, verb: r.Verb, count: r.Count,
 			do: do}

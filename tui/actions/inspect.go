@@ -31,7 +31,7 @@ func inspectActions() []state.Action {
 }
 
 func needDossier(m *state.Room) string {
-	if m.Dialogs.Dossier() == nil {
+	if m.Dialogs.Inspection() == nil {
 		return "this text shows " + m.Dialogs.Reader().Title + ", not an agent"
 	}
 	return ""
@@ -44,7 +44,7 @@ func needHeldDossier(m *state.Room) string {
 	if m.Mode == state.ReadOnly {
 		return "this control room is read-only"
 	}
-	if r := m.Agents.Find(m.Dialogs.Dossier().Name); r == nil || !r.Releasable() {
+	if r := m.Agents.Find(m.Dialogs.Inspection().Name); r == nil || !r.Releasable() {
 		return "nothing to release: only agents in quarantine, in backoff or draining can " +
 			"be released"
 	}
@@ -53,13 +53,13 @@ func needHeldDossier(m *state.Room) string {
 
 // releaseRead releases the agent of the open details, regardless of marks.
 func releaseRead(m *state.Room) []feed.Effect {
-	r := m.Agents.Find(m.Dialogs.Dossier().Name)
+	r := m.Agents.Find(m.Dialogs.Inspection().Name)
 	m.Dialogs.CloseIn(keymap.InReader)
 	var command city.Command = city.Release{Agent: r.Name}
 	if r.State == city.Draining {
 		command = city.Undrain{Agent: r.Name}
 	}
-	return state.Carry(m, "releasing", r.Shown, []city.Command{command})
+	return state.SendCommands(m, "releasing", r.Shown, []city.Command{command})
 }
 
 func showAgent(m *state.Room) []feed.Effect {
@@ -82,7 +82,7 @@ func readerKeys(m *state.Room) []string {
 	if m.Dialogs.OpenMessage() != nil && m.Mode != state.ReadOnly {
 		return m.Keys.Hints("reader.reply", "reply", "reader.archive", "archive")
 	}
-	r, ok := m.Dialogs.About().(state.AgentText)
+	r, ok := m.Dialogs.Subject().(state.AgentText)
 	if !ok {
 		return nil
 	}
@@ -111,7 +111,7 @@ func readerKeys(m *state.Room) []string {
 // showPrompt opens the prompt of the agent of the open details or, without details, of the selected agent.
 func showPrompt(m *state.Room) []feed.Effect {
 	d := &details.Inspection{Name: m.Agents.SelectedKey}
-	if known := m.Dialogs.Dossier(); known != nil {
+	if known := m.Dialogs.Inspection(); known != nil {
 		d = known
 	}
 	r := m.Agents.Find(d.Name)
@@ -138,7 +138,7 @@ func enterAgent(m *state.Room) []feed.Effect {
 // showCrashes shows the crashes of the agent of the open details or, without details, of the selected agent.
 func showCrashes(m *state.Room) []feed.Effect {
 	d := &details.Inspection{Name: m.Agents.SelectedKey}
-	if known := m.Dialogs.Dossier(); known != nil {
+	if known := m.Dialogs.Inspection(); known != nil {
 		d = known
 	}
 	r := m.Agents.Find(d.Name)

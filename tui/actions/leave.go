@@ -163,7 +163,7 @@ func depart(m *state.Room, rows []*panel.AgentRow) []feed.Effect {
 	}
 	var todo []feed.Effect
 	if len(commands) > 0 {
-		todo = state.Carry(m, "draining", widget.Count(len(commands), "agent"), commands)
+		todo = state.SendCommands(m, "draining", widget.Count(len(commands), "agent"), commands)
 		m.Undo = state.Undo{} // esc cancels the drains
 		d.ID = m.Status.ID
 	}

@@ -180,7 +180,7 @@ func markUnread(m *state.Room) []feed.Effect {
 	}
 	m.Mail.SetRead(l.ID, false)
 	listMail(m)
-	return state.Carry(m, "marking", widget.Plain(l.ID)+" as unread",
+	return state.SendCommands(m, "marking", widget.Plain(l.ID)+" as unread",
 		[]city.Command{city.UpdateBead{ID: l.ID, Patch: mail.UnreadPatch()}})
 }
 
@@ -204,7 +204,7 @@ func archive(m *state.Room, all ...mail.Message) []feed.Effect {
 		}
 	}
 	q.do = func(m *state.Room) []feed.Effect {
-		todo := state.Send(m, "archiving", what, tasks...)
+		todo := state.RunTasks(m, "archiving", what, tasks...)
 		m.Undo = state.Undo{ID: m.Status.ID, What: "archiving " + what,
 			Until: m.Now.Add(state.UndoFor), Commands: back}
 		m.Mail.Marks = map[string]bool{}

@@ -150,7 +150,7 @@ func mailComposed(m *state.Room) []feed.Effect {
 	q := question{title: "Mail to " + addressed(e.to) + "?", verb: "send", count: len(all),
 		body: []string{widget.Plain(all[0].Subject)}, do: func(m *state.Room) []feed.Effect {
 			i := state.DraftOf(m, c.To)
-			todo := state.Send(m, "sending", "mail to "+addressed(e.to), tasks...)
+			todo := state.RunTasks(m, "sending", "mail to "+addressed(e.to), tasks...)
 			if i >= 0 {
 				m.Posted = append(m.Posted, state.Posting{ID: m.Status.ID, Draft: m.Drafts[i]})
 			}

@@ -33,13 +33,13 @@ func poolActions() []state.Action {
 			In: here, Risk: keymap.Confirmed, Why: needLess,
 			Run: func(m *state.Room) []feed.Effect {
 				p := state.Pool(m)
-				return scale(m, p, state.Wanted(m, p)-1)
+				return scale(m, p, state.WantedSize(m, p)-1)
 			}},
 		{ID: "pool.more", Key: keymap.Bind("raise the pool's size by one", ">"), Short: "one more",
 			In: here, Why: needMore,
 			Run: func(m *state.Room) []feed.Effect {
 				p := state.Pool(m)
-				return scale(m, p, state.Wanted(m, p)+1)
+				return scale(m, p, state.WantedSize(m, p)+1)
 			}},
 		{ID: "pool.check", Key: keymap.Bind("run the pool's check now", "K"), In: here,
 			Why: needCheck,
@@ -74,7 +74,7 @@ func askRestartOf(m *state.Room, p *panel.PoolRow) []feed.Effect {
 // restartOf returns a task that restarts a pool.
 func restartOf(name string, rolling bool) state.Task {
 	return func(m *state.Room) []feed.Effect {
-		return state.Carry(m, "restarting", "pool "+widget.Plain(name),
+		return state.SendCommands(m, "restarting", "pool "+widget.Plain(name),
 			[]city.Command{city.RestartPool{Pool: name, Rolling: rolling}})
 	}
 }
@@ -98,7 +98,7 @@ func needCheck(m *state.Room) string {
 }
 
 func checkOf(m *state.Room, name string) []feed.Effect {
-	return state.Carry(m, "checking", "pool "+widget.Plain(name),
+	return state.SendCommands(m, "checking", "pool "+widget.Plain(name),
 		[]city.Command{city.CheckPool{Pool: name}})
 }
 
@@ -118,7 +118,7 @@ func needPoolVerb(m *state.Room) string {
 
 func needLess(m *state.Room) string {
 	why := needPoolVerb(m)
-	if p := state.Pool(m); why == "" && state.Wanted(m, p) <= p.Min {
+	if p := state.Pool(m); why == "" && state.WantedSize(m, p) <= p.Min {
 		return fmt.Sprintf("%s is at its minimum: %d (%s)", p.Shown, p.Min, p.Source)
 	}
 	return why
@@ -126,7 +126,7 @@ func needLess(m *state.Room) string {
 
 func needMore(m *state.Room) string {
 	why := needPoolVerb(m)
-	if p := state.Pool(m); why == "" && state.Wanted(m, p) >= p.Max {
+	if p := state.Pool(m); why == "" && state.WantedSize(m, p) >= p.Max {
 		return fmt.Sprintf("%s is at its maximum: %d (%s)", p.Shown, p.Max, p.Source)
 	}
 	return why
@@ -172,7 +172,7 @@ func askScale(m *state.Room) []feed.Effect {
 func scale(m *state.Room, p *panel.PoolRow, size int) []feed.Effect {
 	name := p.Name
 	do := func(m *state.Room) []feed.Effect {
-		todo := state.Carry(m, fmt.Sprintf("scaling to %d", size), "pool "+widget.Plain(name),
+		todo := state.SendCommands(m, fmt.Sprintf("scaling to %d", size), "pool "+widget.Plain(name),
 			[]city.Command{city.Scale{Pool: name, Size: size}})
 		m.Scaled = state.Scaling{Pool: name, Size: size, At: m.Now}
 		return todo
@@ -188,7 +188,7 @@ func autoScale(m *state.Room, p *panel.PoolRow) []feed.Effect {
 		size = min(max(p.Check.Value, p.Min), p.Max)
 	}
 	do := func(m *state.Room) []feed.Effect {
-		todo := state.Carry(m, "returning to its check", "pool "+widget.Plain(name),
+		todo := state.SendCommands(m, "returning to its check", "pool "+widget.Plain(name),
 			[]city.Command{city.Scale{Pool: name, Auto: true}})
 		m.Scaled = state.Scaling{}
 		return todo

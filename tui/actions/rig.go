@@ -66,7 +66,7 @@ func askSuspendRigOf(m *state.Room, r city.Rig) []feed.Effect {
 	}
 	ask(m, question{title: "Suspend " + shown + "?", body: body, verb: "suspend", count: r.Running,
 		do: func(m *state.Room) []feed.Effect {
-			return state.Carry(m, "suspending", shown, []city.Command{city.SuspendRig{Rig: r.Name}})
+			return state.SendCommands(m, "suspending", shown, []city.Command{city.SuspendRig{Rig: r.Name}})
 		}})
 	return nil
 }
@@ -81,7 +81,7 @@ func belong(agents int) string {
 func resumeRigOf(m *state.Room, name string) []feed.Effect {
 	return perhaps(m, question{title: "Resume rig " + widget.Plain(name) + "?", verb: "resume",
 		do: func(m *state.Room) []feed.Effect {
-			return state.Carry(m, "resuming", "rig "+widget.Plain(name),
+			return state.SendCommands(m, "resuming", "rig "+widget.Plain(name),
 				[]city.Command{city.ResumeRig{Rig: name}})
 		}})
 }

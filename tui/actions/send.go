@@ -161,7 +161,7 @@ func deliver(m *state.Room, rows []*panel.AgentRow, text string,
 		count: len(rows), do: func(m *state.Room) []feed.Effect {
 			agreed(m)
 			state.RememberSent(m, text)
-			return state.Do(m, "sending to", rows, func(name string) city.Command {
+			return state.CommandRows(m, "sending to", rows, func(name string) city.Command {
 				return city.Nudge{Agent: name, Text: text}
 			})
 		}}
@@ -243,7 +243,7 @@ func ofRead(why func(*state.Room) string) func(*state.Room) string {
 		if no := needDossier(m); no != "" {
 			return no
 		}
-		_, no := aimed(m, []string{m.Dialogs.Dossier().Name},
+		_, no := aimed(m, []string{m.Dialogs.Inspection().Name},
 			func() ([]feed.Effect, string) { return nil, why(m) })
 		return no
 	}
@@ -252,7 +252,7 @@ func ofRead(why func(*state.Room) string) func(*state.Room) string {
 // fromDetails returns an action that closes an agent's details and runs do on that agent.
 func fromDetails(do func(*state.Room) []feed.Effect) func(*state.Room) []feed.Effect {
 	return func(m *state.Room) []feed.Effect {
-		name := m.Dialogs.Dossier().Name
+		name := m.Dialogs.Inspection().Name
 		m.Dialogs.CloseIn(keymap.InReader)
 		todo, _ := aimed(m, []string{name}, func() ([]feed.Effect, string) { return do(m), "" })
 		return todo
@@ -276,7 +276,7 @@ func askUnsend(m *state.Room) []feed.Effect {
 		do: func(m *state.Room) []feed.Effect {
 			state.Unmark(m, commands)
 			state.ExpectBack(m, commands)
-			return state.Carry(m, "canceling", what, commands)
+			return state.SendCommands(m, "canceling", what, commands)
 		}})
 	return nil
 }
@@ -306,7 +306,7 @@ func askSendNow(m *state.Room) []feed.Effect {
 				state.RememberSent(m, c.(city.Nudge).Text)
 			}
 			state.Unmark(m, commands)
-			todo := state.Carry(m, "sending to", details.TargetNames(rows), commands)
+			todo := state.SendCommands(m, "sending to", details.TargetNames(rows), commands)
 			for i, e := range todo {
 				if p, ok := e.(feed.SendCommands); ok {
 					p.Prerequisites = first

@@ -115,7 +115,7 @@ func slingTo(m *state.Room, b beads.Bead, to string) []feed.Effect {
 	what := widget.Plain(b.ID) + " to " + widget.Plain(to)
 	q := question{title: "Hand " + what + "?", body: []string{widget.Plain(b.Title)},
 		verb: "hand it over", do: func(m *state.Room) []feed.Effect {
-			return state.Send(m, "handing", what, feed.Sling{Request: r})
+			return state.RunTasks(m, "handing", what, feed.Sling{Request: r})
 		}}
 	if b.Assignee == "" || b.Assignee == to {
 		return perhaps(m, q)
@@ -145,6 +145,6 @@ func slingLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	if len(args) != 2 {
 		return nil, "sling needs AGENT|POOL and the ID of the bead"
 	}
-	return state.Send(m, "handing", widget.Plain(args[1])+" to "+widget.Plain(args[0]),
+	return state.RunTasks(m, "handing", widget.Plain(args[1])+" to "+widget.Plain(args[0]),
 		feed.Sling{Request: city.SlingRequest{Target: args[0], Bead: args[1], Nudge: true}}), ""
 }

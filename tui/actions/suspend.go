@@ -19,7 +19,7 @@ func setFlag(m *state.Room, doing string, all []details.Suspendable,
 		commands[i] = command(s.Name)
 	}
 	state.Unmark(m, commands)
-	return state.Carry(m, doing, details.NameAll(all), commands)
+	return state.SendCommands(m, doing, details.NameAll(all), commands)
 }
 
 func suspend(name string) city.Command { return city.Suspend{Agent: name} }
@@ -125,14 +125,14 @@ func askAbove(m *state.Room, s details.Suspendable) {
 	q := question{verb: "resume", title: "Resume rig " + widget.Plain(s.Rig) + "?",
 		body: []string{shown + " is suspended with its rig and everything in it."},
 		do: func(m *state.Room) []feed.Effect {
-			return state.Carry(m, "resuming", "rig "+widget.Plain(s.Rig),
+			return state.SendCommands(m, "resuming", "rig "+widget.Plain(s.Rig),
 				[]city.Command{city.ResumeRig{Rig: s.Rig}})
 		}}
 	if s.By == city.CityLevel {
 		q.title, q.body = "Resume "+state.CityName(m)+"?",
 			[]string{shown + " is suspended with the whole city."}
 		q.do = func(m *state.Room) []feed.Effect {
-			return state.Carry(m, "resuming", "the city", []city.Command{city.Resume{}})
+			return state.SendCommands(m, "resuming", "the city", []city.Command{city.Resume{}})
 		}
 	}
 	ask(m, q)

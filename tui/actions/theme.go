@@ -37,7 +37,7 @@ func needColours(m *state.Room) string {
 
 // TryTheme applies a theme until the user leaves, and shows how to keep it.
 func TryTheme(m *state.Room, name string) {
-	m.Tried = name
+	m.ChosenTheme = name
 	state.ApplyTheme(m)
 	said := fmt.Sprintf("the theme is %s", widget.Plain(name))
 	if m.Preferences.File != "" { // The file comes first, because narrow screens cut the end.

@@ -55,7 +55,7 @@ func takeBack(m *state.Room) []feed.Effect {
 		return nil
 	}
 	m.Scaled = state.Scaling{}
-	todo := state.Carry(m, "undoing:", u.What, u.Possible(m))
+	todo := state.SendCommands(m, "undoing:", u.What, u.Possible(m))
 	m.Undo = state.Undo{}
 	return todo
 }

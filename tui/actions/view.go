@@ -111,14 +111,14 @@ func askSuspendCity(m *state.Room) []feed.Effect {
 	if m.Snap != nil && m.Snap.Suspended {
 		return perhaps(m, question{title: "Resume " + state.CityName(m) + "?", verb: "resume",
 			do: func(m *state.Room) []feed.Effect {
-				return state.Carry(m, "resuming", "the city", []city.Command{city.Resume{}})
+				return state.SendCommands(m, "resuming", "the city", []city.Command{city.Resume{}})
 			}})
 	}
 	ask(m, question{title: "Suspend " + state.CityName(m) + "?", verb: "suspend",
 		count: RunningAgents(m),
 		body:  []string{"All sessions stop, and none starts until the city is resumed."},
 		do: func(m *state.Room) []feed.Effect {
-			return state.Carry(m, "suspending", "the city", []city.Command{city.Suspend{}})
+			return state.SendCommands(m, "suspending", "the city", []city.Command{city.Suspend{}})
 		}})
 	return nil
 }
@@ -203,7 +203,7 @@ func back(m *state.Room) []feed.Effect {
 	switch {
 	case failed:
 	case m.Departure.Waits():
-		return state.StayHere(m)
+		return state.CancelDeparture(m)
 	case m.Focus == panel.IDPeek && m.Peek.Back():
 	case m.Focus == panel.IDEvents && m.Events.Frozen:
 		state.ToEnd(m)

@@ -10,7 +10,7 @@ import (
 
 // answerCall acknowledges a watchdog's call for attention.
 func answerCall(m *state.Room, r *panel.WatchdogRow) []feed.Effect {
-	return state.Carry(m, "acknowledging", r.Shown,
+	return state.SendCommands(m, "acknowledging", r.Shown,
 		[]city.Command{city.Acknowledge{Watchdog: r.Name,
 			By: "operator"}})
 }

@@ -88,7 +88,7 @@ func askCreate(m *state.Room) []feed.Effect {
 				if why != "" || b.Title == "" {
 					return nil
 				}
-				return state.Carry(m, "adding", widget.Plain(b.Title),
+				return state.SendCommands(m, "adding", widget.Plain(b.Title),
 					[]city.Command{city.CreateBead{Bead: b}})
 			}
 		},
@@ -141,7 +141,7 @@ func askClose(m *state.Room) []feed.Effect {
 	ask(m, question{title: "Close " + what + "?", body: body, verb: "close it", plan: parts > 0,
 		count: len(rows), do: func(m *state.Room) []feed.Effect {
 			m.Work.Marks = map[string]bool{}
-			return state.Carry(m, "closing", what, commands)
+			return state.SendCommands(m, "closing", what, commands)
 		}})
 	return nil
 }

@@ -54,8 +54,8 @@ func ApplyTheme(m *Room) {
 		ascii = *m.Preferences.ASCII
 	}
 	names := themeNames(m)
-	if !m.Glanced && m.Terminal.Background == backgroundUnknown && slices.Contains(names[:], AutoTheme) {
-		m.Glanced = true
+	if !m.BackgroundQueried && m.Terminal.Background == backgroundUnknown && slices.Contains(names[:], AutoTheme) {
+		m.BackgroundQueried = true
 		m.Todo = append(m.Todo, feed.QueryBackground{})
 	}
 	t := wantedTheme(m)
@@ -75,7 +75,7 @@ func ApplyTheme(m *Room) {
 // themeNames returns the wanted themes in order of priority: previewed, chosen in the palette, the user's, the
 // city's; "" = none.
 func themeNames(m *Room) [4]string {
-	return [4]string{m.Preview, m.Tried, m.Preferences.Theme, cityTheme(m)}
+	return [4]string{m.PreviewedTheme, m.ChosenTheme, m.Preferences.Theme, cityTheme(m)}
 }
 
 // wantedTheme returns the first wanted theme that exists.

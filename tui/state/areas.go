@@ -74,8 +74,8 @@ func PeekRows(m *Room, h int) int {
 	return max(1, h-1)
 }
 
-// Dismisses returns the hint that says how to dismiss a failure in the status line.
-func Dismisses(m *Room) string { return "  " + m.Keys.KeyText("view.back") + " dismisses" }
+// DismissHint returns the hint that says how to dismiss a failure in the status line.
+func DismissHint(m *Room) string { return "  " + m.Keys.KeyText("view.back") + " dismisses" }
 
 // FailureParts wraps a failure into rows, or returns nil.
 func FailureParts(m *Room, w int) []string {
@@ -83,7 +83,7 @@ func FailureParts(m *Room, w int) []string {
 		return nil
 	}
 	parts := widget.Wrap(m.Status.Text, w-4)
-	if last := len(parts) - 1; widget.Width(parts[last])+3+widget.Width(Dismisses(m)) > w {
+	if last := len(parts) - 1; widget.Width(parts[last])+3+widget.Width(DismissHint(m)) > w {
 		parts = append(parts, "")
 	}
 	if most := max(2, m.H/8); len(parts) > most {

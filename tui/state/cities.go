@@ -17,7 +17,7 @@ func ListCities(m *Room) {
 		return
 	}
 	t.Rows = widget.SortRows(Listed(m), t.Rows, (*fleet.City).Key,
-		func(a, b *fleet.City) int { return Ranked(m, a, b) }, m.handsOn())
+		func(a, b *fleet.City) int { return CompareCities(m, a, b) }, m.handsOn())
 	t.Fill(func(c *fleet.City) bool {
 		return c.Matches(&m.CityFilter, fleet.HealthOf(&m.Look, c), c.Why(m.Now))
 	}, nil)
@@ -91,8 +91,8 @@ func ChosenCity(m *Room) *fleet.City {
 	return nil
 }
 
-// Ranked orders cities: cities that need attention first, then by name.
-func Ranked(m *Room, a, b *fleet.City) int {
+// CompareCities orders cities: cities that need attention first, then by name.
+func CompareCities(m *Room, a, b *fleet.City) int {
 	return cmp.Or(fleet.HealthOf(&m.Look, a).Rank-fleet.HealthOf(&m.Look, b).Rank,
 		city.CompareNames(a.Info.Name, b.Info.Name))
 }

@@ -10,19 +10,19 @@ import (
 	"gcity/tui/widget"
 )
 
-// Do sends one command per target.
-func Do(m *Room, doing string, rows []*panel.AgentRow,
+// CommandRows sends one command per target.
+func CommandRows(m *Room, doing string, rows []*panel.AgentRow,
 	command func(name string) city.Command) []feed.Effect {
 	commands := make([]city.Command, len(rows))
 	for i, r := range rows {
 		commands[i] = command(r.Name)
 	}
 	Unmark(m, commands)
-	return Carry(m, doing, details.TargetNames(rows), commands)
+	return SendCommands(m, doing, details.TargetNames(rows), commands)
 }
 
-// Carry sends commands. Until their results arrive, the status line shows the texts doing and what.
-func Carry(m *Room, doing, what string, commands []city.Command) []feed.Effect {
+// SendCommands sends commands. Until their results arrive, the status line shows the texts doing and what.
+func SendCommands(m *Room, doing, what string, commands []city.Command) []feed.Effect {
 	id := Begin(m, doing+" "+what+" "+m.Look.Glyphs.More)
 	offer(m, doing+" "+what, commands)
 	m.Status.Starts = panel.StartsOf(m.Agents, commands)
@@ -36,8 +36,8 @@ type Firing struct {
 	Before string // ID of its newest run when it was fired
 }
 
-// FiredEnded reports the end of a run that was fired here.
-func FiredEnded(m *Room) {
+// ReportFiredRun reports the end of a run that was fired here.
+func ReportFiredRun(m *Room) {
 	r := m.Automations.Find(m.Fired.Name)
 	asked := m.Status.Pending && m.Status.ID == m.Fired.ID // the city has not answered yet
 	if asked || r == nil || r.Last == nil || r.Last.ID == m.Fired.Before || r.Last.Ended == nil {
@@ -64,8 +64,8 @@ type Scaling struct {
 	At   time.Time
 }
 
-// Wanted returns the size that pool.less and pool.more change by one.
-func Wanted(m *Room, p *panel.PoolRow) int {
+// WantedSize returns the size that pool.less and pool.more change by one.
+func WantedSize(m *Room, p *panel.PoolRow) int {
 	if isScaling(m, p) {
 		return m.Scaled.Size
 	}
@@ -81,8 +81,8 @@ func isScaling(m *Room, p *panel.PoolRow) bool {
 	return m.Scaled.Pool == p.Name && m.Now.Sub(m.Scaled.At) < echo && !m.Status.Failed
 }
 
-// Send runs tasks. Until they end, the status line shows the texts doing and what.
-func Send(m *Room, doing, what string, tasks ...feed.Task) []feed.Effect {
+// RunTasks runs tasks. Until they end, the status line shows the texts doing and what.
+func RunTasks(m *Room, doing, what string, tasks ...feed.Task) []feed.Effect {
 	id := Begin(m, doing+" "+what+" "+m.Look.Glyphs.More)
 	m.Undo = Undo{}
 	return []feed.Effect{feed.RunTasks{ID: id, Title: doing, Tasks: tasks}}

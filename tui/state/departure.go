@@ -28,8 +28,8 @@ type Departure struct {
 // Waits reports whether the room leaves as soon as the agents have finished.
 func (d *Departure) Waits() bool { return d.Total > 0 && !d.canceled }
 
-// RefusedToDepart stops waiting for agents that could not be drained.
-func RefusedToDepart(m *Room, r *feed.Result) {
+// DropUndrained stops waiting for agents that could not be drained.
+func DropUndrained(m *Room, r *feed.Result) {
 	d := &m.Departure
 	if d.Total == 0 || d.ID != r.ID {
 		return
@@ -44,7 +44,7 @@ func RefusedToDepart(m *Room, r *feed.Result) {
 	}
 	d.Draining, d.answered = told, true
 	if d.canceled {
-		m.Todo = append(m.Todo, StayHere(m)...)
+		m.Todo = append(m.Todo, CancelDeparture(m)...)
 	}
 }
 
@@ -69,9 +69,9 @@ func LeaveWhenDone(m *Room) {
 	}
 }
 
-// StayHere cancels the departure and the drains that it started. Agents that have finished start again. Drains of other
+// CancelDeparture cancels the departure and the drains that it started. Agents that have finished start again. Drains of other
 // users continue. If the results of the departure's own drain commands are unknown, it waits for them first.
-func StayHere(m *Room) []feed.Effect {
+func CancelDeparture(m *Room) []feed.Effect {
 	d := &m.Departure
 	if len(d.Draining) > 0 && !d.answered {
 		d.canceled = true
@@ -96,7 +96,7 @@ func StayHere(m *Room) []feed.Effect {
 	for i, r := range rows {
 		commands[i] = city.Undrain{Agent: r.Name}
 	}
-	return Carry(m, "staying, and canceling the drain of", details.TargetNames(rows), commands)
+	return SendCommands(m, "staying, and canceling the drain of", details.TargetNames(rows), commands)
 }
 
 // DepartureText describes the progress of a departure, or "".

@@ -58,16 +58,16 @@ func (d *dialogs) Composer() *Composer {
 	return c
 }
 
-// Foot returns the dialog at the foot of the screen, or nil.
-func (d *dialogs) Foot() dialog.Dialog[Task] {
+// FootDialog returns the dialog at the foot of the screen, or nil.
+func (d *dialogs) FootDialog() dialog.Dialog[Task] {
 	if p := d.In(keymap.InPrompt); p != nil {
 		return p
 	}
 	return d.In(keymap.InComposer)
 }
 
-// About returns the subject of the open text, or nil.
-func (d *dialogs) About() any {
+// Subject returns the subject of the open text, or nil.
+func (d *dialogs) Subject() any {
 	if r := d.Reader(); r != nil {
 		return r.About
 	}
@@ -84,9 +84,9 @@ type AgentText struct {
 // EventAgent is the agent of the open event.
 type EventAgent string
 
-// Dossier returns the inspection of the agent that the open text is about, or nil.
-func (d *dialogs) Dossier() *details.Inspection {
-	if t, ok := d.About().(AgentText); ok {
+// Inspection returns the inspection of the agent that the open text is about, or nil.
+func (d *dialogs) Inspection() *details.Inspection {
+	if t, ok := d.Subject().(AgentText); ok {
 		return t.Inspection
 	}
 	return nil
@@ -94,19 +94,19 @@ func (d *dialogs) Dossier() *details.Inspection {
 
 // History returns the runs of the automation of the open text, or nil.
 func (d *dialogs) History() *details.RunHistory {
-	h, _ := d.About().(*details.RunHistory)
+	h, _ := d.Subject().(*details.RunHistory)
 	return h
 }
 
 // OpenMessage returns the open message, or nil.
 func (d *dialogs) OpenMessage() *mail.Message {
-	l, _ := d.About().(*mail.Message)
+	l, _ := d.Subject().(*mail.Message)
 	return l
 }
 
 // EventAgent returns the agent of the open event, or "".
 func (d *dialogs) EventAgent() string {
-	name, _ := d.About().(EventAgent)
+	name, _ := d.Subject().(EventAgent)
 	return string(name)
 }
 
@@ -149,4 +149,4 @@ func (m *Room) oldLine(w int) string {
 }
 
 // Typing reports whether an input line or composer is open at the foot of the screen.
-func (m *Room) Typing() bool { return m.Dialogs.Foot() != nil }
+func (m *Room) Typing() bool { return m.Dialogs.FootDialog() != nil }

@@ -33,14 +33,14 @@ type ConfigEdit struct {
 
 // Appearance determines the look of the room: the user's preferences, the theme and the terminal's background.
 type Appearance struct {
-	Terminal    TerminalDefaults
-	Preferences feed.Preferences
-	Theme       themes.Theme // theme in use
-	ASCII       bool
-	Glanced     bool     // the terminal was asked for its background
-	Tried       string   // the theme chosen in the palette, "" = none
-	Preview     string   // the theme that the finder previews, "" = none
-	Unbound     []string // problems of the user's key bindings
+	Terminal          TerminalDefaults
+	Preferences       feed.Preferences
+	Theme             themes.Theme // theme in use
+	ASCII             bool
+	BackgroundQueried bool     // the terminal was asked for its background
+	ChosenTheme       string   // the theme chosen in the palette, "" = none
+	PreviewedTheme    string   // the theme that the finder previews, "" = none
+	Unbound           []string // problems of the user's key bindings
 }
 
 // visitMemory is the state that is stored between visits.
@@ -124,12 +124,12 @@ type handState struct {
 
 // Room is the control room's whole state. Messages change it; View only reads it (and caches drawn lines).
 type Room struct {
-	Mode    Mode
-	Look    widget.Styles
-	Keys    *Registry
-	Calm    bool // reduced motion
-	Remote  bool // over SSH
-	Confirm Confirm
+	Mode          Mode
+	Look          widget.Styles
+	Keys          *Registry
+	ReducedMotion bool // reduced motion
+	Remote        bool // over SSH
+	Confirm       Confirm
 
 	ConfigEdit
 	Appearance

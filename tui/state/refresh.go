@@ -14,7 +14,7 @@ func (m *Room) Relist() {
 	for _, p := range m.Panels {
 		p.Update(e)
 	}
-	FiredEnded(m)
+	ReportFiredRun(m)
 	RunsChanged(m)
 	dossierChanged(m)
 	readFollowed(m)

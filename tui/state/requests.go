@@ -104,7 +104,7 @@ func signOf(m *Room, name string) string {
 
 // dossierChanged requests the open details again when they may have changed.
 func dossierChanged(m *Room) {
-	d := m.Dialogs.Dossier()
+	d := m.Dialogs.Inspection()
 	if d == nil {
 		return
 	}
@@ -115,7 +115,7 @@ func dossierChanged(m *Room) {
 
 // Inspected handles the details of an agent. It ignores answers to outdated requests.
 func Inspected(m *Room, in feed.Inspected) {
-	d := m.Dialogs.Dossier()
+	d := m.Dialogs.Inspection()
 	if d == nil || d.Asked != in.ID {
 		return
 	}

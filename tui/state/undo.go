@@ -147,7 +147,7 @@ func UndoHint(m *Room) string {
 	if k == "" || !Undoable(m) {
 		return ""
 	}
-	if m.Calm {
+	if m.ReducedMotion {
 		return "  " + k + " undoes"
 	}
 	return "  " + k + " undoes for " + widget.Age(m.Undo.Until.Sub(m.Now)+time.Second-1)

@@ -96,7 +96,7 @@ func fleetHeader(m *state.Room, w int) string {
 			widget.Cut(m.Home, 24, m.Look.Glyphs.More))
 	}
 	end := m.Now.Format("15:04:05")
-	if m.Calm {
+	if m.ReducedMotion {
 		end = m.Now.Format("15:04")
 	}
 	if w < 50 {

@@ -16,7 +16,7 @@ import (
 // foot adds the status line or the typed line, and the keys that currently work.
 func foot(m *state.Room, s Screen, p *state.Plan) Screen {
 	status := StatusRows(m, m.W)
-	if d := m.Dialogs.Foot(); d != nil {
+	if d := m.Dialogs.FootDialog(); d != nil {
 		if f := d.Draw(m.Canvas()); len(f.Lines) == 1 {
 			status = f.Lines
 			s.X, s.Y = f.X, len(s.Lines)

@@ -132,7 +132,7 @@ func countParts(m *state.Room, w int) []widget.Counter {
 // clockText returns the age of the last patrol, and the time.
 func clockText(m *state.Room) string {
 	at := m.Now.Format("15:04:05")
-	if m.Calm {
+	if m.ReducedMotion {
 		at = m.Now.Format("15:04")
 	}
 	// the last patrol of a controller that does not answer is unknown

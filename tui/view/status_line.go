@@ -23,7 +23,7 @@ func StatusRows(m *state.Room, w int) []string {
 		}
 		l.Add(themes.Bad, " "+sign+" ")
 		if i == len(parts)-1 {
-			tail = state.Dismisses(m)
+			tail = state.DismissHint(m)
 		}
 		l.Add(themes.Bad, widget.Cut(text, w-l.Width-widget.Width(tail), m.Look.Glyphs.More))
 		l.Add(themes.Dim, tail)
@@ -49,10 +49,10 @@ func statusLine(m *state.Room, w int) string {
 	tail := ""
 	switch {
 	case s.Failed:
-		sign, tail = m.Look.Glyphs.Failed, state.Dismisses(m)
+		sign, tail = m.Look.Glyphs.Failed, state.DismissHint(m)
 	case s.Token == themes.Warn:
 		sign = m.Look.Glyphs.Alert
-	case !s.Pending && !m.Calm && m.Now.Sub(s.Since) >= state.Fade/4:
+	case !s.Pending && !m.ReducedMotion && m.Now.Sub(s.Since) >= state.Fade/4:
 		// Show the age, because a time in the text may be outdated.
 		tail = "  " + widget.Age(m.Now.Sub(s.Since)) + " ago"
 	}

@@ -71,7 +71,7 @@ func drawTiny(m *state.Room, s Screen) Screen {
 	case m.Typing():
 		c := m.Canvas()
 		c.Line = true
-		f := m.Dialogs.Foot().Draw(c)
+		f := m.Dialogs.FootDialog().Draw(c)
 		first, s.X = f.Lines[0], f.X
 	}
 	if m.Typing() {
