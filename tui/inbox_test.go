@@ -237,8 +237,8 @@ func TestMailThatFailsIsADraftAgain(t *testing.T) {
 	s.press("enter")
 	d, _ = effectOf[feed.RunTasks](s)
 	receiveResult(s.m, feed.Result{ID: d.ID, Title: "sending", Total: 1, Receipts: []string{"sent"}})
-	if len(s.m.Drafts) != 0 || len(s.m.Posted) != 0 {
-		t.Errorf("left: %+v, %+v", s.m.Drafts, s.m.Posted)
+	if len(s.m.Drafts) != 0 || len(s.m.SendingMail) != 0 {
+		t.Errorf("left: %+v, %+v", s.m.Drafts, s.m.SendingMail)
 	}
 }
 

@@ -47,7 +47,7 @@ func newModel(o Options, now time.Time) *state.Room {
 		ConfigEdit: state.ConfigEdit{Files: o.Config},
 		Appearance: state.Appearance{Terminal: newTerminalDefaults(o)},
 		ScreenState: state.ScreenState{W: 80, H: 24, Below: o.OverSSH,
-			Focus: panel.IDAgents, Before: panel.IDAgents},
+			Focus: panel.IDAgents, PreviousFocus: panel.IDAgents},
 	}
 	m.Cities = widget.NewTable[fleet.City]()
 	m.Directory = o.Cities != nil
@@ -148,12 +148,12 @@ func receive(m *state.Room, n feed.News) {
 		m.Snapshot(m.Snap)
 	}
 	// Rows may start to need attention as time passes, without new data.
-	if m.Attention && m.Sifted != m.Now.Unix() {
+	if m.Attention && m.FilledAt != m.Now.Unix() {
 		m.KeepUp()
 	}
 	m.Events.Aim(m.Now)
 	for _, d := range n.HistoryPages {
-		state.OlderLoaded(m, d)
+		state.AddOlderEvents(m, d)
 	}
 	receiveEvents(m, n.Events)
 	for _, r := range n.Results {
@@ -177,8 +177,8 @@ func receive(m *state.Room, n feed.News) {
 	}
 	if n.Fleet != nil {
 		receiveFleet(m, n.Fleet)
-	} else if m.FleetRoom && m.Sifted != m.Now.Unix() {
-		m.Sifted = m.Now.Unix()
+	} else if m.FleetRoom && m.FilledAt != m.Now.Unix() {
+		m.FilledAt = m.Now.Unix()
 		state.ListCities(m)
 	}
 	state.LeaveWhenDone(m)
@@ -259,7 +259,7 @@ func receiveResult(m *state.Room, r feed.Result) {
 		m.Fired = state.Firing{}
 	}
 	defer state.ReportFiredRun(m)
-	state.Undelivered(m, &r)
+	state.KeepUndelivered(m, &r)
 	state.Outdate(m) // any action may change beads
 	if r.FailuresOnly && len(r.Failures) == 0 {
 		return

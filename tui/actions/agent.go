@@ -145,7 +145,7 @@ func needHeld(m *state.Room) string {
 }
 
 func zoomIn(m *state.Room) []feed.Effect {
-	m.Before = m.Focus
+	m.PreviousFocus = m.Focus
 	m.Focus, m.Zoomed = panel.IDPeek, true
 	return nil
 }
@@ -160,7 +160,7 @@ func needZoom(m *state.Room) string {
 
 func zoomOrAttach(m *state.Room) []feed.Effect {
 	if !m.Zoomed {
-		m.Before, m.Zoomed = m.Focus, true
+		m.PreviousFocus, m.Zoomed = m.Focus, true
 		return nil
 	}
 	return attachSelected(m)

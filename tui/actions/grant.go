@@ -73,7 +73,7 @@ func grantOne(m *state.Room, r panel.Request) []feed.Effect {
 	case r.Go != "":
 		from := m.Focus
 		state.FocusOn(m, r.Go)
-		m.Trail, m.Led = from, r.Go
+		m.FilterSource, m.Led = from, r.Go
 		*state.Filter(m) = widget.ParseFilter(r.Filter)
 		m.Refill()
 	}

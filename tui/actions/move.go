@@ -38,6 +38,6 @@ func moveActions(all []panel.Panel) []state.Action {
 			Run: by(-widget.Unlimited)},
 		{ID: "move.last", Key: keymap.Bind("to the end; Events and Peek follow again", "G", "end"),
 			In:  everyPanel,
-			Run: func(m *state.Room) []feed.Effect { state.ToEnd(m); return nil }},
+			Run: func(m *state.Room) []feed.Effect { state.MoveToEnd(m); return nil }},
 	}
 }

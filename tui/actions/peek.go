@@ -153,9 +153,9 @@ func showLogs(m *state.Room) []feed.Effect {
 		state.Choose(m, r.Name)
 	}
 	if m.Focus != panel.IDPeek || !m.Zoomed {
-		m.Before = m.Focus
+		m.PreviousFocus = m.Focus
 	}
-	m.Focus, m.Zoomed, m.Hidden, m.OnRuns = panel.IDPeek, true, false, false
+	m.Focus, m.Zoomed, m.Hidden, m.ShowRuns = panel.IDPeek, true, false, false
 	m.Peek.Logs = true
 	m.Peek.Follow()
 	return nil

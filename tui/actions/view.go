@@ -47,7 +47,7 @@ func viewActions(all []panel.Panel) []state.Action {
 		{ID: "view.zoom", Key: keymap.Bind("zoom the panel, or back", "f"), In: global,
 			Run: func(m *state.Room) []feed.Effect {
 				m.Zoomed = !m.Zoomed
-				m.Before = m.Focus
+				m.PreviousFocus = m.Focus
 				return nil
 			}},
 		{ID: "view.event", Key: keymap.Bind("show the whole event", "enter"), Short: "detail",
@@ -206,21 +206,21 @@ func back(m *state.Room) []feed.Effect {
 		return state.CancelDeparture(m)
 	case m.Focus == panel.IDPeek && m.Peek.Back():
 	case m.Focus == panel.IDEvents && m.Events.Frozen:
-		state.ToEnd(m)
+		state.MoveToEnd(m)
 	case m.Focus == panel.IDEvents && m.Events.Only && !m.Events.Filter.Active():
 		return toggleOnly(m)
 	case m.Zoomed:
 		m.Zoomed = false
-		m.Focus = m.Before
+		m.Focus = m.PreviousFocus
 	case len(*state.Marking(m).Marks) > 0:
 		state.UnmarkAll(m, state.Marking(m))
 	case len(m.Agents.Marks) > 0:
 		state.UnmarkAll(m, panel.Marking{Marks: &m.Agents.Marks})
-	case state.Filter(m).Active() || m.Trail != "":
+	case state.Filter(m).Active() || m.FilterSource != "":
 		*state.Filter(m) = widget.Filter{}
 		m.Refill()
-		if m.Trail != "" {
-			state.FocusOn(m, m.Trail)
+		if m.FilterSource != "" {
+			state.FocusOn(m, m.FilterSource)
 		}
 	case m.Agents.Filter.Active():
 		m.Agents.Filter = widget.Filter{}

@@ -127,11 +127,11 @@ func (m *Room) RunTasks(tasks []Task) (todo []feed.Effect) {
 
 // Canvas returns the size, styles and keys that dialogs are drawn with.
 func (m *Room) Canvas() dialog.Canvas {
-	return dialog.Canvas{W: m.W, H: m.H, Styles: &m.Look, Keys: m.Keys, Stale: m.oldLine}
+	return dialog.Canvas{W: m.W, H: m.H, Styles: &m.Look, Keys: m.Keys, Stale: m.staleWarning}
 }
 
-// oldLine returns a warning that the city does not answer, or "". Dialogs show it because they may cover the header.
-func (m *Room) oldLine(w int) string {
+// staleWarning returns a warning that the city does not answer, or "". Dialogs show it because they may cover the header.
+func (m *Room) staleWarning(w int) string {
 	text := ""
 	switch {
 	case announcedStop(m):

@@ -65,20 +65,20 @@ func setSent(m *Room, texts []string) {
 	}
 }
 
-// Posting is mail that is being sent, and its draft.
-type Posting struct {
+// SendingMail is mail that is being sent, and its draft.
+type SendingMail struct {
 	ID    int // ID of the awaited action
 	Draft DraftTo
 }
 
-// Undelivered keeps mail that could not be sent as a draft for the recipients that did not get it.
-func Undelivered(m *Room, r *feed.Result) {
-	i := slices.IndexFunc(m.Posted, func(p Posting) bool { return p.ID == r.ID })
+// KeepUndelivered keeps mail that could not be sent as a draft for the recipients that did not get it.
+func KeepUndelivered(m *Room, r *feed.Result) {
+	i := slices.IndexFunc(m.SendingMail, func(p SendingMail) bool { return p.ID == r.ID })
 	if i < 0 {
 		return
 	}
-	d := m.Posted[i].Draft
-	m.Posted = slices.Delete(slices.Clone(m.Posted), i, i+1)
+	d := m.SendingMail[i].Draft
+	m.SendingMail = slices.Delete(slices.Clone(m.SendingMail), i, i+1)
 	var to []string
 	for n, name := range d.To {
 		if slices.Contains(r.FailedIndexes, n) {

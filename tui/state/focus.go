@@ -28,8 +28,8 @@ func Step(m *Room, n int) {
 	}
 }
 
-// ToEnd moves the cursor of the focused panel to the last row. In the pane, it follows the output again.
-func ToEnd(m *Room) {
+// MoveToEnd moves the cursor of the focused panel to the last row. In the pane, it follows the output again.
+func MoveToEnd(m *Room) {
 	if m.Focus == panel.IDPeek {
 		m.Peek.Follow()
 		return
@@ -49,16 +49,16 @@ func FocusOn(m *Room, p panel.ID) {
 	}
 	if m.Focus != p {
 		m.Zoomed = false
-		m.Before = m.Focus
+		m.PreviousFocus = m.Focus
 		if p != panel.IDPeek {
 			m.PanelOf(p).Entered()
 		}
 	}
 	if m.Focus = p; p != panel.IDPeek {
-		m.Trail = ""
+		m.FilterSource = ""
 	}
 	if m.Focused().About().Slot || p == panel.IDEvents {
-		m.slot = p
+		m.lastShared = p
 	}
 	TurnPane(m)
 	m.FollowSubject()
@@ -86,8 +86,8 @@ func loadOlder(m *Room) {
 	m.Todo = append(m.Todo, feed.LoadHistory{ID: t.Asked, Before: t.Rows[0].Event.Seq})
 }
 
-// OlderLoaded handles older events. If a filter hides all of them, it loads the next page, up to panel.DigMost events.
-func OlderLoaded(m *Room, d feed.LoadedHistory) {
+// AddOlderEvents handles older events. If a filter hides all of them, it loads the next page, up to panel.DigMost events.
+func AddOlderEvents(m *Room, d feed.LoadedHistory) {
 	t := m.Events
 	if d.ID != t.Asked {
 		return

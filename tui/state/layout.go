@@ -36,10 +36,10 @@ func TierOf(w, h int) Tier {
 
 // Place is the part of a stack that shows one panel.
 type Place struct {
-	Panel panel.ID
-	H     int
-	Tabs  bool // the panel shares its place with the other lists
-	Slot  bool // the panel shares its place with the panels that have Slot set
+	Panel  panel.ID
+	H      int
+	Tabs   bool // the panel shares its place with the other lists
+	Shared bool // the panel shares its place with the panels that have Slot set
 }
 
 // Plan is the layout: header rows, the body and foot rows. The body has up to two stacks side by side, and optionally
@@ -135,10 +135,10 @@ func (m *Room) front() panel.ID {
 		if ShowsRun(m) {
 			return panel.IDAutomations
 		}
-		if m.Before == panel.IDPeek {
+		if m.PreviousFocus == panel.IDPeek {
 			return panel.IDAgents
 		}
-		return m.Before
+		return m.PreviousFocus
 	}
 	return m.Focus
 }
@@ -164,7 +164,7 @@ func (m *Room) planWide(p *Plan, body int) {
 	}
 	p.topRows = top
 	const strip = 6
-	log, slot := 8, Place{Panel: inSlot(m), Slot: true}
+	log, slot := 8, Place{Panel: sharedPanel(m), Shared: true}
 	if m.Focus == slot.Panel && slot.Panel != panel.IDEvents {
 		log = max(log, top/3)
 	}
@@ -192,10 +192,10 @@ func (m *Room) planWide(p *Plan, body int) {
 	p.Right = []Place{{Panel: panel.IDDetail, H: strip}, {Panel: panel.IDPeek, H: top - strip}}
 }
 
-// inSlot returns the visible panel in the place that Events shares on a wide screen: the focused panel, or otherwise
+// sharedPanel returns the visible panel in the place that Events shares on a wide screen: the focused panel, or otherwise
 // the panel that had the focus last.
-func inSlot(m *Room) panel.ID {
-	for _, id := range []panel.ID{m.Focus, m.slot} {
+func sharedPanel(m *Room) panel.ID {
+	for _, id := range []panel.ID{m.Focus, m.lastShared} {
 		if p := m.PanelOf(id); p.About().ID == id && p.About().Slot && m.Present(p) {
 			return id
 		}
@@ -212,8 +212,8 @@ func TabsRoom(m *Room, id panel.ID, w int) int {
 	return w
 }
 
-// SlotTabs returns the titles of the panels that share the place of Events on a wide screen.
-func SlotTabs(m *Room, e *panel.Env, own widget.Tab, w int) []widget.Tab {
+// SharedTabs returns the titles of the panels that share the place of Events on a wide screen.
+func SharedTabs(m *Room, e *panel.Env, own widget.Tab, w int) []widget.Tab {
 	var all []widget.Tab
 	for _, p := range m.Panels {
 		switch a := p.About(); {

@@ -85,9 +85,9 @@ func Recall(m *Room, old feed.SavedRoom) {
 	if m.Hidden && m.Focus == panel.IDPeek {
 		m.Focus = panel.IDAgents
 	}
-	m.Zoomed, m.Before = old.Zoomed, m.Focus
+	m.Zoomed, m.PreviousFocus = old.Zoomed, m.Focus
 	if m.Focus == panel.IDPeek {
-		m.Before = panel.IDAgents
+		m.PreviousFocus = panel.IDAgents
 	}
 	for name, f := range filters(m) {
 		*f = widget.ParseFilter(widget.SingleLine(old.Filters[name]))

@@ -63,20 +63,20 @@ type knownCity struct {
 
 // ScreenState is the view that the user has chosen, and the size of the screen.
 type ScreenState struct {
-	W, H   int
-	UI     uint64 // incremented by every message that may change the screen, except new data
-	Focus  panel.ID
-	Before panel.ID // the focus to go back to
-	Trail  panel.ID // the panel with the row that led to a filtered list; "" = none
-	Led    panel.ID // the list that such a row has filtered; "" = none
-	slot   panel.ID // the panel with Slot set that had the focus last
-	Zoomed bool
-	Hidden bool // the pane is hidden
-	Below  bool // the pane is below the lists, on wide screens
-	OnRuns bool // the pane shows an automation; see ShowsRun
+	W, H          int
+	UI            uint64 // incremented by every message that may change the screen, except new data
+	Focus         panel.ID
+	PreviousFocus panel.ID // the focus to go back to
+	FilterSource  panel.ID // the panel with the row that led to a filtered list; "" = none
+	Led           panel.ID // the list that such a row has filtered; "" = none
+	lastShared    panel.ID // the panel with Slot set that had the focus last
+	Zoomed        bool
+	Hidden        bool // the pane is hidden
+	Below         bool // the pane is below the lists, on wide screens
+	ShowRuns      bool // the pane shows an automation; see ShowsRun
 
 	Attention bool  // only what needs attention is shown
-	Sifted    int64 // the Unix time of the last fill of the lists
+	FilledAt  int64 // the Unix time of the last fill of the lists
 }
 
 // paneState is the pane and its content.
@@ -89,11 +89,11 @@ type paneState struct {
 
 // outgoing is the mail and texts that the user has written.
 type outgoing struct {
-	Drafts    []DraftTo      // unsent texts, oldest first
-	Posted    []Posting      // mail that is being sent
-	Sent      []string       // texts that went to agents, oldest first
-	Following []followedText // sent texts that are being followed, oldest first
-	followed  int            // ID of the action with the texts that the status line reports on
+	Drafts      []DraftTo      // unsent texts, oldest first
+	SendingMail []SendingMail  // mail that is being sent
+	Sent        []string       // texts that went to agents, oldest first
+	Following   []followedText // sent texts that are being followed, oldest first
+	followed    int            // ID of the action with the texts that the status line reports on
 	// time of the last key of a text that could not be typed; zero = none
 	RefusedText time.Time
 }

@@ -56,12 +56,12 @@ func Watching(m *Room) feed.Watch {
 
 // ShowsRun reports whether the pane shows the automation under the cursor instead of the selected agent. This starts
 // when Automations gets the focus, and ends when another panel, except the pane, gets the focus.
-func ShowsRun(m *Room) bool { return m.OnRuns && m.Automations.Current() != nil }
+func ShowsRun(m *Room) bool { return m.ShowRuns && m.Automations.Current() != nil }
 
 // TurnPane updates what the pane shows after a message.
 func TurnPane(m *Room) {
 	if m.Focus != panel.IDPeek {
-		m.OnRuns = m.Focus == panel.IDAutomations
+		m.ShowRuns = m.Focus == panel.IDAutomations
 	}
 }
 

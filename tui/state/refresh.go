@@ -16,7 +16,7 @@ func (m *Room) Relist() {
 	}
 	ReportFiredRun(m)
 	RunsChanged(m)
-	dossierChanged(m)
+	inspectionChanged(m)
 	readFollowed(m)
 	discount(m)
 	m.KeepUp()
@@ -40,7 +40,7 @@ func (m *Room) holding(p panel.Panel) func(id string) bool {
 }
 
 func (m *Room) fill(holding func(panel.Panel) func(id string) bool) {
-	m.Sifted = m.Now.Unix()
+	m.FilledAt = m.Now.Unix()
 	e := m.Env()
 	for _, p := range m.Panels {
 		p.Refill(e, holding(p))

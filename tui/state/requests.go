@@ -81,12 +81,12 @@ func seekBeads(m *Room, q beads.Query) int {
 // AskAbout requests details of an agent from the city.
 func AskAbout(m *Room, d *details.Inspection) {
 	m.Seeks++
-	d.Asked, d.Sign = m.Seeks, signOf(m, d.Name)
+	d.Asked, d.Sign = m.Seeks, inspectionKey(m, d.Name)
 	m.Todo = append(m.Todo, feed.Inspect{ID: d.Asked, Agent: d.Name})
 }
 
-// signOf returns a string that changes when the details of an agent may have changed.
-func signOf(m *Room, name string) string {
+// inspectionKey returns a string that changes when the details of an agent may have changed.
+func inspectionKey(m *Room, name string) string {
 	a, ok := m.Snap.Agent(name)
 	if !ok {
 		return ""
@@ -102,13 +102,13 @@ func signOf(m *Room, name string) string {
 		"\x00")
 }
 
-// dossierChanged requests the open details again when they may have changed.
-func dossierChanged(m *Room) {
+// inspectionChanged requests the open details again when they may have changed.
+func inspectionChanged(m *Room) {
 	d := m.Dialogs.Inspection()
 	if d == nil {
 		return
 	}
-	if sign := signOf(m, d.Name); d.Asked == 0 && sign != "" && sign != d.Sign {
+	if sign := inspectionKey(m, d.Name); d.Asked == 0 && sign != "" && sign != d.Sign {
 		AskAbout(m, d)
 	}
 }
@@ -124,5 +124,5 @@ func Inspected(m *Room, in feed.Inspected) {
 	if in.Problem == "" {
 		d.About = in.Inspection
 	}
-	dossierChanged(m)
+	inspectionChanged(m)
 }

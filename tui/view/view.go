@@ -179,8 +179,8 @@ func TabsFor(m *state.Room, at state.Place, w int) []widget.Tab {
 	e := m.Env()
 	own := tabFor(m, e, at, w)
 	switch {
-	case at.Slot:
-		return state.SlotTabs(m, e, own, w)
+	case at.Shared:
+		return state.SharedTabs(m, e, own, w)
 	case !at.Tabs:
 		return []widget.Tab{own}
 	}
