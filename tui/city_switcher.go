@@ -74,7 +74,7 @@ func newRoomSwitcher(r *feed.Runner, o Options, fresh terminal.ScreenMaker) *roo
 		if err != nil {
 			r.Log.Warn("the stored state of the control room cannot be read", "error", err)
 		}
-		state.Recall(m, old)
+		state.RestoreRoom(m, old)
 		m.Greeting = err == nil && old.Version == 0
 	}
 	t.show(t.current)
@@ -151,7 +151,7 @@ func (r *room) showOpenedCity(a *feed.OpenedCity) tea.Cmd {
 	}
 	old.stopReading()
 	resetLeftRoom(old.m)
-	cmd := r.runEffects(state.KeepMemory(old.m, true))
+	cmd := r.runEffects(state.SaveRoom(old.m, true))
 	copyUserState(s.m, old.m, now)
 	if s.m.FleetRoom && !old.m.FleetRoom {
 		s.m.From = feed.SwitchCity{Name: cmp.Or(old.m.Under, state.CityName(old.m)),
@@ -238,7 +238,7 @@ func (t *roomSwitcher) build(a *feed.OpenedCity, now time.Time) *cityRoom {
 		s.m.At, s.m.Under, s.m.Folder = a.Name, a.Name, a.Path
 		if t.options.StateFileOf != nil {
 			s.stateFile = t.options.StateFileOf(a.Path)
-			state.Recall(s.m, a.Saved)
+			state.RestoreRoom(s.m, a.Saved)
 		}
 	}
 	t.rooms[a.Path] = s

@@ -156,7 +156,7 @@ func TestComposerRecallsSentTexts(t *testing.T) {
 	s.press("esc")
 	path := filepath.Join(t.TempDir(), "city.json")
 	r := &feed.Runner{Ctx: t.Context()}
-	r.SaveRoom(path, state.KeepMemory(s.m, true)[0].(feed.SaveRoom))
+	r.SaveRoom(path, state.SaveRoom(s.m, true)[0].(feed.SaveRoom))
 	r.Wait()
 	old, err := feed.ReadSavedRoom(path)
 	if err != nil || !slices.Equal(old.Sent, []string{"two\nlines", "one", "three"}) {
@@ -176,8 +176,8 @@ func TestSentIsBounded(t *testing.T) {
 	for i := range state.MaxSent {
 		state.RememberSent(s.m, strings.Repeat("<", state.MaxSentText-1)+string(rune('a'+i)))
 	}
-	if size := len(strings.Join(s.m.Sent, "")); size > state.MaxSentAll || len(state.MemoryOf(s.m).Text()) > feed.MaxSavedRoom {
-		t.Errorf("%d bytes are kept, a file of %d", size, len(state.MemoryOf(s.m).Text()))
+	if size := len(strings.Join(s.m.Sent, "")); size > state.MaxSentAll || len(state.SavedRoomOf(s.m).Text()) > feed.MaxSavedRoom {
+		t.Errorf("%d bytes are kept, a file of %d", size, len(state.SavedRoomOf(s.m).Text()))
 	}
 	state.RememberSent(s.m, strings.Repeat("x", state.MaxSentText+1))
 	if len(s.m.Sent[len(s.m.Sent)-1]) > state.MaxSentText {

@@ -269,7 +269,7 @@ func TestEscNeverLeaves(t *testing.T) {
 			t.Fatal("esc left")
 		}
 	}
-	if s.m.Focus != panel.IDAgents || s.m.Attention || s.m.Agents.Filter.Active() || s.m.Zoomed || len(s.m.Agents.Marks) > 0 {
+	if s.m.Focus != panel.IDAgents || s.m.OnlyAttention || s.m.Agents.Filter.Active() || s.m.Zoomed || len(s.m.Agents.Marks) > 0 {
 		t.Error("esc did not undo everything")
 	}
 }

@@ -53,7 +53,7 @@ func newModel(o Options, now time.Time) *state.Room {
 	m.Directory = o.Cities != nil
 	_, m.Registrar = o.Cities.(city.Registrar)
 	applyPreferences(m, o.Preferences)
-	m.Noted, m.NotedAt = state.MemoryOf(m).Text(), now
+	m.Saved, m.SavedAt = state.SavedRoomOf(m).Text(), now
 	return m
 }
 
@@ -100,7 +100,7 @@ func handle(m *state.Room, now time.Time, msg any) []feed.Effect {
 	previewTheme(m)
 	state.TurnPane(m)
 	state.AskLists(m)
-	todo, m.Todo = append(append(todo, m.Todo...), state.KeepMemory(m, false)...), nil
+	todo, m.Todo = append(append(todo, m.Todo...), state.SaveRoom(m, false)...), nil
 	if !m.Zoomed || m.Focus != panel.IDPeek {
 		m.Peek.Logs = false
 	}
@@ -148,7 +148,7 @@ func receive(m *state.Room, n feed.News) {
 		m.Snapshot(m.Snap)
 	}
 	// Rows may start to need attention as time passes, without new data.
-	if m.Attention && m.FilledAt != m.Now.Unix() {
+	if m.OnlyAttention && m.FilledAt != m.Now.Unix() {
 		m.KeepUp()
 	}
 	m.Events.Aim(m.Now)

@@ -99,7 +99,7 @@ const frozenGrace = feed.QuitGrace + 2*time.Second
 // terminal.
 func runPrograms(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Exit, error) {
 	defer func() {
-		for _, e := range state.KeepMemory(t.current.m, true) {
+		for _, e := range state.SaveRoom(t.current.m, true) {
 			r.SaveRoom(t.current.stateFile, e.(feed.SaveRoom))
 		}
 	}()

@@ -24,12 +24,12 @@ func TestMemory(t *testing.T) {
 	s.press("enter", "1", "o", "5", "f", ":")
 	s.press(strings.Split("view.redraw", "")...)
 	s.press("enter")
-	s.wait(state.RememberEvery)
+	s.wait(state.SaveInterval)
 	e, ok := effectOf[feed.SaveRoom](s)
 	if !ok {
 		t.Fatal("after a minute nothing is written")
 	}
-	s.wait(state.RememberEvery)
+	s.wait(state.SaveInterval)
 	if _, again := effectOf[feed.SaveRoom](s); again {
 		t.Error("what did not change is written again")
 	}
@@ -45,7 +45,7 @@ func TestMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := newStage(t, Options{})
-	state.Recall(next.m, old)
+	state.RestoreRoom(next.m, old)
 	next.size(200, 60)
 	next.hear(feed.News{Snap: demoSnapshot(epoch), Events: demoEvents(epoch)})
 	m := next.m
@@ -55,15 +55,15 @@ func TestMemory(t *testing.T) {
 	if m.Focus != panel.IDEvents || !m.Zoomed || !m.Below || m.Pools.Filter.Text != "w" || m.Events.Filter.Active() {
 		t.Errorf("recalled: focus %v, zoomed %v, below %v, filter %q", m.Focus, m.Zoomed, m.Below, m.Pools.Filter.Text)
 	}
-	if len(state.KeepMemory(m, true)) > 0 {
+	if len(state.SaveRoom(m, true)) > 0 {
 		t.Error("what was recalled and not changed is written again")
 	}
 	next.press("1")
-	if len(state.KeepMemory(m, true)) != 1 {
+	if len(state.SaveRoom(m, true)) != 1 {
 		t.Error("what changed is not written at the end")
 	}
 	far := newStage(t, Options{OverSSH: true})
-	state.Recall(far.m, feed.SavedRoom{Version: feed.SavedRoomVersion})
+	state.RestoreRoom(far.m, feed.SavedRoom{Version: feed.SavedRoomVersion})
 	if !far.m.Below {
 		t.Error("over SSH the pane is not below")
 	}
@@ -88,7 +88,7 @@ func TestMemoryIsTolerant(t *testing.T) {
 		t.Errorf("none: %+v, %v", old, err)
 	}
 	s := demo(t, 80, 24)
-	state.Recall(s.m, feed.SavedRoom{Version: 1, Focus: "cellar", Hidden: true, Zoomed: true, Filters: map[string]string{"agents": "\x1b[2Jx", "cellar": "y"}})
+	state.RestoreRoom(s.m, feed.SavedRoom{Version: 1, Focus: "cellar", Hidden: true, Zoomed: true, Filters: map[string]string{"agents": "\x1b[2Jx", "cellar": "y"}})
 	s.wait(time.Second)
 	if strings.Contains(s.text(), "\x1b[2J") || s.m.Focus != panel.IDAgents {
 		t.Error("nonsense is recalled")
@@ -98,7 +98,7 @@ func TestMemoryIsTolerant(t *testing.T) {
 // The room announces a restored filter, because it hides rows. Typing replaces the filter.
 func TestKeptFilterIsShown(t *testing.T) {
 	s := demo(t, 120, 40)
-	state.Recall(s.m, feed.SavedRoom{Version: 1, Filters: map[string]string{"agents": "shop"}})
+	state.RestoreRoom(s.m, feed.SavedRoom{Version: 1, Filters: map[string]string{"agents": "shop"}})
 	s.wait(0)
 	s.shows("restored filter: /shop hides other rows; esc clears it", "3 of 12")
 	s.press("/", "i", "d", "l", "e", "enter")
@@ -119,7 +119,7 @@ func TestKeptFilterIsShown(t *testing.T) {
 	s.shows("1 Agents 12")
 	s.press("!")
 	again := demo(t, 120, 40)
-	state.Recall(again.m, state.MemoryOf(s.m))
+	state.RestoreRoom(again.m, state.SavedRoomOf(s.m))
 	again.hides("!attention", "restored filter")
 }
 
@@ -137,7 +137,7 @@ func TestTheFirstVisitHasAHint(t *testing.T) {
 			"q leaves and asks what happens to the agents. Any key removes this hint.", "? help")
 		s.press("j")
 		s.hides("Welcome.", "Any key removes")
-		e := state.KeepMemory(s.m, true)
+		e := state.SaveRoom(s.m, true)
 		if len(e) != 1 || !strings.Contains(string(e[0].(feed.SaveRoom).Data), `"greeted": true`) {
 			t.Errorf("not remembered: %v", e)
 		}
@@ -149,7 +149,7 @@ func TestTheMouseIsRememberedForTheUser(t *testing.T) {
 	dir := t.TempDir()
 	s := demo(t, 120, 40)
 	s.press("M")
-	e := state.KeepMemory(s.m, true)[0].(feed.SaveRoom)
+	e := state.SaveRoom(s.m, true)[0].(feed.SaveRoom)
 	r := &feed.Runner{Ctx: t.Context()}
 	r.SaveRoom(filepath.Join(dir, "harbor-1.json"), e)
 	r.Wait()
@@ -158,11 +158,11 @@ func TestTheMouseIsRememberedForTheUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := demo(t, 120, 40)
-	if state.Recall(next.m, other); actions.UsesMouse(next.m) {
+	if state.RestoreRoom(next.m, other); actions.UsesMouse(next.m) {
 		t.Errorf("another city uses the mouse: %+v", other)
 	}
 	next.press("j", "1")
-	if e := state.KeepMemory(next.m, true); len(e) > 0 && e[0].(feed.SaveRoom).Mouse != "" {
+	if e := state.SaveRoom(next.m, true); len(e) > 0 && e[0].(feed.SaveRoom).Mouse != "" {
 		t.Errorf("an unchanged choice is written again: %+v", e)
 	}
 }
@@ -171,10 +171,10 @@ func TestTheMouseIsRememberedForTheUser(t *testing.T) {
 func TestTheCursorReturnsToItsRow(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.choose("idle")
-	saved := state.MemoryOf(s.m)
+	saved := state.SavedRoomOf(s.m)
 	next := newStage(t, Options{})
-	state.Recall(next.m, saved)
-	if got := state.MemoryOf(next.m).Rows["agents"]; got != "idle" {
+	state.RestoreRoom(next.m, saved)
+	if got := state.SavedRoomOf(next.m).Rows["agents"]; got != "idle" {
 		t.Errorf("before the first snapshot, the stored row is %q", got)
 	}
 	next.size(80, 24)
@@ -184,7 +184,7 @@ func TestTheCursorReturnsToItsRow(t *testing.T) {
 	}
 	next.shows(">  ● running      idle", "0 idle")
 	next.press("g")
-	if rows := state.MemoryOf(next.m).Rows; rows["agents"] != "" {
+	if rows := state.SavedRoomOf(next.m).Rows; rows["agents"] != "" {
 		t.Errorf("the first row is stored: %v", rows)
 	}
 }

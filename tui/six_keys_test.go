@@ -87,7 +87,7 @@ func TestAMemberIsChosenFromItsPool(t *testing.T) {
 	if s.m.Agents.SelectedKey != "worker-2" {
 		t.Errorf("%s is selected", s.m.Agents.SelectedKey)
 	}
-	if kept := state.MemoryOf(s.m).Filters["agents"]; kept != "" {
+	if kept := state.SavedRoomOf(s.m).Filters["agents"]; kept != "" {
 		t.Errorf("the next visit begins with the filter %q", kept)
 	}
 	s.press("/", "r", "-", "3", "enter", "esc")

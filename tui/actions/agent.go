@@ -72,7 +72,7 @@ func needAgent(m *state.Room) string {
 
 // needSubject returns why no details can be shown, or "".
 func needSubject(m *state.Room) string {
-	p := m.Worked()
+	p := m.ActionPanel()
 	switch {
 	case p.About().Details != "" && p.Subject().Name == "":
 		return state.NoneIn(m, p)
@@ -259,7 +259,7 @@ func names(m *state.Room, rows []*panel.AgentRow) []string {
 // AmongOthers returns why verbs for agents are refused while the focused panel or the pane shows something else.
 func AmongOthers(m *state.Room) string {
 	if m.Focus != panel.IDPeek {
-		return "this panel shows " + m.Worked().About().Noun + "s; press " +
+		return "this panel shows " + m.ActionPanel().About().Noun + "s; press " +
 			m.Keys.KeyText("focus.agents") + " for the agents"
 	}
 	return "the pane shows an automation; press " + m.Keys.KeyText("focus.agents") +

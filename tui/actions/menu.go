@@ -26,7 +26,7 @@ func menuActions() []state.Action {
 }
 
 func nouns(m *state.Room) []string {
-	p := m.Worked()
+	p := m.ActionPanel()
 	if a := p.About(); a.Proxy == "" || a.Follows || m.Agents.Has(p.Agent()) {
 		return a.Nouns
 	}
@@ -36,7 +36,7 @@ func nouns(m *state.Room) []string {
 // subjectTitle names the selection: "worker-2", "3 agents", "pool worker".
 func subjectTitle(m *state.Room) string {
 	title := ""
-	switch p := m.Worked(); {
+	switch p := m.ActionPanel(); {
 	case p.About().Kind == panel.KindAgent:
 		if rows := state.Targets(m); len(rows) > 0 {
 			title = details.TargetNames(rows)

@@ -18,7 +18,7 @@ func showEvent(m *state.Room) []feed.Effect {
 
 // showDetails shows details of the object that verbs act on, or of the agent that the object refers to.
 func showDetails(m *state.Room) []feed.Effect {
-	if id := m.Worked().About().Details; id != "" {
+	if id := m.ActionPanel().About().Details; id != "" {
 		return m.Keys.ByID(id).Run(m)
 	}
 	return showAgent(m)

@@ -35,7 +35,7 @@ func needRig(m *state.Room) string {
 	if why := needSubject(m); why != "" {
 		return why
 	}
-	if p := m.Worked().About(); p.Kind == panel.KindPool || p.Kind == panel.KindAutomation {
+	if p := m.ActionPanel().About(); p.Kind == panel.KindPool || p.Kind == panel.KindAutomation {
 		return widget.Plain(m.Subject().Name) + " belongs to no rig"
 	}
 	return state.SingleAgent(m).Shown + " belongs to no rig"

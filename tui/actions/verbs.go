@@ -228,7 +228,7 @@ func GoTo(m *state.Room, args []string) ([]feed.Effect, string) {
 			continue
 		}
 		state.FocusOn(m, p.About().ID)
-		*p.Query(), m.Attention = widget.Filter{}, false
+		*p.Query(), m.OnlyAttention = widget.Filter{}, false
 		m.Refill()
 		if p.About().Kind == panel.KindAgent {
 			state.Choose(m, name)

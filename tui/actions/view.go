@@ -146,9 +146,9 @@ func togglePane(m *state.Room) []feed.Effect {
 }
 
 func toggleAttention(m *state.Room) []feed.Effect {
-	m.Attention = !m.Attention
+	m.OnlyAttention = !m.OnlyAttention
 	m.Refill()
-	if !m.Attention || m.Focus == panel.IDPeek {
+	if !m.OnlyAttention || m.Focus == panel.IDPeek {
 		return nil
 	}
 	// If the focused list has no problems, the focus moves to a list that has some.
@@ -225,8 +225,8 @@ func back(m *state.Room) []feed.Effect {
 	case m.Agents.Filter.Active():
 		m.Agents.Filter = widget.Filter{}
 		m.Refill()
-	case m.Attention:
-		m.Attention = false
+	case m.OnlyAttention:
+		m.OnlyAttention = false
 		m.Refill()
 	case m.Focus != panel.IDAgents:
 		state.FocusOn(m, panel.IDAgents)

@@ -29,7 +29,7 @@ func needCopies(m *state.Room) string {
 // Copies returns the texts that can be copied from the selection; unknown values are left out.
 func Copies(m *state.Room) []panel.Copied {
 	var all []panel.Copied
-	switch p := m.Worked(); {
+	switch p := m.ActionPanel(); {
 	case p.About().Kind == panel.KindAgent:
 		all = agentCopies(m)
 	default:

@@ -18,8 +18,8 @@ const (
 	wide               // all panels
 )
 
-// LeastWidth and LeastHeight are the size of the smallest screen with room for a list.
-const LeastWidth, LeastHeight = 40, 10
+// MinWidth and LeastHeight are the size of the smallest screen with room for a list.
+const MinWidth, MinHeight = 40, 10
 
 // TierOf returns the tier of a screen of w columns and h rows.
 func TierOf(w, h int) Tier {
@@ -28,7 +28,7 @@ func TierOf(w, h int) Tier {
 		return wide
 	case w >= 76 && h >= 22:
 		return tabbed
-	case w >= LeastWidth && h >= LeastHeight:
+	case w >= MinWidth && h >= MinHeight:
 		return Single
 	}
 	return Tiny
@@ -84,11 +84,11 @@ func (m *Room) Plan() Plan {
 	return p
 }
 
-// besideWidth is the smallest screen width with details next to the pane. The pane needs at least detailRows rows.
-const besideWidth, detailRows = 120, 7
+// paneMinWidth is the smallest screen width with details next to the pane. The pane needs at least detailRows rows.
+const paneMinWidth, detailRows = 120, 7
 
 func (m *Room) planTabbed(p *Plan, body int) {
-	front := m.front()
+	front := m.frontList()
 	if m.Hidden {
 		p.Left = []Place{{Panel: front, H: body, Tabs: true}}
 		return
@@ -109,8 +109,8 @@ func (m *Room) planTabbed(p *Plan, body int) {
 		pane = min(pane, body-10)
 	}
 	top := Place{Panel: front, H: body - pane, Tabs: true}
-	below, follows := lower(m)
-	if m.W < besideWidth || pane < detailRows || !follows {
+	below, follows := panelBelow(m)
+	if m.W < paneMinWidth || pane < detailRows || !follows {
 		p.Left = []Place{top, {Panel: below, H: pane}}
 		return
 	}
@@ -120,17 +120,17 @@ func (m *Room) planTabbed(p *Plan, body int) {
 	p.LeftWidth = m.W * 5 / 8
 }
 
-// lower returns the panel below the list on a small screen: the pane, or a description of the selected row. follows
+// panelBelow returns the panel below the list on a small screen: the pane, or a description of the selected row. follows
 // reports whether the pane is about that row; if not, the description needs no pane next to it.
-func lower(m *Room) (id panel.ID, follows bool) {
+func panelBelow(m *Room) (id panel.ID, follows bool) {
 	if p := m.Focused().About(); m.Focus != panel.IDPeek && p.Described && m.Focused().Key() != "" {
 		return panel.IDDetail, p.Follows
 	}
 	return panel.IDPeek, true
 }
 
-// front returns the visible list among the lists that share a place.
-func (m *Room) front() panel.ID {
+// frontList returns the visible list among the lists that share a place.
+func (m *Room) frontList() panel.ID {
 	if m.Focus == panel.IDPeek {
 		if ShowsRun(m) {
 			return panel.IDAutomations

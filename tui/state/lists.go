@@ -18,7 +18,7 @@ func (m *Room) Env() *panel.Env {
 		W:     m.W, H: m.H,
 		Single:    TierOf(m.W, m.H) == Single,
 		ReadOnly:  m.Mode == ReadOnly,
-		Attention: m.Attention,
+		Attention: m.OnlyAttention,
 		Alerts:    func() []panel.Alert { return Alerts(m) },
 		Still:     m.handsOn(),
 		UI:        m.UI,
@@ -38,8 +38,8 @@ func (m *Room) PanelOf(id panel.ID) panel.Panel {
 // Focused returns the panel that has the focus, or Agents if the pane has the focus.
 func (m *Room) Focused() panel.Panel { return m.PanelOf(m.Focus) }
 
-// Worked returns the panel that verbs act on: Automations while the pane shows a run, otherwise the focused panel.
-func (m *Room) Worked() panel.Panel {
+// ActionPanel returns the panel that verbs act on: Automations while the pane shows a run, otherwise the focused panel.
+func (m *Room) ActionPanel() panel.Panel {
 	if ShowsRun(m) {
 		return m.Automations
 	}
@@ -47,11 +47,11 @@ func (m *Room) Worked() panel.Panel {
 }
 
 // ActsOn reports whether verbs currently act on objects of kind k, such as agents or pools.
-func ActsOn(m *Room, k panel.Kind) bool { return m.Worked().Subject().Kind == k }
+func ActsOn(m *Room, k panel.Kind) bool { return m.ActionPanel().Subject().Kind == k }
 
 // Subject returns the object that verbs act on.
 func (m *Room) Subject() panel.Ref {
-	return m.Worked().Subject()
+	return m.ActionPanel().Subject()
 }
 
 // ForgetDrawn makes all panels redraw.

@@ -9,8 +9,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// RememberEvery is how often changes are stored while the room is open.
-const RememberEvery = time.Minute
+// SaveInterval is how often changes are stored while the room is open.
+const SaveInterval = time.Minute
 
 // filters returns the filters of all panels by name.
 func filters(m *Room) map[string]*widget.Filter {
@@ -23,8 +23,8 @@ func filters(m *Room) map[string]*widget.Filter {
 	return all
 }
 
-// MemoryOf returns the state of the room that is stored between visits.
-func MemoryOf(m *Room) feed.SavedRoom {
+// SavedRoomOf returns the state of the room that is stored between visits.
+func SavedRoomOf(m *Room) feed.SavedRoom {
 	out := feed.SavedRoom{Version: feed.SavedRoomVersion, Focus: string(m.Focus), Zoomed: m.Zoomed,
 		Hidden: m.Hidden,
 		Moved:  m.Below != m.Terminal.Below, Mouse: m.Mouse, Filters: map[string]string{},
@@ -36,7 +36,7 @@ func MemoryOf(m *Room) feed.SavedRoom {
 			out.Filters[name] = f.Text
 		}
 	}
-	if out.Rows = m.recalled.Rows; out.Rows == nil {
+	if out.Rows = m.restored.Rows; out.Rows == nil {
 		out.Rows = rowsUnderCursors(m)
 	}
 	return out
@@ -57,8 +57,8 @@ func rowsUnderCursors(m *Room) map[string]string {
 
 // recallRows moves the cursors to the stored rows, once, when the first snapshot has filled the lists.
 func recallRows(m *Room) {
-	rows := m.recalled.Rows
-	m.recalled.Rows = nil
+	rows := m.restored.Rows
+	m.restored.Rows = nil
 	for name, key := range rows {
 		switch p := m.PanelOf(panel.ID(name)); {
 		case string(p.About().ID) != name || !p.Has(key):
@@ -70,9 +70,9 @@ func recallRows(m *Room) {
 	}
 }
 
-// Recall restores the stored state of the room.
-func Recall(m *Room, old feed.SavedRoom) {
-	m.recalled = old
+// RestoreRoom restores the stored state of the room.
+func RestoreRoom(m *Room, old feed.SavedRoom) {
+	m.restored = old
 	m.Greeted = old.Greeted
 	if id := panel.ID(old.Focus); id == panel.IDPeek || m.PanelOf(id).About().ID == id {
 		m.Focus = id
@@ -99,32 +99,32 @@ func Recall(m *Room, old feed.SavedRoom) {
 		m.Refill()
 		recallRows(m)
 	}
-	m.Noted = MemoryOf(m).Text()
-	tellKept(m)
+	m.Saved = SavedRoomOf(m).Text()
+	reportRestoredFilter(m)
 }
 
-// tellKept reports that a restored filter hides rows.
-func tellKept(m *Room) {
+// reportRestoredFilter reports that a restored filter hides rows.
+func reportRestoredFilter(m *Room) {
 	if f := Filter(m); f.Active() {
 		Show(m, "restored filter: /"+f.Text+" hides other rows; "+m.Keys.KeyText("view.back")+
 			" clears it", false)
 	}
 }
 
-// KeepMemory returns the effect that stores changes, if it is time to store them or last is set.
-func KeepMemory(m *Room, last bool) []feed.Effect {
-	if !last && m.Now.Sub(m.NotedAt) < RememberEvery {
+// SaveRoom returns the effect that stores changes, if it is time to store them or last is set.
+func SaveRoom(m *Room, last bool) []feed.Effect {
+	if !last && m.Now.Sub(m.SavedAt) < SaveInterval {
 		return nil
 	}
-	m.NotedAt = m.Now
-	text := MemoryOf(m).Text()
-	if string(text) == string(m.Noted) {
+	m.SavedAt = m.Now
+	text := SavedRoomOf(m).Text()
+	if string(text) == string(m.Saved) {
 		return nil
 	}
-	m.Noted = text
+	m.Saved = text
 	e := feed.SaveRoom{Data: text}
-	if m.Mouse != m.recalled.Mouse {
-		e.Mouse, m.recalled.Mouse = m.Mouse, m.Mouse
+	if m.Mouse != m.restored.Mouse {
+		e.Mouse, m.restored.Mouse = m.Mouse, m.Mouse
 	}
 	return []feed.Effect{e}
 }

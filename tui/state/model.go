@@ -43,11 +43,11 @@ type Appearance struct {
 	Unbound           []string // problems of the user's key bindings
 }
 
-// visitMemory is the state that is stored between visits.
-type visitMemory struct {
-	recalled feed.SavedRoom // the stored state of the last visit
-	Noted    []byte         // the state stored last
-	NotedAt  time.Time
+// savedState is the state that is stored between visits.
+type savedState struct {
+	restored feed.SavedRoom // the stored state of the last visit
+	Saved    []byte         // the state stored last
+	SavedAt  time.Time
 	Greeting bool // the hint of the first visit is shown
 	Greeted  bool // the hint was dismissed, now or in an earlier visit
 }
@@ -75,8 +75,8 @@ type ScreenState struct {
 	Below         bool // the pane is below the lists, on wide screens
 	ShowRuns      bool // the pane shows an automation; see ShowsRun
 
-	Attention bool  // only what needs attention is shown
-	FilledAt  int64 // the Unix time of the last fill of the lists
+	OnlyAttention bool  // only what needs attention is shown
+	FilledAt      int64 // the Unix time of the last fill of the lists
 }
 
 // paneState is the pane and its content.
@@ -133,7 +133,7 @@ type Room struct {
 
 	ConfigEdit
 	Appearance
-	visitMemory
+	savedState
 	otherCities
 	knownCity
 	panel.Lists

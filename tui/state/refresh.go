@@ -20,7 +20,7 @@ func (m *Room) Relist() {
 	readFollowed(m)
 	discount(m)
 	m.KeepUp()
-	if m.Snap != nil && m.recalled.Rows != nil {
+	if m.Snap != nil && m.restored.Rows != nil {
 		recallRows(m)
 	}
 }

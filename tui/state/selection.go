@@ -10,7 +10,7 @@ import (
 
 // NoneIn returns why nothing is selected in a panel, with the key that helps.
 func NoneIn(m *Room, p panel.Panel) string {
-	return panel.NoneSelected(m.Env(), p, m.Worked() == p)
+	return panel.NoneSelected(m.Env(), p, m.ActionPanel() == p)
 }
 
 // Releasable returns the targets that can be released: in quarantine, in backoff or draining.
@@ -54,7 +54,7 @@ func Targets(m *Room) []*panel.AgentRow {
 
 // Automation returns the automation that verbs act on, or nil.
 func Automation(m *Room) *panel.AutomationRow {
-	if m.Worked() != panel.Panel(m.Automations) {
+	if m.ActionPanel() != panel.Panel(m.Automations) {
 		return nil
 	}
 	return m.Automations.Current()
@@ -127,7 +127,7 @@ func Pool(m *Room) *panel.PoolRow {
 
 // Rig returns the rig that verbs act on, or nil.
 func Rig(m *Room) *city.Rig {
-	p := m.Worked()
+	p := m.ActionPanel()
 	if p.About().Kind != panel.KindAgent {
 		return RigCalled(m, p.Rig())
 	}

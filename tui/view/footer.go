@@ -208,7 +208,7 @@ func footText(m *state.Room, a *state.Action) string {
 		return "resume"
 	case a.ID == "quit" && actions.LeavesAtOnce(m):
 		return "leave"
-	case a.ID == "view.attention" && m.Attention:
+	case a.ID == "view.attention" && m.OnlyAttention:
 		return "all"
 	}
 	return a.Short

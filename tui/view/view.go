@@ -79,7 +79,7 @@ func drawTiny(m *state.Room, s Screen) Screen {
 	}
 	lines := []string{widget.Crop(first, m.W)}
 	if m.H > 1 && !m.Typing() {
-		needs := fmt.Sprintf("needs %dx%d", state.LeastWidth, state.LeastHeight)
+		needs := fmt.Sprintf("needs %dx%d", state.MinWidth, state.MinHeight)
 		if is := fmt.Sprintf(", this is %dx%d", m.W, m.H); widget.Width(needs+is) <= m.W {
 			needs += is
 		}
@@ -165,7 +165,7 @@ func drawPanel(m *state.Room, at state.Place, w int, focus bool) []string {
 // detailStrip shows a few lines about the object that verbs act on, or otherwise about the selected agent.
 func detailStrip(m *state.Room, w, h int) []string {
 	e := m.Env()
-	lines := m.Worked().Strip(e, w)
+	lines := m.ActionPanel().Strip(e, w)
 	if lines == nil {
 		if r := state.Selected(m); r != nil {
 			lines = m.Agents.StripOf(e, r, w)
