@@ -75,7 +75,7 @@ func newRoomSwitcher(r *feed.Runner, o Options, fresh terminal.ScreenMaker) *roo
 			r.Log.Warn("the stored state of the control room cannot be read", "error", err)
 		}
 		state.RestoreRoom(m, old)
-		m.Greeting = err == nil && old.Version == 0
+		m.ShowHint = err == nil && old.Version == 0
 	}
 	t.show(t.current)
 	return t
@@ -130,7 +130,7 @@ func (t *roomSwitcher) existingRoom(e feed.SwitchCity) *cityRoom {
 		return t.home
 	}
 	s := t.rooms[e.Path]
-	if s != nil && s != t.home && !s.m.FleetRoom && s.m.Under != e.Name {
+	if s != nil && s != t.home && !s.m.FleetRoom && s.m.OpenedAs != e.Name {
 		return nil // the city was renamed
 	}
 	return s
@@ -154,7 +154,7 @@ func (r *room) showOpenedCity(a *feed.OpenedCity) tea.Cmd {
 	cmd := r.runEffects(state.SaveRoom(old.m, true))
 	copyUserState(s.m, old.m, now)
 	if s.m.FleetRoom && !old.m.FleetRoom {
-		s.m.From = feed.SwitchCity{Name: cmp.Or(old.m.Under, state.CityName(old.m)),
+		s.m.From = feed.SwitchCity{Name: cmp.Or(old.m.OpenedAs, state.CityName(old.m)),
 			Path: old.m.Folder,
 			Home: old == t.home}
 	}
@@ -235,7 +235,7 @@ func (t *roomSwitcher) build(a *feed.OpenedCity, now time.Time) *cityRoom {
 	if a.Name == "" {
 		s.m.FleetRoom = true
 	} else {
-		s.m.At, s.m.Under, s.m.Folder = a.Name, a.Name, a.Path
+		s.m.At, s.m.OpenedAs, s.m.Folder = a.Name, a.Name, a.Path
 		if t.options.StateFileOf != nil {
 			s.stateFile = t.options.StateFileOf(a.Path)
 			state.RestoreRoom(s.m, a.Saved)

@@ -130,7 +130,7 @@ func TestBackFromAllCities(t *testing.T) {
 // For a stopped city in the list the header shows `gcity start`. For a slow city it does not.
 func TestHowACityOfTheListComesBack(t *testing.T) {
 	s := among(t, 200, 20)
-	s.m.Under = "bright-lights"
+	s.m.OpenedAs = "bright-lights"
 	for why, want := range map[string]string{"no supervisor is running here": "; run `gcity start` there to start it again", feed.NoAnswerYet: feed.NoAnswerYet + "; the data shown"} {
 		s.hear(feed.News{Unreachable: &why})
 		s.shows(want)

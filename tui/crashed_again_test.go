@@ -54,7 +54,7 @@ func TestTheTitleOfQuarantineCountsReleasedRows(t *testing.T) {
 	s.shows("3 Quarantine 0 (1 released)", "now running")
 	s.hides("u release")
 	s.press("1")
-	s.wait(state.Still)
+	s.wait(state.IdleAfter)
 	s.shows("3 Quarantine 0")
 	s.hides("released")
 }

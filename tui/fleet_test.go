@@ -107,7 +107,7 @@ func TestFleetKeepsStillUnderTheCursor(t *testing.T) {
 	if s.m.Cities.SelectedKey != "harbour" || s.m.Cities.Rows[0].Info.Name != "delta" || s.m.Cities.Rows[5].Info.Name != "harbour" {
 		t.Errorf("the cursor is on %s, the rows %v", s.m.Cities.SelectedKey, s.text())
 	}
-	s.wait(2 * state.Still)
+	s.wait(2 * state.IdleAfter)
 	if s.m.Cities.SelectedKey != "harbour" || s.m.Cities.Rows[2].Info.Name != "harbour" {
 		t.Errorf("the cursor is on %s, and harbour is not sorted in:\n%s", s.m.Cities.SelectedKey, s.text())
 	}

@@ -60,7 +60,7 @@ func TestOrderStaysWhileTheUserWorks(t *testing.T) {
 	if got := s.order(); !slices.Equal(got, before) {
 		t.Errorf("the order changed right after a key:\n%v\n%v", before, got)
 	}
-	s.wait(state.Still)
+	s.wait(state.IdleAfter)
 	if got := s.order(); got[1] != "zeta" {
 		t.Errorf("later the failed agent comes up, got %v", got)
 	}

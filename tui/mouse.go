@@ -46,13 +46,13 @@ func click(m *state.Room, c tea.MouseClickMsg) []feed.Effect {
 	double := last.X == c.X && last.Y == c.Y && m.Now.Sub(last.At) <= doubleClick
 	if double {
 		m.Pressed = state.Press{}
-		if last.Shut {
+		if last.ClosedTarget {
 			return nil
 		}
 	}
 	if c.Button == tea.MouseLeft && (m.Dialogs.Choice() != nil || m.Dialogs.Finder() != nil) {
 		todo := clickOverlay(m, c.X, c.Y, double)
-		m.Pressed.Shut = m.Dialogs.Choice() == nil && m.Dialogs.Finder() == nil
+		m.Pressed.ClosedTarget = m.Dialogs.Choice() == nil && m.Dialogs.Finder() == nil
 		return todo
 	}
 	if m.FleetRoom {

@@ -84,7 +84,7 @@ func TestSortedListsStayStill(t *testing.T) {
 	if got := s.order(); !slices.Equal(got, before) {
 		t.Errorf("the list moved right after a key: %v, was %v", got, before)
 	}
-	s.wait(state.Still)
+	s.wait(state.IdleAfter)
 	if got := s.order(); slices.Equal(got, before) {
 		t.Error("the list is never brought into its order again")
 	}
@@ -245,7 +245,7 @@ func TestAKeyMovesTheCursorInTheOrderThatWasSeen(t *testing.T) {
 	for _, late := range []time.Duration{50 * time.Millisecond, 2 * time.Second} {
 		s := demo(t, 80, 24)
 		s.press("G", "k", "k")
-		s.wait(state.Still)
+		s.wait(state.IdleAfter)
 		before, at := s.order(), s.m.Agents.List.Cursor
 		fail(s, before[at+1])
 		if slices.Equal(s.order(), before) {
@@ -263,7 +263,7 @@ func TestAKeyMovesTheCursorInTheOrderThatWasSeen(t *testing.T) {
 // An agent that crashes again and again does not move the rows each time.
 func TestRowsRestAfterTheyHaveMoved(t *testing.T) {
 	s := demo(t, 80, 24)
-	s.wait(state.Still)
+	s.wait(state.IdleAfter)
 	set := func(state city.State) {
 		s.agent("idle", func(a *city.Agent) { a.State, a.Running = state, state == city.Running })
 	}
@@ -286,6 +286,6 @@ func TestAnAgentThatCrashesRepeatedlyStaysInTrouble(t *testing.T) {
 	s.shows("idle")
 	s.wait(2 * time.Minute)
 	s.press("g")
-	s.wait(state.Still)
+	s.wait(state.IdleAfter)
 	s.hides("idle")
 }

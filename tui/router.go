@@ -133,13 +133,13 @@ func receive(m *state.Room, n feed.News) {
 		reloadPreferences(m, *n.Preferences)
 	}
 	if n.Unreachable != nil {
-		if m.Gone == "" {
-			m.Lone = m.Now
+		if m.Unreachable == "" {
+			m.SilentSince = m.Now
 		}
-		m.Gone = widget.Plain(*n.Unreachable)
+		m.Unreachable = widget.Plain(*n.Unreachable)
 	}
-	if m.Stayed.Agent != "" && m.Now.After(m.Stayed.Until) {
-		m.Stayed = state.Stay{}
+	if m.LastVisit.Agent != "" && m.Now.After(m.LastVisit.Until) {
+		m.LastVisit = state.Stay{}
 		m.Relist()
 	}
 	if n.Snap != nil {
@@ -173,7 +173,7 @@ func receive(m *state.Room, n feed.News) {
 		m.Peek.Apply(*n.Pane, state.BornRule(m))
 	}
 	if n.Edited != nil {
-		m.Judged = n.Edited
+		m.Checked = n.Edited
 	}
 	if n.Fleet != nil {
 		receiveFleet(m, n.Fleet)
@@ -228,7 +228,7 @@ func perform(m *state.Room, a *state.Action) (todo []feed.Effect) {
 		todo = a.Run(m)
 	}
 	if a.Risk == keymap.Confirmed && m.Dialogs.Top() == nil {
-		m.Unasked = m.Now
+		m.UnaskedAt = m.Now
 	}
 	return todo
 }
@@ -290,7 +290,7 @@ func receiveResult(m *state.Room, r feed.Result) {
 
 // dismissHint removes the hint of the first visit for good.
 func dismissHint(m *state.Room) {
-	if m.Greeting {
-		m.Greeting, m.Greeted = false, true
+	if m.ShowHint {
+		m.ShowHint, m.HintDismissed = false, true
 	}
 }

@@ -208,7 +208,7 @@ func editText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.Roo
 	d, err := r.EditDraft(ctx, o, what)
 	m.Now = r.Now()
 	m.UI++
-	m.Judging = true
+	m.Checking = true
 	state.Say(m, "checking the edit "+m.Look.Glyphs.More)
 	r.Spawn("editor", func(ctx context.Context) {
 		e := feed.Edited{Err: err}

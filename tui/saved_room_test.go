@@ -129,7 +129,7 @@ func TestTheFirstVisitHasAHint(t *testing.T) {
 		s := demo(t, size[0], size[1])
 		s.hides("Welcome.")
 		stamps := regexp.MustCompile(`  10:42:\d\d  \S+`).FindAllString(s.text(), -1)
-		s.m.Greeting = true
+		s.m.ShowHint = true
 		if size[0] == 200 { // the hint takes rows from the panels, and hides no new event
 			s.shows(stamps[len(stamps)-1])
 		}

@@ -24,7 +24,7 @@ func TestRowUnderTheCursorStays(t *testing.T) {
 	if !slices.Contains(s.order(), "chatty") {
 		t.Error("the list moves under the hands")
 	}
-	s.wait(state.Still)
+	s.wait(state.IdleAfter)
 	if slices.Contains(s.order(), "chatty") || s.m.Agents.SelectedKey == "chatty" {
 		t.Errorf("still shown in %v", s.order())
 	}

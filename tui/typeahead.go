@@ -43,8 +43,8 @@ const answerWindow = 2 * time.Second
 // answersMissingQuestion reports whether a key was meant to answer a question that the last action did not ask. The key is
 // ignored, because it would open the list of texts to copy.
 func answersMissingQuestion(m *state.Room, k tea.KeyPressMsg) bool {
-	at := m.Unasked
-	m.Unasked = time.Time{}
+	at := m.UnaskedAt
+	m.UnaskedAt = time.Time{}
 	if k.String() != "y" || at.IsZero() || m.Now.Sub(at) >= answerWindow {
 		return false
 	}

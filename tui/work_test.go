@@ -119,16 +119,16 @@ func TestWorkIsAskedForWhenItIsSeenAndChanges(t *testing.T) {
 		asked[1].ClosedSince.IsZero() {
 		t.Fatalf("asked for: %+v", asked)
 	}
-	out, before := s.out, s.m.Seeks
+	out, before := s.out, s.m.Requests
 	closed := feed.News{Events: []events.Event{{Seq: 900, TS: epoch, Type: events.BeadClosed, Subject: "gc-7"}}}
 	s.wait(2 * time.Second)
 	s.hear(closed)
-	if s.m.Seeks != before {
+	if s.m.Requests != before {
 		t.Error("a second question while the first is open")
 	}
 	s.out = out
 	s.find(todaysWork(), "")
-	if s.m.Seeks != before+2 {
+	if s.m.Requests != before+2 {
 		t.Error("what changed meanwhile is not asked for")
 	}
 	for range 5 {

@@ -96,9 +96,9 @@ func needVerb(m *state.Room) string {
 	switch {
 	case m.Mode == state.ReadOnly:
 		return "this control room is read-only"
-	case state.ActsOn(m, panel.KindPool) && len(m.Aim) == 0:
+	case state.ActsOn(m, panel.KindPool) && len(m.NamedAgents) == 0:
 		return amongPools(m)
-	case state.Apart(m) && len(m.Aim) == 0:
+	case state.Apart(m) && len(m.NamedAgents) == 0:
 		return AmongOthers(m)
 	}
 	if len(state.Targets(m)) == 0 {
@@ -175,7 +175,7 @@ func attachSelected(m *state.Room) []feed.Effect {
 }
 
 func askRestart(m *state.Room) []feed.Effect {
-	if state.ActsOn(m, panel.KindPool) && len(m.Aim) == 0 {
+	if state.ActsOn(m, panel.KindPool) && len(m.NamedAgents) == 0 {
 		return askRestartOf(m, state.Pool(m))
 	}
 	rows := state.Targets(m)
@@ -245,7 +245,7 @@ func names(m *state.Room, rows []*panel.AgentRow) []string {
 	}
 	lines, hidden := []string{details.ListRows(rows)}, 0
 	for _, r := range rows {
-		if m.Agents.Marks[r.Name] && len(m.Aim) == 0 &&
+		if m.Agents.Marks[r.Name] && len(m.NamedAgents) == 0 &&
 			!slices.Contains(m.Agents.List.IDs, r.Name) {
 			hidden++
 		}

@@ -104,7 +104,7 @@ func RefreshCities(m *state.Room) {
 // visitCity switches to a city of the list.
 func visitCity(m *state.Room, name, path, agent string) []feed.Effect {
 	if !m.FleetRoom && name == m.At && (m.Folder == "" || path == m.Folder) &&
-		(m.Under == "" || m.Under == name) {
+		(m.OpenedAs == "" || m.OpenedAs == name) {
 		state.Say(m, "this is "+widget.Plain(name))
 		return nil
 	}

@@ -26,7 +26,9 @@ func DrainTargets(m *state.Room) (drain, undrain []*panel.AgentRow) {
 }
 
 // ofWholePools reports whether the drain verb acts on all members of pools.
-func ofWholePools(m *state.Room) bool { return state.ActsOn(m, panel.KindPool) && len(m.Aim) == 0 }
+func ofWholePools(m *state.Room) bool {
+	return state.ActsOn(m, panel.KindPool) && len(m.NamedAgents) == 0
+}
 
 // drainRows returns the targets of the drain verb. In Pools these are the members of the marked pools or, without
 // marks, of the pool under the cursor.

@@ -49,7 +49,7 @@ func needEditable(m *state.Room) string {
 }
 
 func editConfig(m *state.Room) []feed.Effect {
-	if m.Judging {
+	if m.Checking {
 		state.Say(m, "the edit is still being checked")
 		return nil
 	}
@@ -62,11 +62,11 @@ func editConfig(m *state.Room) []feed.Effect {
 // TellOfEdit asks what to do with a checked edit. It waits while the user types or a dialog is open, so that no typed
 // letter is an answer.
 func TellOfEdit(m *state.Room) {
-	if m.Judged == nil || state.Covered(m) {
+	if m.Checked == nil || state.Covered(m) {
 		return
 	}
-	e := *m.Judged
-	m.Judged, m.Judging = nil, false
+	e := *m.Checked
+	m.Checked, m.Checking = nil, false
 	m.UI++
 	EditedConfig(m, e)
 }
@@ -129,7 +129,7 @@ func askEnforce(m *state.Room, e feed.Edited, again, drop state.Answer) {
 	if len(e.Plan.Changes) > 0 {
 		read := state.Answer{Key: "d", Title: "show what happens to each agent", Safe: true,
 			Do: func(m *state.Room) []feed.Effect {
-				m.Judged = &e // the question opens again when the text is closed
+				m.Checked = &e // the question opens again when the text is closed
 				openReader(m, &state.Reader{Title: "What the edited configuration changes",
 					Lines: func(w int) []string {
 						return widget.WrapAll(e.Plan.Lines(&m.Look, true), w)

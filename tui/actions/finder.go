@@ -157,6 +157,6 @@ func noteUnasked(m *state.Room, f *state.Finder, todo []feed.Effect) {
 	acts := func(e feed.Effect) bool { _, ok := e.(feed.SendCommands); return ok }
 	if m.Dialogs.Top() == nil && f.Palette != nil &&
 		(m.Status.Failed || slices.ContainsFunc(todo, acts)) {
-		m.Unasked = m.Now
+		m.UnaskedAt = m.Now
 	}
 }

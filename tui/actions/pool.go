@@ -49,7 +49,7 @@ func poolActions() []state.Action {
 
 // needRestart returns why the restart verb is refused, or "". In Pools the verb acts on pools, elsewhere on agents.
 func needRestart(m *state.Room) string {
-	if state.ActsOn(m, panel.KindPool) && len(m.Aim) == 0 {
+	if state.ActsOn(m, panel.KindPool) && len(m.NamedAgents) == 0 {
 		return needPoolVerb(m)
 	}
 	return needVerb(m)

@@ -198,7 +198,7 @@ func waitingRows(m *state.Room) []*panel.AgentRow {
 			rows = append(rows, r)
 		}
 	}
-	if len(rows) > 0 || len(m.Aim) > 0 || len(m.Agents.Marks) > 0 {
+	if len(rows) > 0 || len(m.NamedAgents) > 0 || len(m.Agents.Marks) > 0 {
 		return rows
 	}
 	for i := range m.Following {

@@ -33,10 +33,10 @@ func askSling(m *state.Room) []feed.Effect {
 	f := &state.Finder{Title: "Work for " + widget.Plain(to), None: "loading " + m.Look.Glyphs.More,
 		Verb: "hands it over"}
 	openFinderOf(m, f)
-	m.Seeks++
-	m.Todo = append(m.Todo, feed.QueryBeads{ID: m.Seeks, Unassigned: true, Query: beads.Query{
+	m.Requests++
+	m.Todo = append(m.Todo, feed.QueryBeads{ID: m.Requests, Unassigned: true, Query: beads.Query{
 		Ready: true, NotType: city.NotWork(), Limit: panel.WorkPage}})
-	f.About = &ReadyList{takes: to, Asked: m.Seeks}
+	f.About = &ReadyList{takes: to, Asked: m.Requests}
 	return nil
 }
 

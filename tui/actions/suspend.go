@@ -44,7 +44,7 @@ func needSuspend(m *state.Room) string {
 
 // FlagTargets returns the agents or pools that the suspend verb acts on.
 func FlagTargets(m *state.Room) []details.Suspendable {
-	if !state.ActsOn(m, panel.KindPool) || len(m.Aim) > 0 {
+	if !state.ActsOn(m, panel.KindPool) || len(m.NamedAgents) > 0 {
 		return details.Suspendables(&m.Lists, state.Targets(m))
 	}
 	var all []details.Suspendable
@@ -55,7 +55,7 @@ func FlagTargets(m *state.Room) []details.Suspendable {
 }
 
 func askSuspend(m *state.Room) []feed.Effect {
-	if state.ActsOn(m, panel.KindPool) && len(m.Aim) == 0 {
+	if state.ActsOn(m, panel.KindPool) && len(m.NamedAgents) == 0 {
 		return askSuspendPools(m, m.Pools.Targets())
 	}
 	rows := state.Targets(m)

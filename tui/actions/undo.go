@@ -20,16 +20,16 @@ func needUndo(m *state.Room) string {
 }
 
 func needUndoOrHeld(m *state.Room) string {
-	if state.Answerable(m) != nil && len(m.Aim) == 0 {
+	if state.Answerable(m) != nil && len(m.NamedAgents) == 0 {
 		return ""
 	}
 	why := needUndo(m)
 	switch {
 	case state.Undoable(m) || m.Mode == state.ReadOnly:
 		return why
-	case len(m.Aim) == 0 && m.Focus == panel.IDRigs && m.Rigs.Resumable():
+	case len(m.NamedAgents) == 0 && m.Focus == panel.IDRigs && m.Rigs.Resumable():
 		return why + "; " + m.Keys.KeyText("rig.toggle") + " resumes " + m.Rigs.Called()
-	case len(m.Aim) == 0 && state.Apart(m):
+	case len(m.NamedAgents) == 0 && state.Apart(m):
 		return why + "; to release an agent press " + m.Keys.KeyText("focus.agents") +
 			" for the agents"
 	}
@@ -37,7 +37,7 @@ func needUndoOrHeld(m *state.Room) string {
 }
 
 func undoOrRelease(m *state.Room) []feed.Effect {
-	if r := state.Answerable(m); r != nil && len(m.Aim) == 0 {
+	if r := state.Answerable(m); r != nil && len(m.NamedAgents) == 0 {
 		return answerCall(m, r)
 	}
 	if state.Undoable(m) {

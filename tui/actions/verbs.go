@@ -161,8 +161,8 @@ func aimed(m *state.Room, names []string, do func() ([]feed.Effect, string)) ([]
 			return nil, palette.Unknown("agent", name, agentNames(m, nil))
 		}
 	}
-	m.Aim = names
-	defer func() { m.Aim = nil }()
+	m.NamedAgents = names
+	defer func() { m.NamedAgents = nil }()
 	return do()
 }
 

@@ -27,10 +27,10 @@ func Stalled(m *Room) bool {
 }
 
 // announcedStop reports whether the city does not answer and its last snapshot announced a clean shutdown.
-func announcedStop(m *Room) bool { return m.Gone != "" && m.Snap != nil && m.Snap.ShutDown }
+func announcedStop(m *Room) bool { return m.Unreachable != "" && m.Snap != nil && m.Snap.ShutDown }
 
 // Uncontrollable reports whether a city of another process cannot be controlled: it has ended or does not answer.
-func Uncontrollable(m *Room) bool { return m.Gone != "" && m.Mode != Hosting }
+func Uncontrollable(m *Room) bool { return m.Unreachable != "" && m.Mode != Hosting }
 
 // Alerts returns the problems of the whole city, the worst first.
 func Alerts(m *Room) []panel.Alert {
@@ -38,13 +38,13 @@ func Alerts(m *Room) []panel.Alert {
 	bad := func(text string) { p = append(p, panel.Alert{Text: text}) }
 	switch {
 	case announcedStop(m):
-		bad("the city stopped " + widget.Age(m.Now.Sub(m.Lone)) + " ago" + restartHint(m) +
+		bad("the city stopped " + widget.Age(m.Now.Sub(m.SilentSince)) + " ago" + restartHint(m) +
 			"; this is its last known state")
 	case Uncontrollable(m):
-		bad("no answer for " + widget.Age(m.Now.Sub(m.Lone)) + ": " + m.Gone + restartHint(m) +
+		bad("no answer for " + widget.Age(m.Now.Sub(m.SilentSince)) + ": " + m.Unreachable + restartHint(m) +
 			"; the data shown is outdated")
-	case m.Gone != "":
-		bad("the city cannot be reached: " + m.Gone + "; the data shown is outdated")
+	case m.Unreachable != "":
+		bad("the city cannot be reached: " + m.Unreachable + "; the data shown is outdated")
 	}
 	s := m.Snap
 	if s == nil {
@@ -66,9 +66,9 @@ func Alerts(m *Room) []panel.Alert {
 // restartHint returns a hint that says how to start a city that does not answer, or "".
 func restartHint(m *Room) string {
 	switch {
-	case !Uncontrollable(m) || m.Gone == feed.NoAnswerYet:
+	case !Uncontrollable(m) || m.Unreachable == feed.NoAnswerYet:
 		return ""
-	case m.Under != "":
+	case m.OpenedAs != "":
 		return "; run `gcity start` there to start it again"
 	}
 	return "; run `gcity` there to start it again"

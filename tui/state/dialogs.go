@@ -135,10 +135,10 @@ func (m *Room) staleWarning(w int) string {
 	text := ""
 	switch {
 	case announcedStop(m):
-		text = "the city stopped " + widget.Age(m.Now.Sub(m.Lone)) + " ago"
+		text = "the city stopped " + widget.Age(m.Now.Sub(m.SilentSince)) + " ago"
 	case Uncontrollable(m):
-		text = "no answer from the city for " + widget.Age(m.Now.Sub(m.Lone))
-	case m.Gone != "":
+		text = "no answer from the city for " + widget.Age(m.Now.Sub(m.SilentSince))
+	case m.Unreachable != "":
 		text = "the city cannot be reached"
 	default:
 		return ""

@@ -40,8 +40,8 @@ func MoveToEnd(m *Room) {
 // FocusOn moves the focus to a panel and ends a zoom of the previous panel. A filter that a row of another panel has
 // set ends when its list is left.
 func FocusOn(m *Room, p panel.ID) {
-	if p != panel.IDQuarantine && p != panel.IDPeek && m.aside != "" && m.Agents.Has(m.aside) {
-		Choose(m, m.aside)
+	if p != panel.IDQuarantine && p != panel.IDPeek && m.selectedBefore != "" && m.Agents.Has(m.selectedBefore) {
+		Choose(m, m.selectedBefore)
 	}
 	if m.Led != "" && p != m.Led && p != panel.IDPeek {
 		*m.PanelOf(m.Led).Query(), m.Led = widget.Filter{}, ""
@@ -66,7 +66,7 @@ func FocusOn(m *Room, p panel.ID) {
 		m.Hidden = false
 	}
 	if r := m.Agents.At(list(m)); r != nil && p == panel.IDQuarantine {
-		m.aside = cmp.Or(m.aside, m.Agents.SelectedKey)
+		m.selectedBefore = cmp.Or(m.selectedBefore, m.Agents.SelectedKey)
 		chooseFor(m, r.Name)
 	}
 }
@@ -81,8 +81,8 @@ func loadOlder(m *Room) {
 		len(t.Rows) >= panel.DigMost || t.Rows[0].Event.Seq <= 1 {
 		return
 	}
-	m.Seeks++
-	t.Asked = m.Seeks
+	m.Requests++
+	t.Asked = m.Requests
 	m.Todo = append(m.Todo, feed.LoadHistory{ID: t.Asked, Before: t.Rows[0].Event.Seq})
 }
 

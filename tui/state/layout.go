@@ -276,7 +276,7 @@ func (m *Room) FocusRows() int {
 
 // Hint returns the lines of the hint of the first visit, which are shown below the panels.
 func (m *Room) Hint() []string {
-	if !m.Greeting || m.H < 16 || m.W < 60 || m.Mode == ReadOnly {
+	if !m.ShowHint || m.H < 16 || m.W < 60 || m.Mode == ReadOnly {
 		return nil
 	}
 	lines := panel.FirstHint(m.Keys.KeyText, m.Preferences.Detach.String(), m.Mode == Hosting)

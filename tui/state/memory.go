@@ -29,7 +29,7 @@ func SavedRoomOf(m *Room) feed.SavedRoom {
 		Hidden: m.Hidden,
 		Moved:  m.Below != m.Terminal.Below, Mouse: m.Mouse, Filters: map[string]string{},
 		Orders: m.Orders(), History: m.History, Sent: m.Sent,
-		Greeted: m.Greeted}
+		Greeted: m.HintDismissed}
 	for name, f := range filters(m) {
 		// A filter that was set from a row of another panel is not stored.
 		if led := name == string(m.Led); f.Active() && !led {
@@ -73,7 +73,7 @@ func recallRows(m *Room) {
 // RestoreRoom restores the stored state of the room.
 func RestoreRoom(m *Room, old feed.SavedRoom) {
 	m.restored = old
-	m.Greeted = old.Greeted
+	m.HintDismissed = old.Greeted
 	if id := panel.ID(old.Focus); id == panel.IDPeek || m.PanelOf(id).About().ID == id {
 		m.Focus = id
 	}

@@ -20,15 +20,15 @@ import (
 	"gcity/tui/widget"
 )
 
-// Still is how long after a key the lists keep their order, so that rows do not move while the user works.
-const Still = 3 * time.Second
+// IdleAfter is how long after a key the lists keep their order, so that rows do not move while the user works.
+const IdleAfter = 3 * time.Second
 
 // ConfigEdit is the state of an edit of the configuration.
 type ConfigEdit struct {
-	Files   feed.ConfigFile // nil = it cannot be edited
-	Draft   *feed.Draft     // edited configuration that the user has not decided about; nil = none
-	Judging bool            // the draft is being checked
-	Judged  *feed.Edited    // result of the check, until the user has been asked; nil = none
+	Files    feed.ConfigFile // nil = it cannot be edited
+	Draft    *feed.Draft     // edited configuration that the user has not decided about; nil = none
+	Checking bool            // the draft is being checked
+	Checked  *feed.Edited    // result of the check, until the user has been asked; nil = none
 }
 
 // Appearance determines the look of the room: the user's preferences, the theme and the terminal's background.
@@ -45,20 +45,20 @@ type Appearance struct {
 
 // savedState is the state that is stored between visits.
 type savedState struct {
-	restored feed.SavedRoom // the stored state of the last visit
-	Saved    []byte         // the state stored last
-	SavedAt  time.Time
-	Greeting bool // the hint of the first visit is shown
-	Greeted  bool // the hint was dismissed, now or in an earlier visit
+	restored      feed.SavedRoom // the stored state of the last visit
+	Saved         []byte         // the state stored last
+	SavedAt       time.Time
+	ShowHint      bool // the hint of the first visit is shown
+	HintDismissed bool // the hint was dismissed, now or in an earlier visit
 }
 
 // knownCity is the last known state of the city.
 type knownCity struct {
-	Snap  *city.Snapshot
-	waves city.Waves
-	Wave  city.Wave // computed from snap
-	Gone  string    // why the city does not answer; "" = it answers
-	Lone  time.Time // when it stopped answering
+	Snap        *city.Snapshot
+	waves       city.Waves
+	Wave        city.Wave // computed from snap
+	Unreachable string    // why the city does not answer; "" = it answers
+	SilentSince time.Time // when it stopped answering
 }
 
 // ScreenState is the view that the user has chosen, and the size of the screen.
@@ -81,10 +81,10 @@ type ScreenState struct {
 
 // paneState is the pane and its content.
 type paneState struct {
-	Peek    terminal.Pane
-	Watched feed.Watch   // the target of the viewer goroutine
-	Stayed  Stay         // the last visit to a terminal
-	Pane    widget.Cache // cached lines of the pane
+	Peek      terminal.Pane
+	Watched   feed.Watch   // the target of the viewer goroutine
+	LastVisit Stay         // the last visit to a terminal
+	Pane      widget.Cache // cached lines of the pane
 }
 
 // outgoing is the mail and texts that the user has written.
@@ -109,17 +109,17 @@ type actionLog struct {
 	History    []string          // lines of the palette, oldest first
 	CopiedLast panel.Copied
 	Actions    int // the number of actions started
-	Seeks      int // the number of requests to the city
+	Requests   int // the number of requests to the city
 }
 
-// handState is the recent input from the keyboard and the mouse.
-type handState struct {
-	Aim     []string  // agents named for the current verb
-	aside   string    // the agent selected before Quarantine got the focus; "" = none
-	Keyed   time.Time // time of the last key
-	Mouse   string    // the user's choice: "on" or "off"; "" = by the preferences
-	Pressed Press
-	Unasked time.Time // time of the last action that may ask a question and did not
+// inputState is the recent input from the keyboard and the mouse.
+type inputState struct {
+	NamedAgents    []string  // agents named for the current verb
+	selectedBefore string    // the agent selected before Quarantine got the focus; "" = none
+	LastKey        time.Time // time of the last key
+	Mouse          string    // the user's choice: "on" or "off"; "" = by the preferences
+	Pressed        Press
+	UnaskedAt      time.Time // time of the last action that may ask a question and did not
 }
 
 // Room is the control room's whole state. Messages change it; View only reads it (and caches drawn lines).
@@ -141,7 +141,7 @@ type Room struct {
 	paneState
 	outgoing
 	actionLog
-	handState
+	inputState
 
 	Now     time.Time // time of the last message
 	Dialogs dialogs
@@ -190,7 +190,7 @@ type otherCities struct {
 	FleetRoom bool        // the room shows all cities and belongs to none
 	All       bool        // the program was started for all cities
 	At        string      // the city's name in the list, "" = not listed
-	Under     string      // its name when it was opened from the list; "" = not from the list
+	OpenedAs  string      // its name when it was opened from the list; "" = not from the list
 	Folder    string      // folder of the city, without symbolic links; "" = unknown
 	// name of the home city, for which the program was started, if the room shows a different city
 	Home string
@@ -220,9 +220,9 @@ type CitySwitch struct {
 
 // Press is the last click, to detect double clicks.
 type Press struct {
-	At   time.Time
-	X, Y int
-	Shut bool // the click closed its target, so a second click would hit another one
+	At           time.Time
+	X, Y         int
+	ClosedTarget bool // the click closed its target, so a second click would hit another one
 }
 
 // Mode determines what the user may do and what happens on leaving.

@@ -83,12 +83,12 @@ func (m *Room) Visible(name string) bool {
 }
 
 // handsOn reports whether the user is working in the lists, so that rows must not move.
-func (m *Room) handsOn() bool { return m.Now.Sub(m.Keyed) < Still }
+func (m *Room) handsOn() bool { return m.Now.Sub(m.LastKey) < IdleAfter }
 
 // HandOn notes that the user works in the lists, so rows stop moving. If rows have moved just before, the user has not
 // seen that, and the rows move back.
 func (m *Room) HandOn() {
-	m.Keyed = m.Now
+	m.LastKey = m.Now
 	moved := false
 	for _, p := range m.Panels {
 		moved = p.Recall(m.Now) || moved

@@ -73,15 +73,15 @@ func RunsChanged(m *Room) {
 
 // seekBeads requests beads from the city and returns the ID of the request.
 func seekBeads(m *Room, q beads.Query) int {
-	m.Seeks++
-	m.Todo = append(m.Todo, feed.QueryBeads{ID: m.Seeks, Query: q})
-	return m.Seeks
+	m.Requests++
+	m.Todo = append(m.Todo, feed.QueryBeads{ID: m.Requests, Query: q})
+	return m.Requests
 }
 
 // AskAbout requests details of an agent from the city.
 func AskAbout(m *Room, d *details.Inspection) {
-	m.Seeks++
-	d.Asked, d.Sign = m.Seeks, inspectionKey(m, d.Name)
+	m.Requests++
+	d.Asked, d.Sign = m.Requests, inspectionKey(m, d.Name)
 	m.Todo = append(m.Todo, feed.Inspect{ID: d.Asked, Agent: d.Name})
 }
 

@@ -30,9 +30,9 @@ func Selected(m *Room) *panel.AgentRow { return m.Agents.Find(m.Agents.SelectedK
 // Targets returns the agents that a verb acts on. They come from the first non-empty source: the palette
 // line, the row under the cursor in panels such as Events, the marks, the selection.
 func Targets(m *Room) []*panel.AgentRow {
-	if len(m.Aim) > 0 {
-		rows := make([]*panel.AgentRow, len(m.Aim))
-		for i, name := range m.Aim {
+	if len(m.NamedAgents) > 0 {
+		rows := make([]*panel.AgentRow, len(m.NamedAgents))
+		for i, name := range m.NamedAgents {
 			rows[i] = m.Agents.Find(name)
 		}
 		return rows
@@ -94,7 +94,7 @@ func list(m *Room) *widget.List {
 
 // Choose selects an agent in all panels for the user.
 func Choose(m *Room, name string) {
-	m.aside = ""
+	m.selectedBefore = ""
 	chooseFor(m, name)
 }
 

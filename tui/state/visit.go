@@ -31,15 +31,15 @@ func Left(m *Room, now time.Time, s Stay) {
 		return
 	}
 	s.Until = now.Add(m.Snap.Patrol.Interval + panel.Slack)
-	m.Stayed = s
+	m.LastVisit = s
 	m.Relist()
 }
 
 // discount subtracts a past visit of the user from the viewers of an agent.
 func discount(m *Room) {
-	r := m.Agents.Find(m.Stayed.Agent)
-	if r == nil || r.Session == nil || r.Session.ID != m.Stayed.session ||
-		r.Session.Viewers <= m.Stayed.others {
+	r := m.Agents.Find(m.LastVisit.Agent)
+	if r == nil || r.Session == nil || r.Session.ID != m.LastVisit.session ||
+		r.Session.Viewers <= m.LastVisit.others {
 		return
 	}
 	own := *r.Session

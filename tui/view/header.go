@@ -136,7 +136,7 @@ func clockText(m *state.Room) string {
 		at = m.Now.Format("15:04")
 	}
 	// the last patrol of a controller that does not answer is unknown
-	if m.Snap == nil || m.Gone != "" || m.W < 60 {
+	if m.Snap == nil || m.Unreachable != "" || m.W < 60 {
 		return at
 	}
 	turn := m.Snap.Patrol.Age(m.Now)

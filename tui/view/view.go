@@ -55,9 +55,9 @@ func Draw(m *state.Room) Screen {
 
 // asHeard draws the body as of the city's last answer: ages do not grow while the state is unknown.
 func asHeard(m *state.Room, p *state.Plan) []string {
-	if m.Gone != "" {
+	if m.Unreachable != "" {
 		defer func(now time.Time) { m.Now = now }(m.Now)
-		m.Now = m.Lone
+		m.Now = m.SilentSince
 	}
 	return drawBody(m, p)
 }
