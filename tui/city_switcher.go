@@ -61,13 +61,13 @@ func newRoomSwitcher(r *feed.Runner, o Options, fresh terminal.ScreenMaker) *roo
 		t.current = &cityRoom{m: m, r: r}
 		t.rooms[""] = t.current
 	} else {
-		m.Folder, m.HomeAt = o.Folder, o.Folder
-		if m.HomeAt == "" {
-			m.HomeAt = "."
+		m.Folder, m.HomeFolder = o.Folder, o.Folder
+		if m.HomeFolder == "" {
+			m.HomeFolder = "."
 		}
 		t.current = &cityRoom{m: m, r: r, stateFile: o.StateFile}
 		t.home = t.current
-		t.rooms[m.HomeAt] = t.current
+		t.rooms[m.HomeFolder] = t.current
 	}
 	if o.StateFile != "" && t.home != nil {
 		old, err := feed.ReadSavedRoom(o.StateFile)
@@ -154,13 +154,13 @@ func (r *room) showOpenedCity(a *feed.OpenedCity) tea.Cmd {
 	cmd := r.runEffects(state.SaveRoom(old.m, true))
 	copyUserState(s.m, old.m, now)
 	if s.m.FleetRoom && !old.m.FleetRoom {
-		s.m.From = feed.SwitchCity{Name: cmp.Or(old.m.OpenedAs, state.CityName(old.m)),
+		s.m.OpenedFrom = feed.SwitchCity{Name: cmp.Or(old.m.OpenedAs, state.CityName(old.m)),
 			Path: old.m.Folder,
 			Home: old == t.home}
 	}
 	s.m.Home = ""
 	if t.home != nil && s != t.home {
-		s.m.Home, s.m.Hosts = state.CityName(t.home.m), t.home.m.Mode == state.Hosting
+		s.m.Home, s.m.HostsHome = state.CityName(t.home.m), t.home.m.Mode == state.Hosting
 		s.m.HomeSnap, s.m.HomeSeen = t.home.m.Snap, t.home.m.Now
 		state.ListCities(s.m)
 	}

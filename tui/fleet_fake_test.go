@@ -52,7 +52,7 @@ func lobby(t testing.TB, w, h int, o Options) *stage {
 // among returns a stage that shows one of several cities.
 func among(t testing.TB, w, h int) *stage {
 	s := newStage(t, Options{Cities: citytest.NewDirectory(), Mode: state.Joined, Folder: "/srv/bright-lights"})
-	s.m.Folder, s.m.HomeAt = "/srv/bright-lights", "/srv/bright-lights"
+	s.m.Folder, s.m.HomeFolder = "/srv/bright-lights", "/srv/bright-lights"
 	s.size(w, h)
 	s.hear(feed.News{Snap: demoSnapshot(epoch), Events: demoEvents(epoch), Fleet: demoFleet(epoch)})
 	return s

@@ -90,10 +90,10 @@ func TestClickOnATitleOfTheFleet(t *testing.T) {
 	s.press("G", "tab", "G")
 	for _, title := range []string{"Agents that need attention", "Cities 68", "health", "all cities"} {
 		s.m.OnNeeds = true
-		city, need := s.m.Cities.SelectedKey, s.m.NeedAt
+		city, need := s.m.Cities.SelectedKey, s.m.NeedCursor
 		s.click(title)
-		if s.m.Cities.SelectedKey != city || s.m.NeedAt != need {
-			t.Errorf("a click on %q goes from %s and %d to %s and %d", title, city, need, s.m.Cities.SelectedKey, s.m.NeedAt)
+		if s.m.Cities.SelectedKey != city || s.m.NeedCursor != need {
+			t.Errorf("a click on %q goes from %s and %d to %s and %d", title, city, need, s.m.Cities.SelectedKey, s.m.NeedCursor)
 		}
 	}
 }

@@ -305,7 +305,7 @@ func TestNoSwitchWhileLeaving(t *testing.T) {
 // To leave from the room of another city, the room first returns to the city that this program runs.
 func TestQuitElsewhereWhileHosting(t *testing.T) {
 	s := among(t, 120, 40)
-	s.m.Home, s.m.Hosts, s.m.At = "harbour", true, "bright-lights"
+	s.m.Home, s.m.HostsHome, s.m.At = "harbour", true, "bright-lights"
 	s.press("q")
 	if e, _ := effectOf[feed.SwitchCity](s); !e.Home || !e.AskLeave {
 		t.Fatalf("%+v", s.out)
@@ -356,7 +356,7 @@ func TestFleetByMouse(t *testing.T) {
 // The user can go back to the city that the room was opened for, even if it is not registered.
 func TestHomeIsInNoList(t *testing.T) {
 	s := among(t, 120, 40)
-	s.m.Home, s.m.HomeAt, s.m.Hosts = "cottage-by-the-lake", "/home/cottage", true
+	s.m.Home, s.m.HomeFolder, s.m.HostsHome = "cottage-by-the-lake", "/home/cottage", true
 	s.m.HomeSnap, s.m.HomeSeen = demoSnapshot(epoch), epoch
 	s.shows("9 cities @") // including the 8 registered cities
 	s.press("@")
@@ -371,7 +371,7 @@ func TestHomeIsInNoList(t *testing.T) {
 // The list of all cities has the city that the program was started for, even if it is not registered.
 func TestAllCitiesHaveTheOpenedOne(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
-	s.m.Home, s.m.HomeAt = "cottage", "/home/cottage"
+	s.m.Home, s.m.HomeFolder = "cottage", "/home/cottage"
 	s.m.HomeSnap, s.m.HomeSeen = demoSnapshot(epoch), epoch
 	state.ListCities(s.m)
 	s.press("/")

@@ -231,7 +231,7 @@ func clickFleet(m *state.Room, c tea.MouseClickMsg, double bool) []feed.Effect {
 		}
 		row += m.NeedOffset
 		m.OnNeeds = true
-		state.MoveNeeds(m, row-m.NeedAt)
+		state.MoveNeeds(m, row-m.NeedCursor)
 	}
 	if double {
 		return perform(m, m.Keys.ByID("fleet.open"))

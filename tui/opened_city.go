@@ -55,13 +55,13 @@ func reportCityListChange(m *state.Room, f *fleet.List) {
 
 // isSwitching reports whether a key is ignored because a switch is in progress or has just ended.
 func isSwitching(m *state.Room, key string) bool {
-	if m.Going.ID != 0 {
+	if m.Switch.ID != 0 {
 		if key == "esc" || key == "ctrl+c" {
 			cancelSwitch(m)
 		}
 		return true
 	}
-	early := m.Now.Sub(m.Arrived) < keymap.DialogGuard
+	early := m.Now.Sub(m.ArrivedAt) < keymap.DialogGuard
 	if early && key != "" {
 		state.Show(m, "this is "+state.CityName(m)+"; "+key+" came too early: press it again here",
 			false)
@@ -70,32 +70,32 @@ func isSwitching(m *state.Room, key string) bool {
 }
 
 func cancelSwitch(m *state.Room) {
-	m.Going = state.CitySwitch{}
+	m.Switch = state.CitySwitch{}
 	state.Say(m, "staying here")
 }
 
 func switchFailed(m *state.Room, id int, why string) {
-	if m.Going.ID == id {
-		state.Complain(m, "cannot go to "+m.Going.Name+": "+widget.Plain(why))
-		m.Going = state.CitySwitch{}
+	if m.Switch.ID == id {
+		state.Complain(m, "cannot go to "+m.Switch.Name+": "+widget.Plain(why))
+		m.Switch = state.CitySwitch{}
 	}
 }
 
 // resetLeftRoom resets a room that the user has left, and restores its status line from before the switch.
 func resetLeftRoom(m *state.Room) {
-	m.Status, m.Going = m.Going.Before, state.CitySwitch{}
+	m.Status, m.Switch = m.Switch.Before, state.CitySwitch{}
 }
 
 // copyUserState copies the state of the user and of the terminal from the previous room.
 func copyUserState(m *state.Room, from *state.Room, now time.Time) {
-	m.Now, m.Arrived = now, now
+	m.Now, m.ArrivedAt = now, now
 	m.W, m.H, m.Mouse = from.W, from.H, cmp.Or(from.Mouse, m.Mouse)
 	m.ChosenTheme, m.Terminal.Background, m.BackgroundQueried = from.ChosenTheme, from.Terminal.Background, from.BackgroundQueried
 	applyPreferences(m, from.Preferences)
-	m.Going, m.Watched = state.CitySwitch{}, feed.Watch{}
+	m.Switch, m.Watched = state.CitySwitch{}, feed.Watch{}
 	m.Dialogs.CloseIn(keymap.InFinder)
-	m.All, m.Directory, m.Registrar, m.HomeAt = from.All, from.Directory, from.Registrar,
-		from.HomeAt
+	m.All, m.Directory, m.Registrar, m.HomeFolder = from.All, from.Directory, from.Registrar,
+		from.HomeFolder
 	if from.Fleet != nil {
 		receiveFleet(m, from.Fleet)
 	}

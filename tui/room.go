@@ -46,7 +46,7 @@ func (r *room) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 			return r, nil
 		}
 		cmd := r.runEffects(handle(r.m, d.At, d.News))
-		if a := d.News.OpenedCity; a != nil && a.ID == r.m.Going.ID {
+		if a := d.News.OpenedCity; a != nil && a.ID == r.m.Switch.ID {
 			cmd = tea.Sequence(cmd, r.showOpenedCity(a))
 		}
 		return r, cmd

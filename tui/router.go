@@ -170,7 +170,7 @@ func receive(m *state.Room, n feed.News) {
 			state.EndSearch(m)
 		}
 		m.Peek.RecordOutput(n.Pane, m.Now)
-		m.Peek.Apply(*n.Pane, state.BornRule(m))
+		m.Peek.Apply(*n.Pane, state.SessionRule(m))
 	}
 	if n.Edited != nil {
 		m.Checked = n.Edited
@@ -271,7 +271,7 @@ func receiveResult(m *state.Room, r feed.Result) {
 		text += " (see " + k + "messages)"
 	}
 	if len(r.Sent) > 0 {
-		if state.Post(m, r); !failed {
+		if state.FollowTexts(m, r); !failed {
 			return
 		}
 	}

@@ -134,7 +134,7 @@ func leaveFor(m *state.Room, t feed.SwitchCity) []feed.Effect {
 	}
 	before := m.Status
 	t.ID = state.Begin(m, "going to "+where+" "+m.Look.Glyphs.More)
-	m.Going = state.CitySwitch{ID: t.ID, Name: where, Before: before}
+	m.Switch = state.CitySwitch{ID: t.ID, Name: where, Before: before}
 	return []feed.Effect{t}
 }
 

@@ -218,7 +218,7 @@ func askUnregister(m *state.Room) []feed.Effect {
 	body := []string{fmt.Sprintf("%s running in %s.", areRunning(c.Summary.Running),
 		widget.Plain(c.Info.Path)),
 		"They stop, and the city is unregistered; its files stay."}
-	if m.HomeAt != "" && c.Info.Path == m.HomeAt && m.Hosts {
+	if m.HomeFolder != "" && c.Info.Path == m.HomeFolder && m.HostsHome {
 		body = append(body, "This program runs that city.")
 	}
 	m.Dialogs.Open(&state.Choice{Title: "Stop and unregister " + c.DisplayName, Body: body,
@@ -283,7 +283,7 @@ func backInFleet(m *state.Room) []feed.Effect {
 		m.CityFilter = widget.Filter{}
 		state.ListCities(m)
 	case !m.All:
-		return leaveFor(m, m.From)
+		return leaveFor(m, m.OpenedFrom)
 	}
 	return nil
 }

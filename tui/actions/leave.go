@@ -30,7 +30,7 @@ func AskQuit(m *state.Room) []feed.Effect {
 		return func(*state.Room) []feed.Effect { return []feed.Effect{feed.Quit{Exit: e}} }
 	}
 	switch {
-	case m.Hosts && m.Home != "":
+	case m.HostsHome && m.Home != "":
 		return askHosted(m)
 	case LeavesAtOnce(m):
 		return leave(feed.Leave)(m)
@@ -54,7 +54,7 @@ func AskQuit(m *state.Room) []feed.Effect {
 
 // LeavesAtOnce reports whether the quit key asks nothing, because everything keeps running without this program.
 func LeavesAtOnce(m *state.Room) bool {
-	hosts := m.Hosts && m.Home != ""
+	hosts := m.HostsHome && m.Home != ""
 	return !hosts && (m.Mode != state.Hosting || m.Home != "" || m.All || m.FleetRoom)
 }
 

@@ -229,7 +229,7 @@ func needKnownWaiting(m *state.Room) string {
 		return why
 	}
 	for _, r := range waitingRows(m) {
-		if _, ok := state.WholeOf(m, r.Name, &r.Waiting[0]); !ok {
+		if _, ok := state.FullText(m, r.Name, &r.Waiting[0]); !ok {
 			return "the text was sent by another client, and only its beginning is " +
 				"known here; " + m.Keys.KeyText(state.UnsendID) + " cancels it"
 		}
@@ -275,7 +275,7 @@ func askUnsend(m *state.Room) []feed.Effect {
 		body: body,
 		do: func(m *state.Room) []feed.Effect {
 			state.Unmark(m, commands)
-			state.ExpectBack(m, commands)
+			state.ExpectUnsent(m, commands)
 			return state.SendCommands(m, "canceling", what, commands)
 		}})
 	return nil
@@ -289,7 +289,7 @@ func askSendNow(m *state.Room) []feed.Effect {
 	body := []string{"The text is added to the content of the input line and submitted."}
 	for _, r := range rows {
 		s := &r.Waiting[0]
-		text, _ := state.WholeOf(m, r.Name, s)
+		text, _ := state.FullText(m, r.Name, s)
 		first = append(first, city.Unsend{Agent: r.Name, ID: s.ID})
 		commands = append(commands, city.Nudge{Agent: r.Name, Text: text, Now: true})
 		body = append(body, r.Shown+": "+panel.Quoted(s))
@@ -313,7 +313,7 @@ func askSendNow(m *state.Room) []feed.Effect {
 					todo[i] = p
 				}
 			}
-			state.ExpectBack(m, first)
+			state.ExpectUnsent(m, first)
 			return todo
 		}})
 	return nil

@@ -24,7 +24,7 @@ func ListCities(m *Room) {
 	all := AllNeeds(m)
 	for i, n := range all {
 		if n.City.Info.Name == m.NeedOf[0] && n.Need.Agent == m.NeedOf[1] {
-			m.NeedAt = i
+			m.NeedCursor = i
 		}
 	}
 	MoveNeeds(m, 0)
@@ -33,10 +33,10 @@ func ListCities(m *Room) {
 // MoveNeeds moves the cursor by n agents in the list of agents that need attention.
 func MoveNeeds(m *Room, n int) {
 	all := AllNeeds(m)
-	m.NeedAt = max(0, min(m.NeedAt+n, len(all)-1))
+	m.NeedCursor = max(0, min(m.NeedCursor+n, len(all)-1))
 	m.NeedOf = [2]string{}
 	if len(all) > 0 {
-		m.NeedOf = [2]string{all[m.NeedAt].City.Info.Name, all[m.NeedAt].Need.Agent}
+		m.NeedOf = [2]string{all[m.NeedCursor].City.Info.Name, all[m.NeedCursor].Need.Agent}
 	}
 	if len(all) == 0 {
 		m.OnNeeds = false
@@ -46,12 +46,12 @@ func MoveNeeds(m *Room, n int) {
 // Unlisted returns the city that the program was started for if it is not registered, or nil.
 func Unlisted(m *Room) *fleet.City {
 	switch {
-	case m.HomeAt == "" || m.Fleet.NameOf(m.HomeAt) != "":
+	case m.HomeFolder == "" || m.Fleet.NameOf(m.HomeFolder) != "":
 		return nil
 	case m.Home == "":
-		return fleet.UnregisteredCity(CityName(m), m.HomeAt, m.Snap, m.Now, time.Time{})
+		return fleet.UnregisteredCity(CityName(m), m.HomeFolder, m.Snap, m.Now, time.Time{})
 	}
-	return fleet.UnregisteredCity(m.Home, m.HomeAt, m.HomeSnap, m.HomeSeen, m.HomeSeen)
+	return fleet.UnregisteredCity(m.Home, m.HomeFolder, m.HomeSnap, m.HomeSeen, m.HomeSeen)
 }
 
 // Listed returns the rows of all cities, including the city that is not registered.
@@ -85,8 +85,8 @@ func ChosenCity(m *Room) *fleet.City {
 	if !m.OnNeeds {
 		return m.Cities.Current()
 	}
-	if all := AllNeeds(m); m.NeedAt < len(all) {
-		return all[m.NeedAt].City
+	if all := AllNeeds(m); m.NeedCursor < len(all) {
+		return all[m.NeedCursor].City
 	}
 	return nil
 }

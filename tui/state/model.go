@@ -195,17 +195,17 @@ type otherCities struct {
 	// name of the home city, for which the program was started, if the room shows a different city
 	Home string
 	// last snapshot of the home city, and when it was received
-	HomeSnap *city.Snapshot
-	HomeSeen time.Time
-	HomeAt   string          // folder of the home city; "" = started for all cities
-	Hosts    bool            // home is set, and this program runs the home city's controller
-	From     feed.SwitchCity // the room from which the user opened the room of all cities
-	Going    CitySwitch
-	Arrived  time.Time
+	HomeSnap   *city.Snapshot
+	HomeSeen   time.Time
+	HomeFolder string          // folder of the home city; "" = started for all cities
+	HostsHome  bool            // home is set, and this program runs the home city's controller
+	OpenedFrom feed.SwitchCity // the room from which the user opened the room of all cities
+	Switch     CitySwitch
+	ArrivedAt  time.Time
 
 	Cities     widget.Table[fleet.City, *fleet.City]
 	CityFilter widget.Filter
-	NeedAt     int
+	NeedCursor int
 	NeedOffset int
 	NeedOf     [2]string // the city and the agent under the cursor
 	OnNeeds    bool      // the cursor is among the agents

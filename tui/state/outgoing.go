@@ -16,18 +16,18 @@ import (
 // followedText is a text that this room has sent to one agent.
 type followedText struct {
 	feed.SentText
-	action int       // ID of the action that sent it
-	life   time.Time // start time of the controller that queued it
-	seen   bool      // a snapshot has contained it
-	gone   bool      // newer snapshots no longer contain it
-	back   bool      // this user is taking it back
+	action    int       // ID of the action that sent it
+	life      time.Time // start time of the controller that queued it
+	seen      bool      // a snapshot has contained it
+	missing   bool      // newer snapshots no longer contain it
+	unsending bool      // this user is taking it back
 }
 
 // maxFollowed bounds the size of the followed texts, in bytes.
 const maxFollowed = 4 << 20
 
-// Post starts to follow texts that were just sent.
-func Post(m *Room, r feed.Result) {
+// FollowTexts starts to follow texts that were just sent.
+func FollowTexts(m *Room, r feed.Result) {
 	if m.Snap == nil {
 		return
 	}
@@ -42,12 +42,12 @@ func Post(m *Room, r feed.Result) {
 	}
 	m.Following = m.Following[min(from, len(m.Following)-len(r.Sent)):]
 	m.followed = r.ID
-	tellStages(m)
-	readFollowed(m)
+	showFollowed(m)
+	updateFollowed(m)
 }
 
-// WholeOf returns a waiting text in full, or false if only its beginning is known.
-func WholeOf(m *Room, agent string, s *city.Send) (string, bool) {
+// FullText returns a waiting text in full, or false if only its beginning is known.
+func FullText(m *Room, agent string, s *city.Send) (string, bool) {
 	if s.Lines <= 1 && s.Bytes == len(s.Text) {
 		return s.Text, true
 	}
@@ -59,42 +59,42 @@ func WholeOf(m *Room, agent string, s *city.Send) (string, bool) {
 	return "", false
 }
 
-// ExpectBack marks texts that are being taken back, so that their removal is not reported as a failure.
-func ExpectBack(m *Room, commands []city.Command) {
+// ExpectUnsent marks texts that are being taken back, so that their removal is not reported as a failure.
+func ExpectUnsent(m *Room, commands []city.Command) {
 	for _, c := range commands {
 		for i := range m.Following {
 			if u, ok := c.(city.Unsend); ok && u.Agent == m.Following[i].Agent &&
 				u.ID == m.Following[i].Send.ID {
-				m.Following[i].back = true
+				m.Following[i].unsending = true
 			}
 		}
 	}
 }
 
-// readFollowed updates the followed texts from the snapshot and reports changes in the status line.
-func readFollowed(m *Room) {
+// updateFollowed updates the followed texts from the snapshot and reports changes in the status line.
+func updateFollowed(m *Room) {
 	if len(m.Following) == 0 || m.Snap == nil {
 		return
 	}
 	told := false
 	for i := range m.Following {
 		l := &m.Following[i]
-		if !l.read(m.Snap) {
+		if !l.update(m.Snap) {
 			continue
 		}
-		told = told || l.action == m.followed && !l.back
-		if l.Send.Stage == city.GivenUp && !l.back {
-			Complain(m, widget.Plain(l.Agent)+": "+l.said())
+		told = told || l.action == m.followed && !l.unsending
+		if l.Send.Stage == city.GivenUp && !l.unsending {
+			Complain(m, widget.Plain(l.Agent)+": "+l.stateText())
 		}
 	}
 	if told {
-		tellStages(m)
+		showFollowed(m)
 	}
-	m.Following = slices.DeleteFunc(m.Following, func(l followedText) bool { return l.gone })
+	m.Following = slices.DeleteFunc(m.Following, func(l followedText) bool { return l.missing })
 }
 
-// read updates a text from a snapshot; it reports whether its state changed.
-func (l *followedText) read(s *city.Snapshot) bool {
+// update updates a text from a snapshot; it reports whether its state changed.
+func (l *followedText) update(s *city.Snapshot) bool {
 	a, ok := s.Agent(l.Agent)
 	if ok = ok && s.Started.Equal(l.life); ok { // IDs of another controller are unrelated
 		for _, now := range a.Sends {
@@ -106,14 +106,14 @@ func (l *followedText) read(s *city.Snapshot) bool {
 			return changed
 		}
 	}
-	l.gone = l.seen || !ok
-	return l.gone && !l.Send.Stage.Over()
+	l.missing = l.seen || !ok
+	return l.missing && !l.Send.Stage.Over()
 }
 
-// said describes the state of the text.
-func (l *followedText) said() string {
+// stateText describes the state of the text.
+func (l *followedText) stateText() string {
 	switch {
-	case l.gone && !l.Send.Stage.Over():
+	case l.missing && !l.Send.Stage.Over():
 		return "no longer waiting"
 	case l.Send.Why != "":
 		return widget.Plain(l.Send.Stage.Text()) + ": " + widget.Plain(l.Send.Why)
@@ -121,8 +121,8 @@ func (l *followedText) said() string {
 	return widget.Plain(l.Send.Stage.Text())
 }
 
-// tellStages shows the state of the followed texts in the status line, unless it shows something newer.
-func tellStages(m *Room) {
+// showFollowed shows the state of the followed texts in the status line, unless it shows something newer.
+func showFollowed(m *Room) {
 	var all []*followedText
 	var each []string
 	token := themes.Good
@@ -133,8 +133,8 @@ func tellStages(m *Room) {
 			continue
 		}
 		all = append(all, l)
-		each = append(each, widget.FirstItem(widget.Plain(l.Agent)+": "+l.said()))
-		if !l.Send.Stage.Over() && !l.gone {
+		each = append(each, widget.FirstItem(widget.Plain(l.Agent)+": "+l.stateText()))
+		if !l.Send.Stage.Over() && !l.missing {
 			token = themes.Busy
 			waits = waits || l.Send.Stage == city.Queued
 		}
@@ -155,14 +155,14 @@ func tellStages(m *Room) {
 // stagesText describes the states of texts: the state of a single text, or counts of several texts.
 func stagesText(all []*followedText) string {
 	if len(all) == 1 {
-		return widget.Plain(all[0].Agent) + ": " + all[0].said()
+		return widget.Plain(all[0].Agent) + ": " + all[0].stateText()
 	}
 	var parts []string
 	for _, stage := range []city.Stage{city.Acknowledged, city.Submitted, city.Typing, city.Queued,
 		city.GivenUp} {
 		n, why := 0, ""
 		for _, l := range all {
-			if l.Send.Stage != stage || l.gone && !stage.Over() {
+			if l.Send.Stage != stage || l.missing && !stage.Over() {
 				continue
 			}
 			if n++; why == "" {

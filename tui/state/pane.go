@@ -21,8 +21,8 @@ func EndSearch(m *Room) {
 	}
 }
 
-// BornRule returns the label of the line that separates a new session's output from older output.
-func BornRule(m *Room) string {
+// SessionRule returns the label of the line that separates a new session's output from older output.
+func SessionRule(m *Room) string {
 	r := Selected(m)
 	if r == nil || r.Session == nil {
 		return "new session"

@@ -17,7 +17,7 @@ func (m *Room) Relist() {
 	ReportFiredRun(m)
 	RunsChanged(m)
 	inspectionChanged(m)
-	readFollowed(m)
+	updateFollowed(m)
 	discount(m)
 	m.KeepUp()
 	if m.Snap != nil && m.restored.Rows != nil {

@@ -91,7 +91,7 @@ func fleetHeader(m *state.Room, w int) string {
 	if m.Mode == state.ReadOnly {
 		l.Add(themes.Warn, " "+m.Look.Glyphs.Dot+" "+m.Mode.String())
 	}
-	if m.Hosts && w >= 70 {
+	if m.HostsHome && w >= 70 {
 		l.Add(themes.Dim, " "+m.Look.Glyphs.Dot+" this program runs "+
 			widget.Cut(m.Home, 24, m.Look.Glyphs.More))
 	}
@@ -165,7 +165,7 @@ func fleetTabs(m *state.Room, needs, shared bool) []widget.Tab {
 // needsPanel lists the agents of all cities that need attention.
 func needsPanel(m *state.Room, w, h int, focus, shared bool) []string {
 	all, room := state.AllNeeds(m), h-1
-	m.NeedOffset = widget.ScrollTo(m.NeedAt, m.NeedOffset, room, len(all))
+	m.NeedOffset = widget.ScrollTo(m.NeedCursor, m.NeedOffset, room, len(all))
 	tabs := fleetTabs(m, true, shared)
 	tabs[len(tabs)-1].Hidden = m.Look.Hidden(m.NeedOffset, max(0, len(all)-m.NeedOffset-room))
 	if widget.TabsWidth(tabs) > w {
@@ -187,7 +187,7 @@ func needsPanel(m *state.Room, w, h int, focus, shared bool) []string {
 	}
 	for i := m.NeedOffset; i < min(len(all), m.NeedOffset+room); i++ {
 		n := all[i]
-		l := m.Look.RowStart(widget.RowState{Cursor: i == m.NeedAt && m.OnNeeds, Focus: focus})
+		l := m.Look.RowStart(widget.RowState{Cursor: i == m.NeedCursor && m.OnNeeds, Focus: focus})
 		sign, word, token := panel.AgentCondition(&m.Look, n.Need.State, n.Need.Stuck)
 		if worded {
 			sign += " " + word
