@@ -166,7 +166,7 @@ func TestEditFromTheDetails(t *testing.T) {
 	s.typeIn("edit")
 	s.shows("edit the configuration: open it in")
 	s.press("esc", "d")
-	state.Choose(s.m, "scout")
+	state.SelectAgent(s.m, "scout")
 	s.shows("e edits its configuration")
 	s.press("e")
 	s.shows("Edit which file?", "teams/one.toml, line 3: declares builder")

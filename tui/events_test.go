@@ -62,7 +62,7 @@ func TestEventsOfOneAgent(t *testing.T) {
 	s.size(120, 40)
 	s.hear(feed.News{Snap: demoSnapshot(epoch), Events: happened(1, 6)})
 	other := s.m.Agents.Rows[len(s.m.Agents.Rows)-1].Name
-	state.Choose(s.m, other)
+	state.SelectAgent(s.m, other)
 	s.press("5", "k") // the fifth event, which is about scout
 	s.press(".")
 	if s.m.Agents.SelectedKey != "scout" {
@@ -73,7 +73,7 @@ func TestEventsOfOneAgent(t *testing.T) {
 		t.Errorf("only scout: %d, want %d", got, want)
 	}
 	s.shows("only scout")
-	state.Choose(s.m, other)
+	state.SelectAgent(s.m, other)
 	s.press(",", "k", "enter") // this also works from the details of an event
 	s.shows(". selects scout")
 	s.press(".", ",")
@@ -84,7 +84,7 @@ func TestEventsOfOneAgent(t *testing.T) {
 	if got, want := s.eventSeqs(), []uint64{1, 3, 5, 7}; !slices.Equal(got, want) {
 		t.Errorf("with news: %d, want %d", got, want)
 	}
-	state.Choose(s.m, other)
+	state.SelectAgent(s.m, other)
 	if got := s.eventSeqs(); len(got) > 0 {
 		t.Errorf("the selection moved on, and there is %d", got)
 	}

@@ -48,7 +48,7 @@ func (s *stage) asked() feed.Inspect {
 // The details show the content of the snapshot immediately, and further details when the response arrives.
 func TestDossier(t *testing.T) {
 	s := demo(t, 120, 60)
-	state.Choose(s.m, "scout")
+	state.SelectAgent(s.m, "scout")
 	s.press("d")
 	q := s.asked()
 	if q.Agent != "scout" || !strings.Contains(s.text(), "loading further details") {
@@ -86,7 +86,7 @@ func TestRestartWaits(t *testing.T) {
 // After a change, the details are requested again. Without a change they are not.
 func TestDetailsStayTrue(t *testing.T) {
 	s := demo(t, 120, 40)
-	state.Choose(s.m, "scout")
+	state.SelectAgent(s.m, "scout")
 	s.press("d")
 	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, Inspection: scoutSaid()}}})
 	s.change(func(*city.Snapshot) {})

@@ -38,7 +38,7 @@ func receiveBeads(m *state.Room, f feed.FoundBeads) {
 			actions.TakeReady(m, list, ready, f)
 		}
 	}
-	state.TellLists(m, f)
+	state.DeliverLists(m, f)
 }
 
 // newModel returns a control room without any data from the city.
@@ -98,8 +98,8 @@ func handle(m *state.Room, now time.Time, msg any) []feed.Effect {
 		m.Status = state.Status{}
 	}
 	previewTheme(m)
-	state.TurnPane(m)
-	state.AskLists(m)
+	state.UpdatePane(m)
+	state.RequestLists(m)
 	todo, m.Todo = append(append(todo, m.Todo...), state.SaveRoom(m, false)...), nil
 	if !m.Zoomed || m.Focus != panel.IDPeek {
 		m.Peek.Logs = false
@@ -120,7 +120,7 @@ func receiveEvents(m *state.Room, all []events.Event) {
 	if slices.ContainsFunc(all, func(e events.Event) bool {
 		return strings.HasPrefix(e.Type, "bead.") || strings.HasPrefix(e.Type, "mail.")
 	}) {
-		state.Outdate(m)
+		state.MarkListsOutdated(m)
 	}
 }
 
@@ -144,12 +144,12 @@ func receive(m *state.Room, n feed.News) {
 	}
 	if n.Snap != nil {
 		m.Snapshot(n.Snap)
-	} else if m.Snap != nil && !m.SettledOrder() {
+	} else if m.Snap != nil && !m.OrderIsCurrent() {
 		m.Snapshot(m.Snap)
 	}
 	// Rows may start to need attention as time passes, without new data.
 	if m.OnlyAttention && m.FilledAt != m.Now.Unix() {
-		m.KeepUp()
+		m.ApplyNewData()
 	}
 	m.Events.Aim(m.Now)
 	for _, d := range n.HistoryPages {
@@ -260,7 +260,7 @@ func receiveResult(m *state.Room, r feed.Result) {
 	}
 	defer state.ReportFiredRun(m)
 	state.KeepUndelivered(m, &r)
-	state.Outdate(m) // any action may change beads
+	state.MarkListsOutdated(m) // any action may change beads
 	if r.FailuresOnly && len(r.Failures) == 0 {
 		return
 	}

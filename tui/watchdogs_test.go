@@ -149,7 +149,7 @@ func TestWatchdogsOnTheWay(t *testing.T) {
 	}
 	s := demo(t, 120, 40)
 	s.hides("Watchdogs")
-	if why := state.NoneIn(s.m, s.m.Watchdogs); why != "there is no watchdog" {
+	if why := state.NothingSelected(s.m, s.m.Watchdogs); why != "there is no watchdog" {
 		t.Errorf("a key for a hidden panel: %q", why)
 	}
 	if slices.Contains(ring(s), panel.IDWatchdogs) {

@@ -75,7 +75,7 @@ func needSubject(m *state.Room) string {
 	p := m.ActionPanel()
 	switch {
 	case p.About().Details != "" && p.Subject().Name == "":
-		return state.NoneIn(m, p)
+		return state.NothingSelected(m, p)
 	case p.About().Details == "" && state.SingleAgent(m) == nil:
 		return noAgent(m)
 	}
@@ -98,7 +98,7 @@ func needVerb(m *state.Room) string {
 		return "this control room is read-only"
 	case state.ActsOn(m, panel.KindPool) && len(m.NamedAgents) == 0:
 		return amongPools(m)
-	case state.Apart(m) && len(m.NamedAgents) == 0:
+	case state.AgentVerbsRefused(m) && len(m.NamedAgents) == 0:
 		return AmongOthers(m)
 	}
 	if len(state.Targets(m)) == 0 {
@@ -119,7 +119,7 @@ func needTerminal(m *state.Room) string {
 		return "this control room is read-only"
 	case state.ActsOn(m, panel.KindPool):
 		return needMember(m)
-	case state.Apart(m):
+	case state.AgentVerbsRefused(m):
 		return AmongOthers(m)
 	case r == nil:
 		return noAgent(m)
@@ -170,7 +170,7 @@ func attachSelected(m *state.Room) []feed.Effect {
 	if state.ActsOn(m, panel.KindPool) {
 		return attachMember(m)
 	}
-	state.Choose(m, state.SingleAgent(m).Name)
+	state.SelectAgent(m, state.SingleAgent(m).Name)
 	return []feed.Effect{feed.Attach{Agent: m.Agents.SelectedKey}}
 }
 

@@ -35,7 +35,7 @@ func automationActions() []state.Action {
 
 func needAutomation(m *state.Room) string {
 	if state.Automation(m) == nil {
-		return state.NoneIn(m, m.Automations)
+		return state.NothingSelected(m, m.Automations)
 	}
 	return ""
 }

@@ -61,7 +61,7 @@ func chooseOfEvent(m *state.Room) []feed.Effect {
 
 // chooseNamed selects an agent. If a filter hides the agent, it reports that.
 func chooseNamed(m *state.Room, name string) []feed.Effect {
-	state.Choose(m, name)
+	state.SelectAgent(m, name)
 	if m.Agents.SelectedKey == name && !state.VisibleIn(m, &m.Agents.List, name) {
 		state.Say(m, widget.Plain(name)+" is selected; the filter of Agents hides it")
 	}
@@ -79,7 +79,7 @@ func needOnly(m *state.Room) string {
 // cursor. The filter then follows the selection.
 func toggleOnly(m *state.Room) []feed.Effect {
 	if !m.Events.Only {
-		state.Choose(m, agentOf(m, &m.Events.Selected().Event))
+		state.SelectAgent(m, agentOf(m, &m.Events.Selected().Event))
 	}
 	m.Events.Only = !m.Events.Only
 	state.RefilterEvents(m)

@@ -38,7 +38,7 @@ func refusedIn(m *state.Room, p panel.Panel, a panel.Action) string {
 	case a.Writes && m.Mode == state.ReadOnly:
 		return state.NeedWritable(m)
 	case m.Focus != p.About().ID || p.Subject().Name == "":
-		return state.NoneIn(m, p)
+		return state.NothingSelected(m, p)
 	}
 	return a.Action.WhyUnavailable(m.Env())
 }

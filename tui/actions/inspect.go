@@ -70,7 +70,7 @@ func showAgent(m *state.Room) []feed.Effect {
 			return widget.WrapAll(append(details.Agent(m.Details(), d.Name, w),
 				details.Rest(m.Details(), d, w)...), w)
 		}})
-	state.AskAbout(m, d)
+	state.RequestInspection(m, d)
 	return nil
 }
 
@@ -122,7 +122,7 @@ func showPrompt(m *state.Room) []feed.Effect {
 		About: state.AgentText{Inspection: d, Prompt: true},
 		Lines: func(w int) []string { return widget.WrapAll(details.Prompt(m.Details(), d), w) }})
 	if d.About == nil && d.Asked == 0 {
-		state.AskAbout(m, d)
+		state.RequestInspection(m, d)
 	}
 	return nil
 }
@@ -151,7 +151,7 @@ func showCrashes(m *state.Room) []feed.Effect {
 			return widget.WrapAll(details.Crashes(m.Details(), d, w), w)
 		}})
 	if d.About == nil && d.Asked == 0 {
-		state.AskAbout(m, d)
+		state.RequestInspection(m, d)
 	}
 	return nil
 }

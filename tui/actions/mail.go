@@ -77,7 +77,7 @@ func pointedMail(m *state.Room) *panel.MailRow {
 
 func needMail(m *state.Room) string {
 	if pointedMail(m) == nil {
-		return state.NoneIn(m, m.Mail)
+		return state.NothingSelected(m, m.Mail)
 	}
 	return ""
 }
@@ -146,7 +146,7 @@ func toggleOthers(m *state.Room) []feed.Effect {
 // listMail rebuilds the list of mail after a change in this room.
 func listMail(m *state.Room) {
 	m.Mail.Update(m.Env())
-	m.KeepUp()
+	m.ApplyNewData()
 }
 
 // openMail shows a message over the list. It marks mail for people as read. An agent's mail must stay unread for the

@@ -65,7 +65,7 @@ func needAddressees(m *state.Room) string {
 	switch {
 	case m.Mode == state.ReadOnly:
 		return state.NeedWritable(m)
-	case state.Apart(m):
+	case state.AgentVerbsRefused(m):
 		return AmongOthers(m)
 	case m.Subject().Kind == panel.KindPool:
 		return needPool(m)

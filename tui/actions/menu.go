@@ -116,7 +116,7 @@ func RankHere(m *state.Room, a *state.Action) int {
 	case a.ID == "pool.less", a.ID == "pool.more":
 		return 2
 	case len(a.In) == 1 && a.In[0] == m.Zone() || a.ID == state.ReleaseID &&
-		state.Answerable(m) != nil:
+		state.AcknowledgeableWatchdog(m) != nil:
 		return 0
 	case state.ActsOn(m, panel.KindPool) && !Elsewhere(m, a) && strings.HasPrefix(a.ID, "agent."):
 		return 1

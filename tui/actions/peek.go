@@ -150,7 +150,7 @@ func showLogs(m *state.Room) []feed.Effect {
 		return zoomIn(m)
 	}
 	if r := meantAgent(m); r.Name != m.Agents.SelectedKey {
-		state.Choose(m, r.Name)
+		state.SelectAgent(m, r.Name)
 	}
 	if m.Focus != panel.IDPeek || !m.Zoomed {
 		m.PreviousFocus = m.Focus

@@ -104,7 +104,7 @@ func checkOf(m *state.Room, name string) []feed.Effect {
 
 func needPool(m *state.Room) string {
 	if state.Pool(m) == nil {
-		return state.NoneIn(m, m.Pools)
+		return state.NothingSelected(m, m.Pools)
 	}
 	return ""
 }
@@ -242,7 +242,7 @@ func needMember(m *state.Room) string {
 // attachMember attaches to the pool's only member, or asks which member to attach to.
 func attachMember(m *state.Room) []feed.Effect {
 	to := func(name string) []feed.Effect {
-		state.Choose(m, name)
+		state.SelectAgent(m, name)
 		return []feed.Effect{feed.Attach{Agent: name}}
 	}
 	rows := MembersAt(m)

@@ -21,6 +21,6 @@ func showAutomation(m *state.Room) []feed.Effect {
 			}
 			return append(lines, widget.WrapAll(details.Runs(m.Details(), h), w)...)
 		}})
-	state.AskRuns(m, h)
+	state.RequestRuns(m, h)
 	return nil
 }

@@ -20,7 +20,7 @@ func needUndo(m *state.Room) string {
 }
 
 func needUndoOrHeld(m *state.Room) string {
-	if state.Answerable(m) != nil && len(m.NamedAgents) == 0 {
+	if state.AcknowledgeableWatchdog(m) != nil && len(m.NamedAgents) == 0 {
 		return ""
 	}
 	why := needUndo(m)
@@ -29,7 +29,7 @@ func needUndoOrHeld(m *state.Room) string {
 		return why
 	case len(m.NamedAgents) == 0 && m.Focus == panel.IDRigs && m.Rigs.Resumable():
 		return why + "; " + m.Keys.KeyText("rig.toggle") + " resumes " + m.Rigs.Called()
-	case len(m.NamedAgents) == 0 && state.Apart(m):
+	case len(m.NamedAgents) == 0 && state.AgentVerbsRefused(m):
 		return why + "; to release an agent press " + m.Keys.KeyText("focus.agents") +
 			" for the agents"
 	}
@@ -37,7 +37,7 @@ func needUndoOrHeld(m *state.Room) string {
 }
 
 func undoOrRelease(m *state.Room) []feed.Effect {
-	if r := state.Answerable(m); r != nil && len(m.NamedAgents) == 0 {
+	if r := state.AcknowledgeableWatchdog(m); r != nil && len(m.NamedAgents) == 0 {
 		return answerCall(m, r)
 	}
 	if state.Undoable(m) {

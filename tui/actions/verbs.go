@@ -231,7 +231,7 @@ func GoTo(m *state.Room, args []string) ([]feed.Effect, string) {
 		*p.Query(), m.OnlyAttention = widget.Filter{}, false
 		m.Refill()
 		if p.About().Kind == panel.KindAgent {
-			state.Choose(m, name)
+			state.SelectAgent(m, name)
 		} else {
 			p.Select(name)
 			m.FollowSubject()

@@ -44,7 +44,7 @@ func bead(m *state.Room) *panel.WorkRow {
 
 func needBead(m *state.Room) string {
 	if bead(m) == nil {
-		return state.NoneIn(m, m.Work)
+		return state.NothingSelected(m, m.Work)
 	}
 	return ""
 }

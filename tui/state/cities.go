@@ -17,7 +17,7 @@ func ListCities(m *Room) {
 		return
 	}
 	t.Rows = widget.SortRows(Listed(m), t.Rows, (*fleet.City).Key,
-		func(a, b *fleet.City) int { return CompareCities(m, a, b) }, m.handsOn())
+		func(a, b *fleet.City) int { return CompareCities(m, a, b) }, m.userIsActive())
 	t.Fill(func(c *fleet.City) bool {
 		return c.Matches(&m.CityFilter, fleet.HealthOf(&m.Look, c), c.Why(m.Now))
 	}, nil)

@@ -19,7 +19,7 @@ func Step(m *Room, n int) {
 	p.Move(n)
 	if p.About().Kind == panel.KindAgent {
 		if r := m.Agents.At(list(m)); r != nil {
-			Choose(m, r.Name)
+			SelectAgent(m, r.Name)
 		}
 	}
 	m.FollowSubject()
@@ -41,7 +41,7 @@ func MoveToEnd(m *Room) {
 // set ends when its list is left.
 func FocusOn(m *Room, p panel.ID) {
 	if p != panel.IDQuarantine && p != panel.IDPeek && m.selectedBefore != "" && m.Agents.Has(m.selectedBefore) {
-		Choose(m, m.selectedBefore)
+		SelectAgent(m, m.selectedBefore)
 	}
 	if m.Led != "" && p != m.Led && p != panel.IDPeek {
 		*m.PanelOf(m.Led).Query(), m.Led = widget.Filter{}, ""
@@ -60,7 +60,7 @@ func FocusOn(m *Room, p panel.ID) {
 	if m.Focused().About().Slot || p == panel.IDEvents {
 		m.lastShared = p
 	}
-	TurnPane(m)
+	UpdatePane(m)
 	m.FollowSubject()
 	if p == panel.IDPeek {
 		m.Hidden = false

@@ -20,7 +20,7 @@ func (m *Room) Env() *panel.Env {
 		ReadOnly:  m.Mode == ReadOnly,
 		Attention: m.OnlyAttention,
 		Alerts:    func() []panel.Alert { return Alerts(m) },
-		Still:     m.handsOn(),
+		Still:     m.userIsActive(),
 		UI:        m.UI,
 	}
 }
@@ -68,7 +68,7 @@ func (m *Room) Details() *details.Source {
 		Declared: func(source string, patched []string) string {
 			return declaredText(m, source, patched)
 		},
-		Printed: func(r *city.Run) []string { return Printed(m, r) },
+		Printed: func(r *city.Run) []string { return RunLines(m, r) },
 		Heard:   m.Peek.LastOutput}
 }
 

@@ -153,7 +153,7 @@ func (m *Room) Snapshot(s *city.Snapshot) {
 	if m.Snap != nil && s.Started.Equal(m.Snap.Started) && s.Rev < m.Snap.Rev {
 		return // older than the current snapshot
 	}
-	if m.Snap != nil && m.Snap.Rev == s.Rev && m.Snap.Started.Equal(s.Started) && m.SettledOrder() {
+	if m.Snap != nil && m.Snap.Rev == s.Rev && m.Snap.Started.Equal(s.Started) && m.OrderIsCurrent() {
 		if s.Patrol.Last.After(m.Snap.Patrol.Last) {
 			m.Snap = s // only the time of the patrol is new
 		}

@@ -58,8 +58,8 @@ func Watching(m *Room) feed.Watch {
 // when Automations gets the focus, and ends when another panel, except the pane, gets the focus.
 func ShowsRun(m *Room) bool { return m.ShowRuns && m.Automations.Current() != nil }
 
-// TurnPane updates what the pane shows after a message.
-func TurnPane(m *Room) {
+// UpdatePane updates what the pane shows after a message.
+func UpdatePane(m *Room) {
 	if m.Focus != panel.IDPeek {
 		m.ShowRuns = m.Focus == panel.IDAutomations
 	}
@@ -82,8 +82,8 @@ func watchingRun(m *Room) (w feed.Watch, ok bool) {
 	return feed.Watch{Run: r.Last.ID, Running: r.Last.Ended == nil, Focused: true}, true
 }
 
-// Printed returns the known output of a run as lines: the received output, or otherwise the output in its record.
-func Printed(m *Room, run *city.Run) []string {
+// RunLines returns the known output of a run as lines: the received output, or otherwise the output in its record.
+func RunLines(m *Room, run *city.Run) []string {
 	if m.Peek.News.Run == run.ID && len(m.Peek.News.Text) > 0 {
 		return m.Peek.News.Text
 	}
@@ -96,5 +96,5 @@ func Printed(m *Room, run *city.Run) []string {
 	return lines
 }
 
-// Apart reports whether verbs for agents are refused, because the focused panel or the pane shows something else.
-func Apart(m *Room) bool { return ShowsRun(m) || m.Zone().ExcludesAgentVerbs() }
+// AgentVerbsRefused reports whether verbs for agents are refused, because the focused panel or the pane shows something else.
+func AgentVerbsRefused(m *Room) bool { return ShowsRun(m) || m.Zone().ExcludesAgentVerbs() }

@@ -19,7 +19,7 @@ func (m *Room) Relist() {
 	inspectionChanged(m)
 	updateFollowed(m)
 	discount(m)
-	m.KeepUp()
+	m.ApplyNewData()
 	if m.Snap != nil && m.restored.Rows != nil {
 		recallRows(m)
 	}
@@ -28,15 +28,15 @@ func (m *Room) Relist() {
 // Refill applies the filters after the user has changed them.
 func (m *Room) Refill() { m.fill(func(panel.Panel) func(string) bool { return nil }) }
 
-// KeepUp applies the filters to new data. Rows in use stay until the cursor leaves them.
-func (m *Room) KeepUp() { m.fill(m.holding) }
+// ApplyNewData applies the filters to new data. Rows in use stay until the cursor leaves them.
+func (m *Room) ApplyNewData() { m.fill(m.keptRows) }
 
-// holding returns a function that reports whether a row stays although it no longer matches. The row under the cursor
+// keptRows returns a function that reports whether a row stays although it no longer matches. The row under the cursor
 // stays. While the user works in the lists, all rows stay. A list that shows a part of another list holds rows only
 // while it has the focus.
-func (m *Room) holding(p panel.Panel) func(id string) bool {
+func (m *Room) keptRows(p panel.Panel) func(id string) bool {
 	here, chosen := !p.About().Part || m.Focused() == p, p.Key()
-	return func(id string) bool { return here && (id == chosen || m.handsOn()) }
+	return func(id string) bool { return here && (id == chosen || m.userIsActive()) }
 }
 
 func (m *Room) fill(holding func(panel.Panel) func(id string) bool) {
@@ -68,7 +68,7 @@ func (m *Room) FollowSubject() {
 	if name := p.Agent(); p.About().Follows && m.Focus == p.About().ID &&
 		name != m.Agents.SelectedKey &&
 		m.Agents.Has(name) {
-		Choose(m, name)
+		SelectAgent(m, name)
 	}
 }
 
@@ -82,8 +82,8 @@ func (m *Room) Visible(name string) bool {
 	return false
 }
 
-// handsOn reports whether the user is working in the lists, so that rows must not move.
-func (m *Room) handsOn() bool { return m.Now.Sub(m.LastKey) < IdleAfter }
+// userIsActive reports whether the user is working in the lists, so that rows must not move.
+func (m *Room) userIsActive() bool { return m.Now.Sub(m.LastKey) < IdleAfter }
 
 // HandOn notes that the user works in the lists, so rows stop moving. If rows have moved just before, the user has not
 // seen that, and the rows move back.
@@ -94,18 +94,18 @@ func (m *Room) HandOn() {
 		moved = p.Recall(m.Now) || moved
 	}
 	if moved {
-		m.KeepUp()
+		m.ApplyNewData()
 	}
 }
 
-// SettledOrder reports whether the lists are correctly sorted and filtered. While the user works in them it returns
+// OrderIsCurrent reports whether the lists are correctly sorted and filtered. While the user works in them it returns
 // true, because rows must not move.
-func (m *Room) SettledOrder() bool {
-	if m.handsOn() {
+func (m *Room) OrderIsCurrent() bool {
+	if m.userIsActive() {
 		return true
 	}
 	for _, p := range m.Panels {
-		if !p.Settled(m.holding(p)) || !p.Sorted(m.Now) {
+		if !p.Settled(m.keptRows(p)) || !p.Sorted(m.Now) {
 			return false
 		}
 	}
@@ -117,7 +117,7 @@ func (m *Room) Resort() {
 	for _, p := range m.Panels {
 		p.Sort(m.Now)
 	}
-	m.KeepUp()
+	m.ApplyNewData()
 }
 
 // Orders returns the orders of all lists by panel name, for storage.

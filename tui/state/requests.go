@@ -11,31 +11,31 @@ import (
 	"gcity/tui/widget"
 )
 
-// AskLists requests the beads that visible panels need.
-func AskLists(m *Room) {
+// RequestLists requests the beads that visible panels need.
+func RequestLists(m *Room) {
 	if m.Snap == nil || m.FleetRoom {
 		return
 	}
 	e := m.Env()
 	for _, p := range m.Panels {
 		if k, ok := p.(panel.Asking); ok {
-			k.Ask(e, OnScreen(m, p.About().ID), func(q beads.Query) int { return seekBeads(m, q) })
+			k.Ask(e, OnScreen(m, p.About().ID), func(q beads.Query) int { return requestBeads(m, q) })
 		}
 	}
 }
 
-// TellLists passes an answer to the panel that waits for it.
-func TellLists(m *Room, f feed.FoundBeads) {
+// DeliverLists passes an answer to the panel that waits for it.
+func DeliverLists(m *Room, f feed.FoundBeads) {
 	for _, p := range m.Panels {
 		if k, ok := p.(panel.Asking); ok && k.Take(f.ID, f.Beads, f.Problem) && m.Snap != nil {
 			p.Update(m.Env())
-			m.KeepUp()
+			m.ApplyNewData()
 		}
 	}
 }
 
-// Outdate makes panels request beads again, because the city's beads have changed.
-func Outdate(m *Room) {
+// MarkListsOutdated makes panels request beads again, because the city's beads have changed.
+func MarkListsOutdated(m *Room) {
 	for _, p := range m.Panels {
 		if k, ok := p.(panel.Asking); ok {
 			k.Outdated()
@@ -48,10 +48,10 @@ const (
 	runRows = 10
 )
 
-// AskRuns requests the newest runs of an automation from the city.
-func AskRuns(m *Room, h *details.RunHistory) {
+// RequestRuns requests the newest runs of an automation from the city.
+func RequestRuns(m *Room, h *details.RunHistory) {
 	h.Newest = newestRun(m, h.Name)
-	h.Asked = seekBeads(m, beads.Query{Labels: []string{city.RunLabel + h.Name}, Type: RunType,
+	h.Asked = requestBeads(m, beads.Query{Labels: []string{city.RunLabel + h.Name}, Type: RunType,
 		Limit: runRows})
 }
 
@@ -67,19 +67,19 @@ func newestRun(m *Room, name string) string {
 // RunsChanged requests the runs again if the open list is outdated.
 func RunsChanged(m *Room) {
 	if h := m.Dialogs.History(); h != nil && h.Asked == 0 && h.Newest != newestRun(m, h.Name) {
-		AskRuns(m, h)
+		RequestRuns(m, h)
 	}
 }
 
-// seekBeads requests beads from the city and returns the ID of the request.
-func seekBeads(m *Room, q beads.Query) int {
+// requestBeads requests beads from the city and returns the ID of the request.
+func requestBeads(m *Room, q beads.Query) int {
 	m.Requests++
 	m.Todo = append(m.Todo, feed.QueryBeads{ID: m.Requests, Query: q})
 	return m.Requests
 }
 
-// AskAbout requests details of an agent from the city.
-func AskAbout(m *Room, d *details.Inspection) {
+// RequestInspection requests details of an agent from the city.
+func RequestInspection(m *Room, d *details.Inspection) {
 	m.Requests++
 	d.Asked, d.Sign = m.Requests, inspectionKey(m, d.Name)
 	m.Todo = append(m.Todo, feed.Inspect{ID: d.Asked, Agent: d.Name})
@@ -109,7 +109,7 @@ func inspectionChanged(m *Room) {
 		return
 	}
 	if sign := inspectionKey(m, d.Name); d.Asked == 0 && sign != "" && sign != d.Sign {
-		AskAbout(m, d)
+		RequestInspection(m, d)
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// NoneIn returns why nothing is selected in a panel, with the key that helps.
-func NoneIn(m *Room, p panel.Panel) string {
+// NothingSelected returns why nothing is selected in a panel, with the key that helps.
+func NothingSelected(m *Room, p panel.Panel) string {
 	return panel.NoneSelected(m.Env(), p, m.ActionPanel() == p)
 }
 
@@ -92,8 +92,8 @@ func list(m *Room) *widget.List {
 	return &m.Agents.List
 }
 
-// Choose selects an agent in all panels for the user.
-func Choose(m *Room, name string) {
+// SelectAgent selects an agent in all panels for the user.
+func SelectAgent(m *Room, name string) {
 	m.selectedBefore = ""
 	chooseFor(m, name)
 }
@@ -169,8 +169,8 @@ func NeedWritable(m *Room) string {
 // Filter returns the filter of the focused panel; for the pane, the filter of Agents.
 func Filter(m *Room) *widget.Filter { return m.Focused().Query() }
 
-// Answerable returns the watchdog under the cursor if it calls for attention and can be acknowledged, or nil.
-func Answerable(m *Room) *panel.WatchdogRow {
+// AcknowledgeableWatchdog returns the watchdog under the cursor if it calls for attention and can be acknowledged, or nil.
+func AcknowledgeableWatchdog(m *Room) *panel.WatchdogRow {
 	if r := m.Watchdogs.Current(); ActsOn(m, panel.KindWatchdog) && m.Mode != ReadOnly &&
 		r != nil &&
 		r.Dog.IsEscalated() {

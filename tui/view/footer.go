@@ -154,7 +154,7 @@ func Footer(m *state.Room, w int) string {
 func footWhose(m *state.Room, a *state.Action) string {
 	if m.Focused().About().Proxy == "" || !strings.HasPrefix(a.ID, "agent.") ||
 		a.ID == "agent.details" ||
-		a.ID == state.ReleaseID && (state.Undoable(m) || state.Answerable(m) != nil) {
+		a.ID == state.ReleaseID && (state.Undoable(m) || state.AcknowledgeableWatchdog(m) != nil) {
 		return ""
 	}
 	if r := state.SingleAgent(m); r != nil {
@@ -172,7 +172,7 @@ func changes(m *state.Room, a *state.Action) bool {
 
 // undrainsOnly reports whether the release verb would only cancel drains. The footer then names the drain key instead.
 func undrainsOnly(m *state.Room) bool {
-	return !state.Undoable(m) && state.Answerable(m) == nil &&
+	return !state.Undoable(m) && state.AcknowledgeableWatchdog(m) == nil &&
 		!slices.ContainsFunc(state.Releasable(m),
 			func(r *panel.AgentRow) bool { return !r.Undrainable() })
 }
@@ -180,7 +180,7 @@ func undrainsOnly(m *state.Room) bool {
 // footText returns the name of an action in the footer, which depends on its current effect.
 func footText(m *state.Room, a *state.Action) string {
 	switch {
-	case a.ID == state.ReleaseID && state.Answerable(m) != nil:
+	case a.ID == state.ReleaseID && state.AcknowledgeableWatchdog(m) != nil:
 		return "ack"
 	case a.ID == state.ReleaseID && state.Undoable(m) && m.Undo.Drains():
 		return "drain again"

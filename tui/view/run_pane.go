@@ -27,7 +27,7 @@ func drawRun(m *state.Room, w, h int, focus bool, tabs []widget.Tab) []string {
 		}
 		return widget.FillRows(lines, w, h)
 	default:
-		text = terminal.Tail(state.Printed(m, r.Last), room)
+		text = terminal.Tail(state.RunLines(m, r.Last), room)
 	}
 	if len(text) == 0 {
 		return widget.FillRows(append(lines, m.Look.Notes(w, nothingPrinted(m, r))...), w, h)
