@@ -212,7 +212,7 @@ func selectOnArrival(m *state.Room, a *feed.OpenedCity, from *state.Room) []feed
 		return todo
 	}
 	if !m.Status.Pending && !m.Status.Failed { // the status line reports no earlier action
-		state.Say(m, "this is "+state.CityName(m))
+		state.ShowSuccess(m, "this is "+state.CityName(m))
 	}
 	if a.Agent != "" {
 		actions.GoTo(m, []string{a.Agent})

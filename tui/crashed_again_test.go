@@ -25,7 +25,7 @@ func TestACrashAfterARestartReplacesItsResult(t *testing.T) {
 	})
 	s.shows("scout crashed again: exit 3 after 1.0s; it is in backoff")
 	s.hides("agent scout is running")
-	s.wait(state.Fade + time.Second)
+	s.wait(state.StatusDuration + time.Second)
 	s.hides("crashed again")
 }
 

@@ -32,7 +32,7 @@ func TestDrainIsCanceled(t *testing.T) {
 	s.hides("u release") // the hint for D already names the effect of u
 	s.press("D")
 	s.wants(city.Undrain{Agent: "deployer"})
-	s.wait(state.UndoFor)
+	s.wait(state.UndoDuration)
 	s.press("u")
 	s.wants(city.Undrain{Agent: "deployer"})
 }

@@ -77,7 +77,7 @@ func TestALongFailureIsReadable(t *testing.T) {
 	for _, size := range [][2]int{{120, 40}, {80, 24}, {60, 20}, {40, 10}} {
 		s := demo(t, size[0], size[1])
 		before := s.text()
-		state.Complain(s.m, why)
+		state.ShowFailure(s.m, why)
 		text := s.text()
 		if got := strings.Count(text, "\n"); got != size[1] {
 			t.Errorf("%v: %d rows", size, got)
@@ -92,7 +92,7 @@ func TestALongFailureIsReadable(t *testing.T) {
 		}
 	}
 	s := demo(t, 80, 24)
-	state.Complain(s.m, "short")
+	state.ShowFailure(s.m, "short")
 	if rows := view.StatusRows(s.m, 80); len(rows) != 1 {
 		t.Errorf("%d rows for one word", len(rows))
 	}

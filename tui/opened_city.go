@@ -44,12 +44,12 @@ func reportCityListChange(m *state.Room, f *fleet.List) {
 	key := m.Keys.KeyText("city.switch")
 	switch {
 	case old.Unmaintained && !f.Unmaintained && f.Problem == "":
-		state.Say(m, "a supervisor is running now: "+key+" switches between its cities")
+		state.ShowSuccess(m, "a supervisor is running now: "+key+" switches between its cities")
 	case old.Problem == "" && f.Problem != "":
-		state.Complain(m, "the list of cities cannot be read: "+widget.Plain(f.Problem))
+		state.ShowFailure(m, "the list of cities cannot be read: "+widget.Plain(f.Problem))
 		m.Status.While = func(m *state.Room) bool { return m.Fleet.Problem != "" }
 	case old.Problem != "" && f.Problem == "":
-		state.Say(m, "the list of cities is available again")
+		state.ShowSuccess(m, "the list of cities is available again")
 	}
 }
 
@@ -71,12 +71,12 @@ func isSwitching(m *state.Room, key string) bool {
 
 func cancelSwitch(m *state.Room) {
 	m.Switch = state.CitySwitch{}
-	state.Say(m, "staying here")
+	state.ShowSuccess(m, "staying here")
 }
 
 func switchFailed(m *state.Room, id int, why string) {
 	if m.Switch.ID == id {
-		state.Complain(m, "cannot go to "+m.Switch.Name+": "+widget.Plain(why))
+		state.ShowFailure(m, "cannot go to "+m.Switch.Name+": "+widget.Plain(why))
 		m.Switch = state.CitySwitch{}
 	}
 }

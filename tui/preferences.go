@@ -50,11 +50,11 @@ func reloadPreferences(m *state.Room, p feed.Preferences) {
 		m.Relist()
 	}
 	if n := len(p.Problems) + len(m.Unbound); n > 0 {
-		state.Complain(m, fmt.Sprintf("the preferences were reloaded, with %s; %s shows all",
+		state.ShowFailure(m, fmt.Sprintf("the preferences were reloaded, with %s; %s shows all",
 			widget.Count(n, "error"), m.Keys.KeyText("city.details")))
 		return
 	}
-	state.Say(m, "the preferences were reloaded")
+	state.ShowSuccess(m, "the preferences were reloaded")
 }
 
 // receiveBackground handles the terminal's answer about its background.

@@ -91,7 +91,7 @@ func handle(m *state.Room, now time.Time, msg any) []feed.Effect {
 		receiveBackground(m, msg)
 	case failure:
 		m.UI++
-		state.Complain(m, string(msg))
+		state.ShowFailure(m, string(msg))
 	}
 	actions.TellOfEdit(m)
 	if s := &m.Status; s.While != nil && !s.While(m) {
@@ -139,7 +139,7 @@ func receive(m *state.Room, n feed.News) {
 		m.Unreachable = widget.Plain(*n.Unreachable)
 	}
 	if m.LastVisit.Agent != "" && m.Now.After(m.LastVisit.Until) {
-		m.LastVisit = state.Stay{}
+		m.LastVisit = state.Visit{}
 		m.Relist()
 	}
 	if n.Snap != nil {
@@ -219,7 +219,7 @@ func perform(m *state.Room, a *state.Action) (todo []feed.Effect) {
 		}
 	}
 	if why := a.WhyUnavailable(m); why != "" {
-		state.Complain(m, "cannot "+keymap.Verb(a.Title())+": "+why)
+		state.ShowFailure(m, "cannot "+keymap.Verb(a.Title())+": "+why)
 		m.Status.Note, m.Status.While = true, state.IsFresh
 		if startsText(a) || a.Risk == keymap.NameRequired {
 			m.RefusedText = m.Now
@@ -264,7 +264,7 @@ func receiveResult(m *state.Room, r feed.Result) {
 	if r.FailuresOnly && len(r.Failures) == 0 {
 		return
 	}
-	state.OfferAnew(m, &r)
+	state.RenewUndo(m, &r)
 	state.DropUndrained(m, &r)
 	text, failed := r.Text(), len(r.Failures) > 0
 	if k := m.Keys.MainKey("view.palette"); r.Total > 1 && k != "" {

@@ -178,15 +178,15 @@ func quitWithContext(ctx context.Context, p *tea.Program, over <-chan struct{}) 
 // attachToAgent attaches, and shows the result in the control room.
 func attachToAgent(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.Room, agent string) {
 	defer r.RecoverPanic("attach")
-	begun := state.Staying(m, agent)
+	begun := state.BeginVisit(m, agent)
 	said, err := r.AttachTo(ctx, o, agent)
-	state.Left(m, r.Now(), begun)
+	state.EndVisit(m, r.Now(), begun)
 	switch {
 	case err != nil:
 		r.Log.Warn("attach", "agent", agent, "error", err)
-		state.Complain(m, err.Error())
+		state.ShowFailure(m, err.Error())
 	case said != "":
-		state.Say(m, said)
+		state.ShowSuccess(m, said)
 	}
 }
 
@@ -198,7 +198,7 @@ func readText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.Roo
 	m.UI++
 	if err != nil {
 		r.Log.Warn("pager", "error", err)
-		state.Complain(m, err.Error())
+		state.ShowFailure(m, err.Error())
 	}
 }
 
@@ -209,7 +209,7 @@ func editText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.Roo
 	m.Now = r.Now()
 	m.UI++
 	m.Checking = true
-	state.Say(m, "checking the edit "+m.Look.Glyphs.More)
+	state.ShowSuccess(m, "checking the edit "+m.Look.Glyphs.More)
 	r.Spawn("editor", func(ctx context.Context) {
 		e := feed.Edited{Err: err}
 		if d != nil {

@@ -94,7 +94,7 @@ func TestMoreAddsUp(t *testing.T) {
 	s.press(">")
 	s.wants()
 	s.shows("worker is at its maximum: 5 (city.toml:200:1)")
-	s.wait(state.Fade) // the city has not changed its size, so its own size is used again
+	s.wait(state.StatusDuration) // the city has not changed its size, so its own size is used again
 	s.press("esc", ">")
 	s.wants(city.Scale{Pool: "worker", Size: 3})
 	s.hear(feed.News{Results: []feed.Result{{ID: s.m.Status.ID, Total: 1, Failures: []string{"worker: the loop does not turn"}}}})

@@ -69,7 +69,7 @@ func TestStatusFollowsWhatWasSent(t *testing.T) {
 	s.hides("cancels it")
 	at(city.Acknowledged, "")
 	s.shows("idle: submitted; output followed")
-	s.wait(2 * state.Fade)
+	s.wait(2 * state.StatusDuration)
 	s.agent("idle", func(a *city.Agent) { a.Sends = nil })
 	s.hides("idle: ")
 	if len(s.m.Following) != 0 {

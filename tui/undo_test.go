@@ -131,12 +131,12 @@ func TestMessagesAreAboutNow(t *testing.T) {
 	s.shows("ended in 20s  8s ago  u undoes for 22s")
 	s.press("D", "y")
 	s.done("agent builder is told to finish")
-	state.Complain(s.m, "cannot do something else")
+	state.ShowFailure(s.m, "cannot do something else")
 	s.hides("u undoes")
 	s.press("esc")
 	s.press("space", "space", "esc")
 	s.shows("cleared 2 marks  u undoes")
-	state.Complain(s.m, "cannot do something else")
+	state.ShowFailure(s.m, "cannot do something else")
 	s.hides("u undoes")
 	s.press("esc")
 	s.choose("builder")
@@ -157,7 +157,7 @@ func TestClearedMarksComeBack(t *testing.T) {
 	s.shows("2 marked")
 	s.press("*", "*")
 	s.hides("marked")
-	s.wait(state.UndoFor)
+	s.wait(state.UndoDuration)
 	s.press("u")
 	s.hides("marked")
 }
@@ -216,7 +216,7 @@ func TestMessagesKeepWhatWasSaid(t *testing.T) {
 	s.hides("restarting 3 agents")
 	s.press("esc")
 	for i := range state.KeptMessages + 50 {
-		state.Say(s.m, fmt.Sprintf("message %03d", i))
+		state.ShowSuccess(s.m, fmt.Sprintf("message %03d", i))
 	}
 	if n := len(s.m.Messages); n != state.KeptMessages {
 		t.Errorf("%d messages are kept", n)

@@ -25,9 +25,9 @@ func TestOwnVisitEnds(t *testing.T) {
 	s.choose("idle")
 	s.hear(feed.News{Pane: paneOf("idle", "idle-1")})
 	s.hides("1 viewer")
-	begun := state.Staying(s.m, "idle")
+	begun := state.BeginVisit(s.m, "idle")
 	s.now = s.now.Add(time.Minute)
-	state.Left(s.m, s.now, begun)
+	state.EndVisit(s.m, s.now, begun)
 	s.agent("idle", attached(1)) // counted during the visit, reported after it
 	s.hides("1 viewer")
 	s.agent("idle", attached(2)) // the second viewer is another user
@@ -44,7 +44,7 @@ func TestOtherViewersStay(t *testing.T) {
 	s.choose("builder")
 	s.hear(feed.News{Pane: paneOf("builder", "builder-1")})
 	s.shows("1 viewer")
-	state.Left(s.m, s.now, state.Staying(s.m, "builder"))
+	state.EndVisit(s.m, s.now, state.BeginVisit(s.m, "builder"))
 	s.shows("1 viewer")
 	s.agent("builder", attached(2))
 	s.shows("1 viewer")
@@ -55,7 +55,7 @@ func TestOtherViewersStay(t *testing.T) {
 // A visit that ends before the first snapshot changes nothing.
 func TestSwitchWithoutACity(t *testing.T) {
 	s := newStage(t, Options{})
-	state.Left(s.m, s.now, state.Staying(s.m, "idle"))
+	state.EndVisit(s.m, s.now, state.BeginVisit(s.m, "idle"))
 	s.wait(time.Hour)
 	s.frame("nothing heard")
 }

@@ -144,7 +144,7 @@ func fireMany(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
 // against returns the reasons why an automation would not run by itself now.
 func against(m *state.Room, r *panel.AutomationRow) []string {
 	var lines []string
-	rig := state.RigCalled(m, r.Rig)
+	rig := state.FindRig(m, r.Rig)
 	switch {
 	case r.Always:
 	case m.Snap.Suspended:

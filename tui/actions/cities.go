@@ -19,7 +19,7 @@ func SwitchCity(m *state.Room) []feed.Effect {
 			Lines: func(w int) []string { return widget.WrapAll(noDirectory(m), w) }})
 		return nil
 	case m.Departure.Waits():
-		state.Complain(m, "cannot switch city: "+state.DepartureText(m)+"; "+
+		state.ShowFailure(m, "cannot switch city: "+state.DepartureText(m)+"; "+
 			m.Keys.KeyText("view.back")+
 			" stays")
 		return nil
@@ -105,7 +105,7 @@ func RefreshCities(m *state.Room) {
 func visitCity(m *state.Room, name, path, agent string) []feed.Effect {
 	if !m.FleetRoom && name == m.At && (m.Folder == "" || path == m.Folder) &&
 		(m.OpenedAs == "" || m.OpenedAs == name) {
-		state.Say(m, "this is "+widget.Plain(name))
+		state.ShowSuccess(m, "this is "+widget.Plain(name))
 		return nil
 	}
 	return leaveFor(m, feed.SwitchCity{Name: name, Path: path, Agent: agent})
@@ -116,7 +116,7 @@ func visitRow(m *state.Room, c *fleet.City, agent string) []feed.Effect {
 	if c.Unregistered && !state.IsHere(m, c) {
 		return leaveFor(m, feed.SwitchCity{Home: true, Name: c.Info.Name, Agent: agent})
 	} else if c.Unregistered {
-		state.Say(m, "this is "+c.DisplayName)
+		state.ShowSuccess(m, "this is "+c.DisplayName)
 		return nil
 	}
 	return visitCity(m, c.Info.Name, c.Info.Path, agent)
@@ -125,7 +125,7 @@ func visitRow(m *state.Room, c *fleet.City, agent string) []feed.Effect {
 // leaveFor starts a switch. Until it ends, only the key that cancels it works: other keys are meant for the new city.
 func leaveFor(m *state.Room, t feed.SwitchCity) []feed.Effect {
 	if m.Departure.Waits() {
-		state.Complain(m, "cannot switch city: "+state.DepartureText(m))
+		state.ShowFailure(m, "cannot switch city: "+state.DepartureText(m))
 		return nil
 	}
 	where := widget.Plain(t.Name)
@@ -133,7 +133,7 @@ func leaveFor(m *state.Room, t feed.SwitchCity) []feed.Effect {
 		where = "all cities"
 	}
 	before := m.Status
-	t.ID = state.Begin(m, "going to "+where+" "+m.Look.Glyphs.More)
+	t.ID = state.BeginAction(m, "going to "+where+" "+m.Look.Glyphs.More)
 	m.Switch = state.CitySwitch{ID: t.ID, Name: where, Before: before}
 	return []feed.Effect{t}
 }

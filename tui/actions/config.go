@@ -50,7 +50,7 @@ func askConfirm(m *state.Room) []feed.Effect {
 	revision := h.Revision
 	do := func(m *state.Room) []feed.Effect {
 		if now := HeldConfig(m); now == nil || now.Revision != revision {
-			state.Complain(m, "not confirmed: the configuration changed meanwhile; check "+
+			state.ShowFailure(m, "not confirmed: the configuration changed meanwhile; check "+
 				"the new plan")
 			return nil
 		}

@@ -50,7 +50,7 @@ func needEditable(m *state.Room) string {
 
 func editConfig(m *state.Room) []feed.Effect {
 	if m.Checking {
-		state.Say(m, "the edit is still being checked")
+		state.ShowSuccess(m, "the edit is still being checked")
 		return nil
 	}
 	if m.Draft != nil {
@@ -76,13 +76,13 @@ func EditedConfig(m *state.Room, e feed.Edited) {
 	m.Draft = e.Draft
 	switch {
 	case e.Err != nil && e.Draft == nil:
-		state.Complain(m, e.Err.Error())
+		state.ShowFailure(m, e.Err.Error())
 		return
 	case e.Draft == nil:
-		state.Say(m, "the configuration is unchanged")
+		state.ShowSuccess(m, "the configuration is unchanged")
 		return
 	}
-	state.Say(m, "the edit is kept; "+m.Keys.KeyText("config.edit")+" continues with it")
+	state.ShowSuccess(m, "the edit is kept; "+m.Keys.KeyText("config.edit")+" continues with it")
 	again := state.Answer{Key: "e", Title: "edit it again", Do: func(m *state.Room) []feed.Effect {
 		return []feed.Effect{feed.Edit{Draft: e.Draft}}
 	}}
@@ -114,7 +114,7 @@ func EditedConfig(m *state.Room, e feed.Edited) {
 func dropDraft(m *state.Room) []feed.Effect {
 	d := m.Draft
 	m.Draft = nil
-	state.Say(m, "the edit is discarded; the configuration is unchanged")
+	state.ShowSuccess(m, "the edit is discarded; the configuration is unchanged")
 	return []feed.Effect{feed.DiscardDraft{Path: d.Path}}
 }
 
@@ -122,7 +122,7 @@ func dropDraft(m *state.Room) []feed.Effect {
 func askEnforce(m *state.Room, e feed.Edited, again, drop state.Answer) {
 	yes := state.Answer{Key: "y", Title: "yes, apply it", Do: func(m *state.Room) []feed.Effect {
 		m.Draft = nil
-		return []feed.Effect{feed.ApplyDraft{ID: state.Begin(m, "applying the configuration "+
+		return []feed.Effect{feed.ApplyDraft{ID: state.BeginAction(m, "applying the configuration "+
 			m.Look.Glyphs.More), Draft: e.Draft, Data: e.Data}}
 	}}
 	answers := []state.Answer{yes, again, drop}

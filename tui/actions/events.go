@@ -63,7 +63,7 @@ func chooseOfEvent(m *state.Room) []feed.Effect {
 func chooseNamed(m *state.Room, name string) []feed.Effect {
 	state.SelectAgent(m, name)
 	if m.Agents.SelectedKey == name && !state.VisibleIn(m, &m.Agents.List, name) {
-		state.Say(m, widget.Plain(name)+" is selected; the filter of Agents hides it")
+		state.ShowSuccess(m, widget.Plain(name)+" is selected; the filter of Agents hides it")
 	}
 	return nil
 }

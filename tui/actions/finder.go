@@ -133,7 +133,7 @@ func RunFound(m *state.Room) []feed.Effect {
 func runItem(m *state.Room, f *state.Finder, t state.Item) (todo []feed.Effect) {
 	m.Dialogs.Close(f)
 	if why := t.Refused(); why != "" {
-		state.Complain(m, "cannot "+keymap.Verb(t.Title)+": "+why)
+		state.ShowFailure(m, "cannot "+keymap.Verb(t.Title)+": "+why)
 	} else {
 		todo = t.Run(m)
 	}

@@ -161,7 +161,7 @@ func enterCity(m *state.Room) []feed.Effect {
 
 // toCity sends a command to a city of the list.
 func toCity(m *state.Room, doing string, c *fleet.City, command city.Command) []feed.Effect {
-	return []feed.Effect{feed.SendCityCommand{ID: state.Begin(m,
+	return []feed.Effect{feed.SendCityCommand{ID: state.BeginAction(m,
 		doing+" "+c.DisplayName+" "+m.Look.Glyphs.More),
 		Title:  doing,
 		Target: feed.CityCommand{Name: c.Info.Name, Path: c.Info.Path, Command: command}}}
@@ -206,7 +206,7 @@ func askRegister(m *state.Room) []feed.Effect {
 		},
 		Done: func(text string) state.Task {
 			return func(m *state.Room) []feed.Effect {
-				return []feed.Effect{feed.RegisterCity{ID: state.Begin(m, "registering "+text+" "+
+				return []feed.Effect{feed.RegisterCity{ID: state.BeginAction(m, "registering "+text+" "+
 					m.Look.Glyphs.More), Path: filepath.Clean(text)}}
 			}
 		}})
@@ -226,7 +226,7 @@ func askUnregister(m *state.Room) []feed.Effect {
 		Edit: widget.NewEntry(""), Since: m.Now, At: 1,
 		Answers: []state.Answer{
 			{Title: "stop and unregister it", Do: func(m *state.Room) []feed.Effect {
-				return []feed.Effect{feed.UnregisterCity{ID: state.Begin(m,
+				return []feed.Effect{feed.UnregisterCity{ID: state.BeginAction(m,
 					"stopping "+c.DisplayName+" "+m.Look.Glyphs.More),
 					Name: c.Info.Name, Path: c.Info.Path}}
 			}},

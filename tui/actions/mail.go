@@ -206,7 +206,7 @@ func archive(m *state.Room, all ...mail.Message) []feed.Effect {
 	q.do = func(m *state.Room) []feed.Effect {
 		todo := state.RunTasks(m, "archiving", what, tasks...)
 		m.Undo = state.Undo{ID: m.Status.ID, What: "archiving " + what,
-			Until: m.Now.Add(state.UndoFor), Commands: back}
+			Until: m.Now.Add(state.UndoDuration), Commands: back}
 		m.Mail.Marks = map[string]bool{}
 		for _, l := range all {
 			m.Mail.Drop(l.ID)

@@ -133,5 +133,5 @@ func SortBy(m *state.Room, way int) {
 	o, ways := m.Focused().Sorting(m.Now)
 	*o = widget.Order{Key: way, Reversed: o.Key == way && !o.Reversed}
 	m.Resort()
-	state.Say(m, "sorted by "+widget.OrderText(*o, ways))
+	state.ShowSuccess(m, "sorted by "+widget.OrderText(*o, ways))
 }

@@ -215,7 +215,7 @@ func nextHit(m *state.Room, n int) {
 	}
 	if len(p.Search.Hits) == 0 {
 		p.Follow()
-		state.Complain(m, "not found: "+p.Search.Text)
+		state.ShowFailure(m, "not found: "+p.Search.Text)
 		return
 	}
 	p.Reveal(w, h)
@@ -237,11 +237,11 @@ func holdOrFollow(m *state.Room) []feed.Effect {
 func markOutput(m *state.Room) []feed.Effect {
 	at := m.Now.Format("15:04:05")
 	if why := m.Peek.Bookmark("marked " + at); why != "" {
-		state.Complain(m, "cannot mark: "+why)
+		state.ShowFailure(m, "cannot mark: "+why)
 		return nil
 	}
 	if m.Peek.Frozen() {
-		state.Say(m, "marked below the frozen view; "+m.Keys.KeyText("peek.follow")+" follows")
+		state.ShowSuccess(m, "marked below the frozen view; "+m.Keys.KeyText("peek.follow")+" follows")
 		m.Status.While = func(m *state.Room) bool { return m.Peek.Frozen() }
 	}
 	return nil
@@ -270,7 +270,7 @@ func askSave(m *state.Room) []feed.Effect {
 		},
 		Done: func(path string) state.Task {
 			return func(m *state.Room) []feed.Effect {
-				return []feed.Effect{feed.Save{ID: state.Begin(m, "saving "+path), Path: path,
+				return []feed.Effect{feed.Save{ID: state.BeginAction(m, "saving "+path), Path: path,
 					Text:  text,
 					Lines: lines}}
 			}

@@ -155,7 +155,7 @@ func askScale(m *state.Room) []feed.Effect {
 				case why != "" || text == "":
 					return nil
 				case now == nil:
-					state.Complain(m, "cannot scale "+p.Shown+": the pool is no longer part "+
+					state.ShowFailure(m, "cannot scale "+p.Shown+": the pool is no longer part "+
 						"of the city")
 					return nil
 				case auto:
@@ -254,7 +254,7 @@ func attachMember(m *state.Room) []feed.Effect {
 		All: palette.Members(rows, func(r *panel.AgentRow) state.Task {
 			return func(m *state.Room) []feed.Effect {
 				if now := m.Agents.Find(r.Name); now == nil || !now.Running {
-					state.Complain(m, "cannot attach: "+r.Shown+" is no longer running")
+					state.ShowFailure(m, "cannot attach: "+r.Shown+" is no longer running")
 					return nil
 				}
 				return to(r.Name)

@@ -44,5 +44,5 @@ func TryTheme(m *state.Room, name string) {
 		said = fmt.Sprintf("theme = %q in %s keeps the theme; otherwise it is lost when you leave",
 			widget.Plain(name), widget.Plain(m.Preferences.File))
 	}
-	state.Say(m, said)
+	state.ShowSuccess(m, said)
 }

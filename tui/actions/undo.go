@@ -14,7 +14,7 @@ func needUndo(m *state.Room) string {
 	case m.Mode == state.ReadOnly:
 		return state.NeedWritable(m)
 	case !state.CanUndo(m):
-		return "no verb in the last " + widget.Duration(state.UndoFor) + " can be undone"
+		return "no verb in the last " + widget.Duration(state.UndoDuration) + " can be undone"
 	}
 	return ""
 }

@@ -86,7 +86,7 @@ func flaggingWhy(off bool) func(*state.Room, []string) string {
 		if r := m.Agents.Find(name); r != nil && (noun == "" || noun == palette.NounAgent) {
 			return palette.FlaggedAlready(r.Shown, r.State == city.Suspended, off)
 		}
-		if r := state.RigCalled(m, name); r != nil && (noun == "" || noun == palette.NounRig) {
+		if r := state.FindRig(m, name); r != nil && (noun == "" || noun == palette.NounRig) {
 			return palette.FlaggedAlready("rig "+widget.Plain(r.Name), r.Suspended, off)
 		}
 		if name == palette.NounCity && noun == "" && m.Snap != nil {
@@ -111,10 +111,10 @@ func flagging(off bool) func(*state.Room, []string) ([]feed.Effect, string) {
 			return aimed(m, []string{name}, func() ([]feed.Effect, string) {
 				return askSuspend(m), ""
 			})
-		case noun == "" && state.RigCalled(m, name) == nil:
+		case noun == "" && state.FindRig(m, name) == nil:
 			return askSuspendCity(m), ""
 		case off:
-			return askSuspendRigOf(m, *state.RigCalled(m, name)), ""
+			return askSuspendRigOf(m, *state.FindRig(m, name)), ""
 		}
 		return resumeRigOf(m, name), ""
 	}

@@ -97,7 +97,7 @@ func Table(m *state.Room) *palette.Table[*state.Room, feed.Effect] {
 		Hidden: func(v *verb) bool {
 			return m.Mode == state.ReadOnly && !v.Looks || v.Name == "city" && !m.Directory
 		},
-		Open: openPaletteAt, Fail: state.Complain}
+		Open: openPaletteAt, Fail: state.ShowFailure}
 }
 
 // one limits completions to the first argument.

@@ -254,11 +254,11 @@ func UsesMouse(m *state.Room) bool {
 func toggleMouse(m *state.Room) []feed.Effect {
 	if UsesMouse(m) {
 		m.Mouse = "off"
-		state.Say(m, "the terminal uses the mouse again, also at the next start")
+		state.ShowSuccess(m, "the terminal uses the mouse again, also at the next start")
 		return nil
 	}
 	m.Mouse = "on"
-	state.Say(m, "the mouse clicks and scrolls here; hold shift to "+
+	state.ShowSuccess(m, "the mouse clicks and scrolls here; hold shift to "+
 		"select text, "+m.Keys.MainKey("view.mouse")+" releases it")
 	return nil
 }

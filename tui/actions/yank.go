@@ -126,11 +126,11 @@ func noProgram(m *state.Room) string {
 func copyText(m *state.Room, c panel.Copied, program bool) []feed.Effect {
 	m.CopiedLast = c
 	if program {
-		id := state.Begin(m, "copying the "+c.What)
+		id := state.BeginAction(m, "copying the "+c.What)
 		return []feed.Effect{feed.Copy{ID: id, What: c.What, Text: c.Text, Program: true}}
 	}
 	if len(c.Text) > MaxClip {
-		state.Complain(m, fmt.Sprintf("the %s is too long for a terminal's clipboard: %d KB "+
+		state.ShowFailure(m, fmt.Sprintf("the %s is too long for a terminal's clipboard: %d KB "+
 			"of at most %d",
 			c.What, len(c.Text)>>10, MaxClip>>10))
 		return nil

@@ -23,8 +23,8 @@ func CommandRows(m *Room, doing string, rows []*panel.AgentRow,
 
 // SendCommands sends commands. Until their results arrive, the status line shows the texts doing and what.
 func SendCommands(m *Room, doing, what string, commands []city.Command) []feed.Effect {
-	id := Begin(m, doing+" "+what+" "+m.Look.Glyphs.More)
-	offer(m, doing+" "+what, commands)
+	id := BeginAction(m, doing+" "+what+" "+m.Look.Glyphs.More)
+	offerUndo(m, doing+" "+what, commands)
 	m.Status.Starts = panel.StartsOf(m.Agents, commands)
 	return []feed.Effect{feed.SendCommands{ID: id, Title: doing, Commands: commands}}
 }
@@ -51,9 +51,9 @@ func ReportFiredRun(m *Room) {
 	}
 	switch {
 	case r.Last.Outcome != panel.Ran:
-		Complain(m, r.Shown+" failed after "+took+": "+panel.RunFailure(r.Last))
+		ShowFailure(m, r.Shown+" failed after "+took+": "+panel.RunFailure(r.Last))
 	case !m.Status.Failed && !m.Status.Pending:
-		Say(m, r.Shown+": "+how+" in "+took)
+		ShowSuccess(m, r.Shown+": "+how+" in "+took)
 	}
 }
 
@@ -83,7 +83,7 @@ func isScaling(m *Room, p *panel.PoolRow) bool {
 
 // RunTasks runs tasks. Until they end, the status line shows the texts doing and what.
 func RunTasks(m *Room, doing, what string, tasks ...feed.Task) []feed.Effect {
-	id := Begin(m, doing+" "+what+" "+m.Look.Glyphs.More)
+	id := BeginAction(m, doing+" "+what+" "+m.Look.Glyphs.More)
 	m.Undo = Undo{}
 	return []feed.Effect{feed.RunTasks{ID: id, Title: doing, Tasks: tasks}}
 }

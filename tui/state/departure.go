@@ -75,7 +75,7 @@ func CancelDeparture(m *Room) []feed.Effect {
 	d := &m.Departure
 	if len(d.Draining) > 0 && !d.answered {
 		d.canceled = true
-		Say(m, "staying; the drains are canceled as soon as the city has answered")
+		ShowSuccess(m, "staying; the drains are canceled as soon as the city has answered")
 		return nil
 	}
 	var rows []*panel.AgentRow
@@ -89,7 +89,7 @@ func CancelDeparture(m *Room) []feed.Effect {
 	}
 	m.Departure = Departure{}
 	if len(rows) == 0 {
-		Say(m, "staying")
+		ShowSuccess(m, "staying")
 		return nil
 	}
 	commands := make([]city.Command, len(rows))

@@ -67,7 +67,7 @@ func FocusOn(m *Room, p panel.ID) {
 	}
 	if r := m.Agents.At(list(m)); r != nil && p == panel.IDQuarantine {
 		m.selectedBefore = cmp.Or(m.selectedBefore, m.Agents.SelectedKey)
-		chooseFor(m, r.Name)
+		selectInAll(m, r.Name)
 	}
 }
 
@@ -95,7 +95,7 @@ func AddOlderEvents(m *Room, d feed.LoadedHistory) {
 	t.Asked = 0
 	m.UI++
 	if d.Problem != "" {
-		Complain(m, "cannot load older events: "+widget.Plain(d.Problem))
+		ShowFailure(m, "cannot load older events: "+widget.Plain(d.Problem))
 		return
 	}
 	t.Begins = d.Complete

@@ -63,7 +63,7 @@ func recallRows(m *Room) {
 		switch p := m.PanelOf(panel.ID(name)); {
 		case string(p.About().ID) != name || !p.Has(key):
 		case p.About().Kind == panel.KindAgent:
-			chooseFor(m, key)
+			selectInAll(m, key)
 		default:
 			p.Select(key)
 		}

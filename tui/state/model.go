@@ -83,7 +83,7 @@ type ScreenState struct {
 type paneState struct {
 	Peek      terminal.Pane
 	Watched   feed.Watch   // the target of the viewer goroutine
-	LastVisit Stay         // the last visit to a terminal
+	LastVisit Visit        // the last visit to a terminal
 	Pane      widget.Cache // cached lines of the pane
 }
 

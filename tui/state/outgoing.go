@@ -84,7 +84,7 @@ func updateFollowed(m *Room) {
 		}
 		told = told || l.action == m.followed && !l.unsending
 		if l.Send.Stage == city.GivenUp && !l.unsending {
-			Complain(m, widget.Plain(l.Agent)+": "+l.stateText())
+			ShowFailure(m, widget.Plain(l.Agent)+": "+l.stateText())
 		}
 	}
 	if told {
@@ -147,7 +147,7 @@ func showFollowed(m *Room) {
 		each = nil
 	}
 	Record(m, details.Message{ID: m.followed, Text: text, Token: token, Each: each})
-	if s := &m.Status; s.ID == m.followed || !s.Failed && !s.Pending && m.Now.Sub(s.Since) > Fade {
+	if s := &m.Status; s.ID == m.followed || !s.Failed && !s.Pending && m.Now.Sub(s.Since) > StatusDuration {
 		m.Status = Status{ID: m.followed, Text: text, Token: token, Since: m.Now}
 	}
 }

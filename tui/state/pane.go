@@ -17,7 +17,7 @@ func EndSearch(m *Room) {
 	if p := m.Dialogs.Prompt(); p != nil && p.About == any(PaneSearch{}) {
 		m.Dialogs.Close(p)
 		m.Peek.Follow()
-		Complain(m, "search canceled: the pane now shows another agent or run")
+		ShowFailure(m, "search canceled: the pane now shows another agent or run")
 	}
 }
 

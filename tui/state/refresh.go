@@ -18,7 +18,7 @@ func (m *Room) Relist() {
 	RunsChanged(m)
 	inspectionChanged(m)
 	updateFollowed(m)
-	discount(m)
+	excludeOwnView(m)
 	m.ApplyNewData()
 	if m.Snap != nil && m.restored.Rows != nil {
 		recallRows(m)
@@ -58,7 +58,7 @@ func (m *Room) chooseVisible() {
 	if Selected(m) == nil ||
 		m.Focus != panel.IDPeek && !m.Focused().About().Follows &&
 			!m.Visible(m.Agents.SelectedKey) {
-		chooseFor(m, r.Name)
+		selectInAll(m, r.Name)
 	}
 }
 

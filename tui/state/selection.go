@@ -95,11 +95,11 @@ func list(m *Room) *widget.List {
 // SelectAgent selects an agent in all panels for the user.
 func SelectAgent(m *Room, name string) {
 	m.selectedBefore = ""
-	chooseFor(m, name)
+	selectInAll(m, name)
 }
 
-// chooseFor selects an agent in all panels. Unlike choose, it keeps the selection that is restored after Quarantine.
-func chooseFor(m *Room, name string) {
+// selectInAll selects an agent in all panels. Unlike choose, it keeps the selection that is restored after Quarantine.
+func selectInAll(m *Room, name string) {
 	if name != m.Agents.SelectedKey {
 		m.Peek.Follow()
 		EndSearch(m)
@@ -129,16 +129,16 @@ func Pool(m *Room) *panel.PoolRow {
 func Rig(m *Room) *city.Rig {
 	p := m.ActionPanel()
 	if p.About().Kind != panel.KindAgent {
-		return RigCalled(m, p.Rig())
+		return FindRig(m, p.Rig())
 	}
 	if r := SingleAgent(m); r != nil {
-		return RigCalled(m, r.Rig)
+		return FindRig(m, r.Rig)
 	}
 	return nil
 }
 
-// RigCalled returns the rig with a name, or nil.
-func RigCalled(m *Room, name string) *city.Rig {
+// FindRig returns the rig with a name, or nil.
+func FindRig(m *Room, name string) *city.Rig {
 	if name == "" || m.Snap == nil {
 		return nil
 	}
@@ -216,12 +216,12 @@ func VisibleIn(m *Room, l *widget.List, name string) bool {
 func UnmarkAll(m *Room, k panel.Marking) {
 	before, n := *k.Marks, len(*k.Marks)
 	*k.Marks = map[string]bool{}
-	Say(m, "cleared "+widget.Count(n, "mark"))
+	ShowSuccess(m, "cleared "+widget.Count(n, "mark"))
 	m.Actions++
 	m.Status.ID = m.Actions
 	m.Undo = Undo{ID: m.Actions, What: "clearing " + widget.Count(n, "mark"),
-		Until: m.Now.Add(UndoFor), Restore: func(m *Room) {
+		Until: m.Now.Add(UndoDuration), Restore: func(m *Room) {
 			*k.Marks = before
-			Say(m, widget.Count(n, "mark")+" again")
+			ShowSuccess(m, widget.Count(n, "mark")+" again")
 		}}
 }

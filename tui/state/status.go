@@ -22,17 +22,17 @@ type Status struct {
 	Starts  panel.Starts
 }
 
-// Fade is how long a success is shown.
-const Fade = 10 * time.Second
+// StatusDuration is how long a success is shown.
+const StatusDuration = 10 * time.Second
 
-// Say shows a success in the status line and stores the message.
-func Say(m *Room, text string) {
+// ShowSuccess shows a success in the status line and stores the message.
+func ShowSuccess(m *Room, text string) {
 	Show(m, text, false)
 	Record(m, details.Message{Text: m.Status.Text, Token: themes.Good})
 }
 
-// Complain shows a failure in the status line and stores the message.
-func Complain(m *Room, text string) {
+// ShowFailure shows a failure in the status line and stores the message.
+func ShowFailure(m *Room, text string) {
 	Show(m, text, true)
 	Record(m, details.Message{Text: m.Status.Text, Token: themes.Bad})
 }
@@ -46,8 +46,8 @@ func Show(m *Room, text string, failed bool) {
 	}
 }
 
-// Begin shows that an action is in progress and returns the ID of its result.
-func Begin(m *Room, text string) int {
+// BeginAction shows that an action is in progress and returns the ID of its result.
+func BeginAction(m *Room, text string) int {
 	m.Actions++
 	m.Status = Status{ID: m.Actions, Text: widget.Plain(text), Token: themes.Busy, Pending: true,
 		Since: m.Now}
@@ -56,14 +56,14 @@ func Begin(m *Room, text string) int {
 }
 
 // IsFresh reports whether the status line is still shown. It limits failures that need no answer.
-func IsFresh(m *Room) bool { return m.Now.Sub(m.Status.Since) <= Fade }
+func IsFresh(m *Room) bool { return m.Now.Sub(m.Status.Since) <= StatusDuration }
 
 // noteCrash replaces the displayed result of an action if an agent that the action started has crashed since.
 func noteCrash(m *Room) {
 	s := &m.Status
-	shown := !s.Pending && !s.Failed && m.Now.Sub(s.Since) <= Fade
+	shown := !s.Pending && !s.Failed && m.Now.Sub(s.Since) <= StatusDuration
 	if text := s.Starts.Crashed(m.Agents); shown && text != "" {
-		Complain(m, text)
+		ShowFailure(m, text)
 		m.Status.While = IsFresh
 	}
 }

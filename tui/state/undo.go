@@ -10,8 +10,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// UndoFor is how long undo is possible.
-const UndoFor = 30 * time.Second
+// UndoDuration is how long undo is possible.
+const UndoDuration = 30 * time.Second
 
 // Undo describes how to undo the last verb. The zero value undoes nothing.
 type Undo struct {
@@ -63,16 +63,16 @@ func Reverse(m *Room, c city.Command) city.Command {
 	return nil
 }
 
-// offer replaces the stored undo with the undo of an action that has just started.
-func offer(m *Room, what string, commands []city.Command) {
+// offerUndo replaces the stored undo with the undo of an action that has just started.
+func offerUndo(m *Room, what string, commands []city.Command) {
 	m.Undo = Undo{}
 	if back := reversal(m, commands); len(back) > 0 {
-		m.Undo = Undo{ID: m.Status.ID, What: what, Commands: back, Until: m.Now.Add(UndoFor)}
+		m.Undo = Undo{ID: m.Status.ID, What: what, Commands: back, Until: m.Now.Add(UndoDuration)}
 	}
 }
 
-// OfferAnew restarts the time for undo when an action has ended. Failed commands are not undone.
-func OfferAnew(m *Room, r *feed.Result) {
+// RenewUndo restarts the time for undo when an action has ended. Failed commands are not undone.
+func RenewUndo(m *Room, r *feed.Result) {
 	u := &m.Undo
 	if u.ID != r.ID || len(u.Commands) == 0 {
 		return
@@ -87,7 +87,7 @@ func OfferAnew(m *Room, r *feed.Result) {
 			kept = append(kept, c)
 		}
 	}
-	u.Commands, u.Until = kept, m.Now.Add(UndoFor)
+	u.Commands, u.Until = kept, m.Now.Add(UndoDuration)
 }
 
 // Possible returns the undo commands that still have an effect. It leaves out surplus pool members, because they keep

@@ -28,7 +28,7 @@ func foot(m *state.Room, s Screen, p *state.Plan) Screen {
 		return s
 	}
 	if m.Typing() || m.Departure.Waits() || m.Status.Failed || m.Status.Pending ||
-		m.Status.Text != "" && m.Now.Sub(m.Status.Since) < state.Fade/4 {
+		m.Status.Text != "" && m.Now.Sub(m.Status.Since) < state.StatusDuration/4 {
 		s.Lines = append(s.Lines, status...)
 		return s
 	}

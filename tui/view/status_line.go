@@ -42,7 +42,7 @@ func statusLine(m *state.Room, w int) string {
 		l.Add(themes.Dim, tail)
 		return widget.Crop(l.Fill(w), w)
 	}
-	if s.Text == "" || !s.Failed && !s.Pending && m.Now.Sub(s.Since) > state.Fade {
+	if s.Text == "" || !s.Failed && !s.Pending && m.Now.Sub(s.Since) > state.StatusDuration {
 		return l.Fill(w)
 	}
 	sign := m.Look.Glyphs.Done
@@ -52,7 +52,7 @@ func statusLine(m *state.Room, w int) string {
 		sign, tail = m.Look.Glyphs.Failed, state.DismissHint(m)
 	case s.Token == themes.Warn:
 		sign = m.Look.Glyphs.Alert
-	case !s.Pending && !m.ReducedMotion && m.Now.Sub(s.Since) >= state.Fade/4:
+	case !s.Pending && !m.ReducedMotion && m.Now.Sub(s.Since) >= state.StatusDuration/4:
 		// Show the age, because a time in the text may be outdated.
 		tail = "  " + widget.Age(m.Now.Sub(s.Since)) + " ago"
 	}
