@@ -90,8 +90,8 @@ func click(m *state.Room, c tea.MouseClickMsg) []feed.Effect {
 // clickOverlay chooses the clicked answer, or moves the cursor to a row of a list. A double click runs the row. Other
 // clicks do nothing, so that no question closes by accident.
 func clickOverlay(m *state.Room, x, y int, double bool) []feed.Effect {
-	_, lines, w, _, _ := view.SheetContent(m)
-	left, top, h := view.SheetPlace(m, len(lines), w)
+	_, lines, w, _, _ := view.OverlayContent(m)
+	left, top, h := view.OverlayPosition(m, len(lines), w)
 	row := y - top - 1
 	if x <= left || x >= left+w-1 || row < 0 || row >= h-2 {
 		return nil
@@ -215,7 +215,7 @@ func clickFleet(m *state.Room, c tea.MouseClickMsg, double bool) []feed.Effect {
 	case c.Button != tea.MouseLeft || state.Covered(m):
 		return nil
 	case row >= 0 && row < at.Cities-1:
-		if view.FleetHeaded(m, m.W, at.Cities) {
+		if view.FleetHasHeadings(m, m.W, at.Cities) {
 			row--
 		}
 		if row < 0 || row+m.Cities.List.Offset >= len(m.Cities.List.Shown) {

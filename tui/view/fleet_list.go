@@ -14,7 +14,7 @@ import (
 func citiesPanel(m *state.Room, w, h int, focus, shared bool) []string {
 	t := &m.Cities
 	room := h - 1
-	if FleetHeaded(m, w, h) {
+	if FleetHasHeadings(m, w, h) {
 		room--
 	}
 	tabs := fleetTabs(m, false, shared)
@@ -38,7 +38,7 @@ func citiesPanel(m *state.Room, w, h int, focus, shared bool) []string {
 				m.CityFilter.Text)+m.Env().Clears())...), w, h)
 	}
 	c := fleet.ColumnsFor(m.Cities.Rows, w)
-	if FleetHeaded(m, w, h) {
+	if FleetHasHeadings(m, w, h) {
 		lines = append(lines, c.Header(&m.Look, w))
 	}
 	from, to := t.List.Window(room)
@@ -48,8 +48,8 @@ func citiesPanel(m *state.Room, w, h int, focus, shared bool) []string {
 	return widget.FillRows(lines, w, h)
 }
 
-// FleetHeaded reports whether the list of cities has a row of column headings.
-func FleetHeaded(m *state.Room, w, h int) bool { return h >= 6 && w >= 60 && m.H >= 20 }
+// FleetHasHeadings reports whether the list of cities has a row of column headings.
+func FleetHasHeadings(m *state.Room, w, h int) bool { return h >= 6 && w >= 60 && m.H >= 20 }
 
 // cityRow draws the row of a city: its health, its numbers, and the reason for its health.
 func cityRow(m *state.Room, c *fleet.City, cols fleet.Columns, w int, focus bool) string {

@@ -70,7 +70,7 @@ func fleetScreen(m *state.Room, s Screen) Screen {
 		s.Lines = append(s.Lines, cityStrip(m, m.W, at.detail)...)
 	}
 	p := state.Plan{Tier: state.TierOf(m.W, m.H), StatusRow: state.TierOf(m.W, m.H) != state.Single}
-	s = foot(m, s, &p)
+	s = addFooter(m, s, &p)
 	s.Lines = widget.FillRows(s.Lines, m.W, m.H)
 	return s
 }

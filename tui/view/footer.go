@@ -13,8 +13,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// foot adds the status line or the typed line, and the keys that currently work.
-func foot(m *state.Room, s Screen, p *state.Plan) Screen {
+// addFooter adds the status line or the typed line, and the keys that currently work.
+func addFooter(m *state.Room, s Screen, p *state.Plan) Screen {
 	status := StatusRows(m, m.W)
 	if d := m.Dialogs.FootDialog(); d != nil {
 		if f := d.Draw(m.Canvas()); len(f.Lines) == 1 {
@@ -36,9 +36,9 @@ func foot(m *state.Room, s Screen, p *state.Plan) Screen {
 	return s
 }
 
-// stays reports whether the end of a footer of w columns always shows an action. In a narrow footer, verbs have
+// alwaysShown reports whether the end of a footer of w columns always shows an action. In a narrow footer, verbs have
 // priority over actions that are easy to find.
-func stays(m *state.Room, a *state.Action, w int) bool {
+func alwaysShown(m *state.Room, a *state.Action, w int) bool {
 	switch a.ID {
 	case "view.palette", "view.attention":
 		return w >= 120
@@ -118,7 +118,7 @@ func Footer(m *state.Room, w int) string {
 	}
 	room := w + 2 // no blanks follow the last key
 	for _, a := range tail {
-		if stays(m, a, w) {
+		if alwaysShown(m, a, w) {
 			room -= footWidth(m, a)
 		}
 	}
@@ -129,7 +129,7 @@ func Footer(m *state.Room, w int) string {
 		}
 		whose := ""
 		if !named {
-			whose = footWhose(m, a)
+			whose = footAgent(m, a)
 		}
 		if l.Width+widget.Width(whose)+footWidth(m, a) <= room {
 			l.Add(themes.Text, whose)
@@ -140,8 +140,8 @@ func Footer(m *state.Room, w int) string {
 	}
 	room -= l.Width
 	for _, a := range tail {
-		if stays(m, a, w) || footWidth(m, a) <= room {
-			if !stays(m, a, w) {
+		if alwaysShown(m, a, w) || footWidth(m, a) <= room {
+			if !alwaysShown(m, a, w) {
 				room -= footWidth(m, a)
 			}
 			footKey(m, &l, a)
@@ -150,8 +150,8 @@ func Footer(m *state.Room, w int) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// footWhose names the agent that a verb acts on in Events and Watchdogs. That agent may differ from the selected agent.
-func footWhose(m *state.Room, a *state.Action) string {
+// footAgent names the agent that a verb acts on in Events and Watchdogs. That agent may differ from the selected agent.
+func footAgent(m *state.Room, a *state.Action) string {
 	if m.Focused().About().Proxy == "" || !strings.HasPrefix(a.ID, "agent.") ||
 		a.ID == "agent.details" ||
 		a.ID == state.ReleaseID && (state.Undoable(m) || state.AcknowledgeableWatchdog(m) != nil) {

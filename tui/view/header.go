@@ -22,7 +22,7 @@ func header(m *state.Room, w int) string {
 	if m.Snap != nil && m.Snap.Suspended {
 		l.Add(themes.Warn, dot+"suspended")
 	}
-	addCityMark(m, &l, w)
+	addCityPosition(m, &l, w)
 	end := clockText(m)
 	if w < 50 {
 		end = ""
@@ -194,8 +194,8 @@ func callBadge(m *state.Room, w int) string {
 	return fmt.Sprintf("%s %d calling", m.Look.Glyphs.Alert, n)
 }
 
-// cityMark returns this city's place in the list, and whether other cities need attention, for the header.
-func cityMark(m *state.Room, w int) (position, wanting string) {
+// cityPosition returns this city's place in the list, and whether other cities need attention, for the header.
+func cityPosition(m *state.Room, w int) (position, wanting string) {
 	if !m.Directory || m.Fleet == nil {
 		return "", ""
 	}
@@ -235,12 +235,12 @@ func cityMark(m *state.Room, w int) (position, wanting string) {
 	return position, wanting
 }
 
-func addCityMark(m *state.Room, l *widget.Line, w int) {
+func addCityPosition(m *state.Room, l *widget.Line, w int) {
 	dot := " " + m.Look.Glyphs.Dot + " "
 	if w < 60 {
 		dot = " "
 	}
-	position, wanting := cityMark(m, w)
+	position, wanting := cityPosition(m, w)
 	if position != "" {
 		l.Add(themes.Dim, dot+position)
 	}

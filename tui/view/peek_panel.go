@@ -32,9 +32,9 @@ func drawPeek(m *state.Room, w, h int, focus bool, tabs []widget.Tab) []string {
 	case m.Peek.News.Agent != row.Name:
 		return widget.FillRows(lines, w, h)
 	case m.Peek.News.Screen == nil && len(m.Peek.News.Text) == 0:
-		lines = append(lines, m.Look.Notes(w, nothingSeen(m, row))...)
+		lines = append(lines, m.Look.Notes(w, emptyPaneText(m, row))...)
 		if row.Keeps() {
-			lines = append(lines, keptLine(m, row, w))
+			lines = append(lines, outputFileLine(m, row, w))
 		}
 		return widget.FillRows(lines, w, h)
 	}
@@ -45,7 +45,7 @@ func drawPeek(m *state.Room, w, h int, focus bool, tabs []widget.Tab) []string {
 	}
 	lines = widget.FillRows(lines, w, room+1)
 	if room < h-1 {
-		lines = append(lines, keptLine(m, row, w))
+		lines = append(lines, outputFileLine(m, row, w))
 	}
 	return widget.FillRows(lines, w, h)
 }
@@ -63,15 +63,15 @@ func paneRow(m *state.Room, l terminal.PaneLine, w int, cropped func(string) str
 	return widget.Crop(out.String(), w)
 }
 
-// keptLine names the file with an ended agent's output.
-func keptLine(m *state.Room, r *panel.AgentRow, w int) string {
+// outputFileLine names the file with an ended agent's output.
+func outputFileLine(m *state.Room, r *panel.AgentRow, w int) string {
 	l := widget.Line{Styles: &m.Look}
 	l.Add(themes.Dim, widget.Cut(" stored in "+widget.Plain(r.Exit.File), w, m.Look.Glyphs.More))
 	return l.Fill(w)
 }
 
-// nothingSeen returns a text that says why the pane is empty.
-func nothingSeen(m *state.Room, r *panel.AgentRow) string {
+// emptyPaneText returns a text that says why the pane is empty.
+func emptyPaneText(m *state.Room, r *panel.AgentRow) string {
 	switch {
 	case m.Peek.News.Problem != "" && r.Running:
 		return "Nothing to show: " + widget.Plain(m.Peek.News.Problem)
@@ -103,10 +103,10 @@ func peekTab(m *state.Room) widget.Tab {
 	if m.Peek.Logs {
 		extra = append(extra, "logs")
 	}
-	extra = soughtInPane(m, &t, extra)
+	extra = addPaneSearch(m, &t, extra)
 	switch {
 	case m.Peek.Frozen():
-		extra = append(extra, behindPane(m))
+		extra = append(extra, newOutputText(m))
 	case !row.Running && (n.Screen != nil || len(n.Text) > 0):
 		extra = append(extra, "last output")
 	case n.Screen != nil:
@@ -117,8 +117,8 @@ func peekTab(m *state.Room) widget.Tab {
 	return t
 }
 
-// soughtInPane adds the search and the current match to the pane's title.
-func soughtInPane(m *state.Room, t *widget.Tab, extra []string) []string {
+// addPaneSearch adds the search and the current match to the pane's title.
+func addPaneSearch(m *state.Room, t *widget.Tab, extra []string) []string {
 	if s := &m.Peek.Search; s.Re != nil {
 		t.Search = "/" + widget.Cut(s.Text, 24, m.Look.Glyphs.More)
 		switch {
@@ -152,8 +152,8 @@ func viewOfPane(m *state.Room, extra []string) []string {
 	return extra
 }
 
-// behindPane returns how much output has arrived since the pane was frozen.
-func behindPane(m *state.Room) string {
+// newOutputText returns how much output has arrived since the pane was frozen.
+func newOutputText(m *state.Room) string {
 	if m.Peek.FrozenPicture.Full {
 		return m.Env().Behind(0)
 	}

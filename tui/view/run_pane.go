@@ -30,7 +30,7 @@ func drawRun(m *state.Room, w, h int, focus bool, tabs []widget.Tab) []string {
 		text = terminal.Tail(state.RunLines(m, r.Last), room)
 	}
 	if len(text) == 0 {
-		return widget.FillRows(append(lines, m.Look.Notes(w, nothingPrinted(m, r))...), w, h)
+		return widget.FillRows(append(lines, m.Look.Notes(w, emptyRunText(m, r))...), w, h)
 	}
 	for _, s := range text {
 		lines = append(lines, " "+widget.Crop(s, w-1))
@@ -38,8 +38,8 @@ func drawRun(m *state.Room, w, h int, focus bool, tabs []widget.Tab) []string {
 	return widget.FillRows(lines, w, h)
 }
 
-// nothingPrinted returns a text that says why the pane of an automation is empty.
-func nothingPrinted(m *state.Room, r *panel.AutomationRow) string {
+// emptyRunText returns a text that says why the pane of an automation is empty.
+func emptyRunText(m *state.Room, r *panel.AutomationRow) string {
 	heard := r.Last != nil && m.Peek.News.Run == r.Last.ID
 	switch {
 	case r.State == panel.AutomationBroken:
@@ -68,9 +68,9 @@ func runTab(m *state.Room) widget.Tab {
 		t.Count = dot + " running " + widget.Age(m.Now.Sub(r.Last.Opened))
 	}
 	if r.Last != nil && m.Peek.News.Run == r.Last.ID {
-		extra := soughtInPane(m, &t, []string{t.Count})
+		extra := addPaneSearch(m, &t, []string{t.Count})
 		if m.Peek.Frozen() {
-			extra = append(extra, behindPane(m))
+			extra = append(extra, newOutputText(m))
 		}
 		t.Count = strings.Join(viewOfPane(m, extra), "  ")
 	}

@@ -8,13 +8,13 @@ import (
 	"gcity/tui/widget"
 )
 
-// drawSheet draws a dialog over the dimmed screen.
-func drawSheet(m *state.Room, s Screen) Screen {
-	title, lines, w, x, y := SheetContent(m)
+// drawOverlay draws a dialog over the dimmed screen.
+func drawOverlay(m *state.Room, s Screen) Screen {
+	title, lines, w, x, y := OverlayContent(m)
 	if title == "" || m.W < 12 || m.H < 5 {
 		return s
 	}
-	left, top, h := SheetPlace(m, len(lines), w)
+	left, top, h := OverlayPosition(m, len(lines), w)
 	box := m.Look.Box(title, lines[:h-2], w)
 	for i := range s.Lines {
 		behind := ansi.Strip(s.Lines[i])
@@ -32,14 +32,14 @@ func drawSheet(m *state.Room, s Screen) Screen {
 	return s
 }
 
-// SheetPlace returns the position and height of a dialog with the given number of lines.
-func SheetPlace(m *state.Room, lines, w int) (left, top, h int) {
+// OverlayPosition returns the position and height of a dialog with the given number of lines.
+func OverlayPosition(m *state.Room, lines, w int) (left, top, h int) {
 	h = min(lines+2, m.H)
 	return (m.W - w) / 2, max(0, (m.H-h)/3), h
 }
 
-// SheetContent returns the content of the open dialog; the title is "" without a dialog.
-func SheetContent(m *state.Room) (title string, lines []string, w, x, y int) {
+// OverlayContent returns the content of the open dialog; the title is "" without a dialog.
+func OverlayContent(m *state.Room) (title string, lines []string, w, x, y int) {
 	switch {
 	case m.Dialogs.Covers():
 		f := m.Dialogs.Top().Draw(m.Canvas())

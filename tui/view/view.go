@@ -33,9 +33,9 @@ func Draw(m *state.Room) Screen {
 	} else {
 		s.Lines = append(make([]string, 0, m.H), header(m, m.W))
 		s.Lines = append(s.Lines, state.AlertLines(m, p.Problems)...)
-		s.Lines = append(s.Lines, asHeard(m, &p)...)
+		s.Lines = append(s.Lines, drawAsOfLastAnswer(m, &p)...)
 		s.Lines = append(s.Lines, m.Hint()...)
-		s = foot(m, s, &p)
+		s = addFooter(m, s, &p)
 		s.Lines = widget.FillRows(s.Lines, m.W, m.H)
 		if c := m.Dialogs.Composer(); c != nil && c.Many() {
 			f := c.Draw(m.Canvas())
@@ -44,7 +44,7 @@ func Draw(m *state.Room) Screen {
 			s.X, s.Y = f.X, min(top+f.Y, len(s.Lines)-1)
 		}
 	}
-	s = drawSheet(m, s)
+	s = drawOverlay(m, s)
 	if m.ASCII {
 		for i, l := range s.Lines {
 			s.Lines[i] = widget.ToASCII(l)
@@ -53,8 +53,8 @@ func Draw(m *state.Room) Screen {
 	return s
 }
 
-// asHeard draws the body as of the city's last answer: ages do not grow while the state is unknown.
-func asHeard(m *state.Room, p *state.Plan) []string {
+// drawAsOfLastAnswer draws the body as of the city's last answer: ages do not grow while the state is unknown.
+func drawAsOfLastAnswer(m *state.Room, p *state.Plan) []string {
 	if m.Unreachable != "" {
 		defer func(now time.Time) { m.Now = now }(m.Now)
 		m.Now = m.SilentSince
@@ -221,7 +221,7 @@ func tabFor(m *state.Room, e *panel.Env, at state.Place, w int) widget.Tab {
 		p := m.PanelOf(at.Panel)
 		own = p.Title(e)
 		own.Hidden = m.Look.Hidden(p.Hidden(e, w, at.H))
-		if text, found := p.Search(e); text != "" && at.Tabs && m.W < roomy(m) {
+		if text, found := p.Search(e); text != "" && at.Tabs && m.W < minSearchWidth(m) {
 			own.Search, own.Count, own.Alert = text, found, false
 		}
 	}
@@ -229,9 +229,9 @@ func tabFor(m *state.Room, e *panel.Env, at state.Place, w int) widget.Tab {
 	return own
 }
 
-// roomy returns the smallest width at which a rule shows the search at its end. On narrower screens the title shows
+// minSearchWidth returns the smallest width at which a rule shows the search at its end. On narrower screens the title shows
 // the search.
-func roomy(m *state.Room) int {
+func minSearchWidth(m *state.Room) int {
 	w := 120
 	for _, p := range m.Panels {
 		if a := p.About(); (a.Optional || a.Slot) && m.Present(p) { // the panel adds a title
