@@ -210,7 +210,7 @@ func (r *room) mouse(msg tea.Msg) (cmd tea.Cmd, ok bool) {
 // clickFleet moves the cursor to the clicked row; a double click opens it.
 func clickFleet(m *state.Room, c tea.MouseClickMsg, double bool) []feed.Effect {
 	at := view.PlanFleet(m)
-	row := c.Y - at.Head - 1
+	row := c.Y - at.Header - 1
 	switch {
 	case c.Button != tea.MouseLeft || state.Covered(m):
 		return nil

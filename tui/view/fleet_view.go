@@ -15,22 +15,22 @@ import (
 
 // FleetPlan is the layout of the room of all cities: the number of rows of each part with its title; 0 = hidden.
 type FleetPlan struct {
-	Head, Cities, Needs int // head is the number of rows above the lists
-	detail              int // details of the city under the cursor
-	tabs                bool
+	Header, Cities, Needs int // head is the number of rows above the lists
+	detail                int // details of the city under the cursor
+	tabs                  bool
 }
 
 // PlanFleet computes the layout of the room of all cities.
 func PlanFleet(m *state.Room) FleetPlan {
-	p := FleetPlan{Head: 1}
+	p := FleetPlan{Header: 1}
 	if fleetProblem(m) != "" {
-		p.Head++
+		p.Header++
 	}
 	foot := 2
 	if state.TierOf(m.W, m.H) == state.Single {
 		foot = 1
 	}
-	body := max(0, m.H-p.Head-foot-max(0, len(state.FailureParts(m, m.W))-1))
+	body := max(0, m.H-p.Header-foot-max(0, len(state.FailureParts(m, m.W))-1))
 	n := len(state.AllNeeds(m))
 	const strip, roomy = 6, 26
 	if body >= roomy && len(m.Cities.Rows) > 0 {
@@ -67,7 +67,7 @@ func fleetScreen(m *state.Room, s Screen) Screen {
 		s.Lines = append(s.Lines, needsPanel(m, m.W, at.Needs, focus && m.OnNeeds, at.tabs)...)
 	}
 	if at.detail > 0 {
-		s.Lines = append(s.Lines, cityStrip(m, m.W, at.detail)...)
+		s.Lines = append(s.Lines, selectedCitySummary(m, m.W, at.detail)...)
 	}
 	p := state.Plan{Tier: state.TierOf(m.W, m.H), StatusRow: state.TierOf(m.W, m.H) != state.Single}
 	s = addFooter(m, s, &p)
@@ -212,8 +212,8 @@ func needsPanel(m *state.Room, w, h int, focus, shared bool) []string {
 	return widget.FillRows(lines, w, h)
 }
 
-// cityStrip shows as many details of the city under the cursor as fit.
-func cityStrip(m *state.Room, w, h int) []string {
+// selectedCitySummary shows as many details of the city under the cursor as fit.
+func selectedCitySummary(m *state.Room, w, h int) []string {
 	c := state.ChosenCity(m)
 	if c == nil {
 		return widget.FillRows([]string{m.Look.Title(w, false, []widget.Tab{{}}, "")}, w, h)

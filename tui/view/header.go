@@ -56,7 +56,7 @@ func header(m *state.Room, w int) string {
 	if m.Snap != nil && w >= 50 && !state.Stalled(m) {
 		short := m.Now.Format("15:04")
 		if more := countParts(m, w-l.Width-widget.Width(short)-3); len(
-			counts) <= headcounts(m) && len(more) > len(counts) {
+			counts) <= reservedCounts(m) && len(more) > len(counts) {
 			end, counts = short, more
 		}
 	}
@@ -113,8 +113,8 @@ func byState(m *state.Room) (urgent, rest []widget.Counter) {
 	return urgent, rest
 }
 
-// headcounts returns how many counts the header reserves room for: agents that need attention, and running agents.
-func headcounts(m *state.Room) int {
+// reservedCounts returns how many counts the header reserves room for: agents that need attention, and running agents.
+func reservedCounts(m *state.Room) int {
 	urgent, rest := byState(m)
 	return len(urgent) + min(1, len(rest))
 }

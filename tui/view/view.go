@@ -154,7 +154,7 @@ func drawPanel(m *state.Room, at state.Place, w int, focus bool) []string {
 	}
 	switch at.Panel {
 	case panel.IDDetail:
-		return detailStrip(m, w, at.H)
+		return selectionSummary(m, w, at.H)
 	case panel.IDPeek:
 		return peekPanel(m, w, at.H, focus, TabsFor(m, at, w))
 	}
@@ -162,8 +162,8 @@ func drawPanel(m *state.Room, at state.Place, w int, focus bool) []string {
 		Tabs: TabsFor(m, at, w)})
 }
 
-// detailStrip shows a few lines about the object that verbs act on, or otherwise about the selected agent.
-func detailStrip(m *state.Room, w, h int) []string {
+// selectionSummary shows a few lines about the object that verbs act on, or otherwise about the selected agent.
+func selectionSummary(m *state.Room, w, h int) []string {
 	e := m.Env()
 	lines := m.ActionPanel().Strip(e, w)
 	if lines == nil {
