@@ -195,10 +195,10 @@ func TestComposerTakesLongPastes(t *testing.T) {
 	s.paste(long)
 	s.shows("see: [paste 1: 20000 lines, 507 KiB]")
 	s.typeIn(" and this ")
-	s.paste(strings.Repeat("z", dialog.MaxEdited+1))
+	s.paste(strings.Repeat("z", dialog.MaxEditablePaste+1))
 	s.press("enter")
 	s.wants(city.Nudge{Agent: "idle", Text: "see: " + long + " and this " +
-		strings.Repeat("z", dialog.MaxEdited+1)})
+		strings.Repeat("z", dialog.MaxEditablePaste+1)})
 	s.press("i")
 	s.paste(strings.Repeat("x", city.MaxSend+1))
 	s.shows("the text has 1.0 MiB", "put the text into a file")
@@ -228,7 +228,7 @@ func TestComposerSaysWhereTypingEnds(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("idle")
 	s.press("i")
-	s.paste(strings.Repeat("x\n", dialog.MaxRows-2) + "x")
+	s.paste(strings.Repeat("x\n", dialog.MaxComposerRows-2) + "x")
 	s.press("ctrl+j")
 	s.hides("ends at")
 	s.press("ctrl+j")
@@ -236,8 +236,8 @@ func TestComposerSaysWhereTypingEnds(t *testing.T) {
 	s.press("esc")
 	s.choose("builder")
 	s.press("i")
-	for range dialog.MaxWritten / dialog.MaxEdited {
-		s.paste(strings.Repeat("x ", dialog.MaxEdited/2-1) + "xx")
+	for range dialog.MaxComposerWidth / dialog.MaxEditablePaste {
+		s.paste(strings.Repeat("x ", dialog.MaxEditablePaste/2-1) + "xx")
 	}
 	s.press("y")
 	s.shows("the input is full")

@@ -277,7 +277,7 @@ func TestClickInAQuestion(t *testing.T) {
 	s.press("ctrl+k")
 	s.click("stop: let it finish")
 	s.wants()
-	if s.m.Dialogs.Choice() == nil || s.m.Dialogs.Choice().At != 1 {
+	if s.m.Dialogs.Choice() == nil || s.m.Dialogs.Choice().Cursor != 1 {
 		t.Error("what must be typed is not asked for, or the answer is not chosen")
 	}
 	s.typeIn("idle")

@@ -224,10 +224,10 @@ func askEnd(m *state.Room) []feed.Effect {
 		})
 	}
 	m.Dialogs.Open(&state.Choice{
-		Title: "Stop " + details.TargetNames(rows),
-		Body:  names(m, rows),
-		Must:  details.Confirmation(rows),
-		Edit:  widget.NewEntry(""),
+		Title:        "Stop " + details.TargetNames(rows),
+		Body:         names(m, rows),
+		RequiredText: details.Confirmation(rows),
+		Edit:         widget.NewEntry(""),
 		Answers: []state.Answer{
 			{Title: "kill: stop it at once; it restarts", Do: kill},
 			{Title: "stop: let it finish, then keep it stopped until it is resumed", Do: stop},

@@ -41,18 +41,18 @@ func ask(m *state.Room, q question) {
 		m.Todo = append(m.Todo, q.do(m)...)
 		return
 	}
-	c := &state.Choice{Title: q.title, Body: q.body, Since: m.Now, At: 1, Answers: []state.Answer{
+	c := &state.Choice{Title: q.title, Body: q.body, Since: m.Now, Cursor: 1, Answers: []state.Answer{
 		{Key: "y", Title: "yes, " + q.verb, Do: q.do},
 		{Key: "n", Title: "no, " + cmp.Or(q.no, "leave it"), Safe: true},
 	}}
 	c.Answers = slices.Insert(c.Answers, 1, q.more...)
-	c.At += len(q.more)
+	c.Cursor += len(q.more)
 	if len(q.whom) > 0 {
 		c.Body = append(append(slices.Clone(q.whom), ""), q.body...)
 	}
 	if q.count >= many {
-		c.Must, c.Edit = strconv.Itoa(q.count), widget.NewEntry("")
-		c.Answers[0].Key, c.Answers[c.At].Key = "", ""
+		c.RequiredText, c.Edit = strconv.Itoa(q.count), widget.NewEntry("")
+		c.Answers[0].Key, c.Answers[c.Cursor].Key = "", ""
 	}
 	m.Dialogs.Open(c)
 }

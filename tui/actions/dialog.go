@@ -97,7 +97,7 @@ func promptActions() []state.Action {
 }
 
 func takeAnswer(m *state.Room) []feed.Effect {
-	return m.RunTasks(m.Dialogs.Choice().Take(func() { m.Dialogs.CloseIn(keymap.InChoice) }))
+	return m.RunTasks(m.Dialogs.Choice().Accept(func() { m.Dialogs.CloseIn(keymap.InChoice) }))
 }
 
 func submitPrompt(m *state.Room) []feed.Effect {

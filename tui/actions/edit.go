@@ -89,9 +89,9 @@ func EditedConfig(m *state.Room, e feed.Edited) {
 	drop := state.Answer{Key: "n", Title: "no, discard the edit", Safe: true, Do: dropDraft}
 	if e.Err != nil {
 		m.Dialogs.Open(&state.Choice{Title: "The edit is not finished",
-			Body:  widget.PlainLines("The draft is kept, but " + e.Err.Error() + "."),
-			Since: m.Now,
-			At:    1, Answers: []state.Answer{again, drop}})
+			Body:   widget.PlainLines("The draft is kept, but " + e.Err.Error() + "."),
+			Since:  m.Now,
+			Cursor: 1, Answers: []state.Answer{again, drop}})
 		return
 	}
 	if len(e.Problems) > 0 {
@@ -139,5 +139,5 @@ func askEnforce(m *state.Room, e feed.Edited, again, drop state.Answer) {
 		answers = []state.Answer{yes, read, again, drop}
 	}
 	m.Dialogs.Open(&state.Choice{Title: "Apply the edited " + draftName(e.Draft) + "?",
-		Body: e.Plan.Lines(&m.Look, false), Since: m.Now, At: len(answers) - 1, Answers: answers})
+		Body: e.Plan.Lines(&m.Look, false), Since: m.Now, Cursor: len(answers) - 1, Answers: answers})
 }

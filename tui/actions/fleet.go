@@ -222,8 +222,8 @@ func askUnregister(m *state.Room) []feed.Effect {
 		body = append(body, "This program runs that city.")
 	}
 	m.Dialogs.Open(&state.Choice{Title: "Stop and unregister " + c.DisplayName, Body: body,
-		Must: c.DisplayName,
-		Edit: widget.NewEntry(""), Since: m.Now, At: 1,
+		RequiredText: c.DisplayName,
+		Edit:         widget.NewEntry(""), Since: m.Now, Cursor: 1,
 		Answers: []state.Answer{
 			{Title: "stop and unregister it", Do: func(m *state.Room) []feed.Effect {
 				return []feed.Effect{feed.UnregisterCity{ID: state.BeginAction(m,

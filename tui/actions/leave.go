@@ -48,7 +48,7 @@ func AskQuit(m *state.Room) []feed.Effect {
 				Do: askDrainAll},
 			{Key: "s", Title: "stop all agents and the city", Do: askStopCity},
 			{Key: "n", Title: "stay", Safe: true},
-		}, At: 4})
+		}, Cursor: 4})
 	return nil
 }
 
@@ -78,7 +78,7 @@ func askStopCity(m *state.Room) []feed.Effect {
 // AskLost reduces an open leave question to the answers that are still possible after the city has stopped.
 func AskLost(m *state.Room) {
 	c := m.Dialogs.Choice()
-	c.Title, c.Must = "Leave "+state.CityName(m)+"?", ""
+	c.Title, c.RequiredText = "Leave "+state.CityName(m)+"?", ""
 	c.Body = []string{widget.FirstItem(state.Alerts(m)[0].Text)}
 	c.Answers = []state.Answer{
 		{Key: "l", Title: "leave", Do: func(*state.Room) []feed.Effect {
@@ -86,7 +86,7 @@ func AskLost(m *state.Room) {
 		}},
 		{Key: "n", Title: "stay", Safe: true},
 	}
-	c.At, c.Since, c.Asked = min(c.At, 1), m.Now, false
+	c.Cursor, c.Since, c.Asked = min(c.Cursor, 1), m.Now, false
 }
 
 // RunningAgents returns how many agents of the city are running.

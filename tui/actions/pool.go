@@ -67,7 +67,7 @@ func askRestartOf(m *state.Room, p *panel.PoolRow) []feed.Effect {
 		answers = answers[1:]
 	}
 	m.Dialogs.Open(&state.Choice{Title: fmt.Sprintf("Restart %s?", p.Shown), Body: p.RestartText(),
-		Since: m.Now, At: len(answers) - 1, Answers: answers})
+		Since: m.Now, Cursor: len(answers) - 1, Answers: answers})
 	return nil
 }
 

@@ -179,7 +179,7 @@ func leaveComposer(m *state.Room) []feed.Effect {
 	c := m.Dialogs.Composer()
 	m.Dialogs.Close(c)
 	state.ForgetDraft(m, c.To)
-	begun, subject := c.Left(), ""
+	begun, subject := c.DraftToKeep(), ""
 	if e, ok := c.About.(*envelope); ok && e.answers == nil {
 		subject = e.subject
 	}

@@ -20,10 +20,10 @@ import (
 // Limits of a text in the composer. Longer texts can be pasted but not edited, because the widget wraps the whole text
 // at every key.
 const (
-	MaxWritten = 8 << 10 // columns
-	MaxRows    = 100     // lines
+	MaxComposerWidth = 8 << 10 // columns
+	MaxComposerRows  = 100     // lines
 	// bytes of a paste that can be edited; a longer paste is shown as a placeholder
-	MaxEdited = 4 << 10
+	MaxEditablePaste = 4 << 10
 )
 
 // Composer is a text for agents: one line at the bottom of the screen, or a sheet for several lines.
@@ -34,10 +34,10 @@ type Composer[T any] struct {
 	Problem string   // why the last action failed; reset by the next key
 	About   any      // data of the owner, which knows its type
 
-	area   textarea.Model
-	pastes []string // the pastes shown as placeholders
-	past   int      // index of the shown text in the history; its length = none
-	own    Unsent   // the text before the history was shown
+	area         textarea.Model
+	pastes       []string // the pastes shown as placeholders
+	historyIndex int      // index of the shown text in the history; its length = none
+	draft        Unsent   // the text before the history was shown
 }
 
 // Unsent is the content of a composer.
@@ -48,15 +48,15 @@ type Unsent struct {
 
 // NewComposer returns a composer with the given draft.
 func NewComposer[T any](c *Composer[T], begun Unsent) *Composer[T] {
-	c.area, c.past = textarea.New(), len(c.Sent)
+	c.area, c.historyIndex = textarea.New(), len(c.Sent)
 	a := &c.area
-	a.Prompt, a.ShowLineNumbers, a.CharLimit, a.MaxHeight, a.MaxWidth = "", false, MaxWritten,
-		MaxRows, 0
+	a.Prompt, a.ShowLineNumbers, a.CharLimit, a.MaxHeight, a.MaxWidth = "", false, MaxComposerWidth,
+		MaxComposerRows, 0
 	a.KeyMap = Composing()
 	a.SetStyles(textarea.Styles{})
 	a.SetVirtualCursor(false) // the terminal's own cursor is used
 	a.Focus()
-	c.hold(begun)
+	c.setText(begun)
 	return c
 }
 
@@ -79,46 +79,46 @@ func Composing() textarea.KeyMap {
 	}
 }
 
-// hold sets the text and moves the cursor to its end.
-func (c *Composer[T]) hold(u Unsent) {
+// setText sets the text and moves the cursor to its end.
+func (c *Composer[T]) setText(u Unsent) {
 	c.pastes = slices.Clone(u.Pastes)
 	c.area.SetValue(u.Text)
-	c.settle()
+	c.syncWidget()
 }
 
 // Unsent returns the content of the composer.
 func (c *Composer[T]) Unsent() Unsent { return Unsent{c.area.Value(), c.pastes} }
 
-// settle updates the widget after a change that did not come from a key.
-func (c *Composer[T]) settle() { c.area, _ = c.area.Update(nil) }
+// syncWidget updates the widget after a change that did not come from a key.
+func (c *Composer[T]) syncWidget() { c.area, _ = c.area.Update(nil) }
 
-// Many reports whether the text has several lines.
-func (c *Composer[T]) Many() bool { return c.area.LineCount() > 1 }
+// IsMultiline reports whether the text has several lines.
+func (c *Composer[T]) IsMultiline() bool { return c.area.LineCount() > 1 }
 
 // Fit adapts the composer to the size of the screen.
 func (c *Composer[T]) Fit(w, h int) {
 	c.area.SetWidth(max(1, w-2))
 	rows, _ := composerRows(h)
 	c.area.SetHeight(rows)
-	c.settle()
+	c.syncWidget()
 }
 
-// mark returns the placeholder of a paste.
-func (c *Composer[T]) mark(i int) string {
+// placeholder returns the placeholder of a paste.
+func (c *Composer[T]) placeholder(i int) string {
 	return fmt.Sprintf("[paste %d: %s, %s]", i+1,
 		widget.Count(widget.LineCount(c.pastes[i]), "line"),
 		widget.Bytes(len(c.pastes[i])))
 }
 
 // Text returns the text to send, without empty lines at both ends.
-func (c *Composer[T]) Text() string { return strings.Trim(c.whole(), "\n") }
+func (c *Composer[T]) Text() string { return strings.Trim(c.expandedText(), "\n") }
 
-// whole returns the text with its pastes.
-func (c *Composer[T]) whole() string {
+// expandedText returns the text with its pastes.
+func (c *Composer[T]) expandedText() string {
 	var marks []string
 	for i, p := range c.pastes {
 		if p != "" {
-			marks = append(marks, c.mark(i), p)
+			marks = append(marks, c.placeholder(i), p)
 		}
 	}
 	return strings.NewReplacer(marks...).Replace(c.area.Value())
@@ -135,18 +135,18 @@ func (c *Composer[T]) Wheel(int, Canvas) {}
 
 // Draw implements Dialog: one line at the bottom of the screen, or a sheet above it.
 func (c *Composer[T]) Draw(on Canvas) Frame {
-	if c.Many() && !on.Line {
+	if c.IsMultiline() && !on.Line {
 		return c.drawSheet(on)
 	}
 	return c.drawLine(on)
 }
 
-// Left returns the text to keep when the composer is closed: the typed text, or the earlier draft if the history is
+// DraftToKeep returns the text to keep when the composer is closed: the typed text, or the earlier draft if the history is
 // shown.
-func (c *Composer[T]) Left() Unsent {
+func (c *Composer[T]) DraftToKeep() Unsent {
 	begun := c.Unsent()
-	if c.past < len(c.Sent) && begun.Text == c.Sent[c.past] {
-		return c.own
+	if c.historyIndex < len(c.Sent) && begun.Text == c.Sent[c.historyIndex] {
+		return c.draft
 	}
 	return begun
 }
@@ -157,7 +157,7 @@ func (c *Composer[T]) Key(k tea.KeyPressMsg, _ func()) []T {
 	// bubbles 2.1.1 loops endlessly if no word is before the cursor
 	if key.Matches(k, c.area.KeyMap.WordBackward) && c.blankBefore() {
 		c.area.MoveToBegin()
-		c.settle()
+		c.syncWidget()
 		return nil
 	}
 	k.Text = widget.SingleLine(k.Text)
@@ -181,13 +181,13 @@ func (c *Composer[T]) blankBefore() bool {
 // Newline starts another line.
 func (c *Composer[T]) Newline() {
 	c.Problem = ""
-	if c.area.LineCount() >= MaxRows {
+	if c.area.LineCount() >= MaxComposerRows {
 		c.Problem = fmt.Sprintf("the input is limited to %d lines; paste longer texts",
-			MaxRows)
+			MaxComposerRows)
 		return
 	}
 	c.area.InsertString("\n")
-	c.settle()
+	c.syncWidget()
 }
 
 // Paste inserts a text: editable, or as a placeholder if it is long.
@@ -201,16 +201,16 @@ func (c *Composer[T]) Paste(text string) {
 		c.Problem = TooLong(size)
 		return
 	}
-	if len(text) > MaxEdited || widget.LineCount(text)+c.area.LineCount() > MaxRows ||
-		c.area.Length()+len(text) > MaxWritten {
+	if len(text) > MaxEditablePaste || widget.LineCount(text)+c.area.LineCount() > MaxComposerRows ||
+		c.area.Length()+len(text) > MaxComposerWidth {
 		for i := range c.pastes { // drop pastes without a placeholder
-			if c.pastes[i] != "" && !strings.Contains(c.area.Value(), c.mark(i)) {
+			if c.pastes[i] != "" && !strings.Contains(c.area.Value(), c.placeholder(i)) {
 				c.pastes[i] = ""
 			}
 		}
 		c.pastes = append(slices.Clone(c.pastes), text)
-		text = c.mark(len(c.pastes) - 1)
-		if c.area.Length()+len(text) > MaxWritten {
+		text = c.placeholder(len(c.pastes) - 1)
+		if c.area.Length()+len(text) > MaxComposerWidth {
 			c.pastes = c.pastes[:len(c.pastes)-1]
 			c.Problem = "the text is too long for another paste"
 			return
@@ -229,16 +229,16 @@ func TooLong(size int) string {
 
 // atTop and atBottom report whether the cursor is in the first or the last row of the text.
 func (c *Composer[T]) atTop() bool {
-	return !c.Many() || c.area.Line() == 0 && c.area.LineInfo().RowOffset == 0
+	return !c.IsMultiline() || c.area.Line() == 0 && c.area.LineInfo().RowOffset == 0
 }
 
 func (c *Composer[T]) atBottom() bool {
 	at := c.area.LineInfo()
-	return !c.Many() || c.area.Line() == c.area.LineCount()-1 && at.RowOffset+1 >= at.Height
+	return !c.IsMultiline() || c.area.Line() == c.area.LineCount()-1 && at.RowOffset+1 >= at.Height
 }
 
-// seen returns the visible rows of the sheet, and the position of the cursor.
-func (c *Composer[T]) seen() (rows []string, x, y int) {
+// visibleRows returns the visible rows of the sheet, and the position of the cursor.
+func (c *Composer[T]) visibleRows() (rows []string, x, y int) {
 	rows = strings.Split(ansi.Strip(c.area.View()), "\n")
 	if at := c.area.Cursor(); at != nil {
 		x, y = at.X, max(0, min(at.Y, len(rows)-1))
@@ -277,7 +277,7 @@ func (c *Composer[T]) drawLine(on Canvas) Frame {
 	l := widget.Line{Styles: on.Styles}
 	label := widget.Cut(c.Label, w/2, on.more())
 	text := c.area.Value()
-	if c.Many() { // on a screen that is too small for the sheet
+	if c.IsMultiline() { // on a screen that is too small for the sheet
 		at := c.area.Line()
 		text = strings.Split(text, "\n")[at]
 		label += fmt.Sprintf(" (%d/%d)", at+1, c.area.LineCount())
@@ -304,10 +304,10 @@ func (c *Composer[T]) drawLine(on Canvas) Frame {
 
 // drawSheet draws the composer as rows above the bottom of the screen.
 func (c *Composer[T]) drawSheet(on Canvas) Frame {
-	rows, x, y := c.seen()
+	rows, x, y := c.visibleRows()
 	_, below := composerRows(on.H)
 	hint, token := c.hint(on)
-	text := c.whole()
+	text := c.expandedText()
 	note := widget.Count(widget.LineCount(text), "line") + ", " + widget.Bytes(len(text))
 	if !below && (c.Problem != "" || widget.Width(hint)+widget.Width(c.Label)+8 <= on.W) {
 		note = hint
@@ -347,41 +347,41 @@ func (c *Composer[T]) rule(on Canvas, note string, token themes.Token) string {
 // Up moves the cursor up. From the first line it goes to the previous text in the history.
 func (c *Composer[T]) Up() {
 	if c.atTop() {
-		c.walkSent(-1)
+		c.showSent(-1)
 	} else {
 		c.area.CursorUp()
-		c.settle()
+		c.syncWidget()
 	}
 }
 
 // Down moves the cursor down. From the last line it goes to the next text in the history.
 func (c *Composer[T]) Down() {
 	if c.atBottom() {
-		c.walkSent(1)
+		c.showSent(1)
 	} else {
 		c.area.CursorDown()
-		c.settle()
+		c.syncWidget()
 	}
 }
 
-// walkSent shows another text of the history. After the latest text comes the draft.
-func (c *Composer[T]) walkSent(n int) {
-	at := c.past + n
+// showSent shows another text of the history. After the latest text comes the draft.
+func (c *Composer[T]) showSent(n int) {
+	at := c.historyIndex + n
 	if at < 0 || at > len(c.Sent) {
 		return
 	}
-	if c.past == len(c.Sent) {
-		c.own = c.Unsent()
+	if c.historyIndex == len(c.Sent) {
+		c.draft = c.Unsent()
 	}
-	c.past, c.Problem = at, ""
+	c.historyIndex, c.Problem = at, ""
 	if at == len(c.Sent) {
-		c.hold(c.own)
+		c.setText(c.draft)
 	} else {
-		c.hold(Unsent{Text: c.Sent[at]})
+		c.setText(Unsent{Text: c.Sent[at]})
 	}
 	if n < 0 { // the next Up continues in the history
 		c.area.MoveToBegin()
 		c.area.CursorEnd()
-		c.settle()
+		c.syncWidget()
 	}
 }

@@ -22,15 +22,15 @@ type Answer[T any] struct {
 
 // Confirm is a question. If Must is set, the user must type that text for an answer that is not safe.
 type Confirm[T any] struct {
-	Title   string
-	Body    []string
-	Answers []Answer[T]
-	At      int
-	Must    string
-	Edit    widget.Entry // the typed text
-	Since   time.Time
-	Leaving bool // the question is about leaving the program
-	Asked   bool // the user has opened it with a key
+	Title        string
+	Body         []string
+	Answers      []Answer[T]
+	Cursor       int
+	RequiredText string
+	Edit         widget.Entry // the typed text
+	Since        time.Time
+	Leaving      bool // the question is about leaving the program
+	Asked        bool // the user has opened it with a key
 
 	first int    // row of the first answer in the latest picture
 	rows  []int  // the index of the answer in each row, starting at first
@@ -45,7 +45,7 @@ func (c *Confirm[T]) Zone() keymap.Zone { return keymap.InChoice }
 // has opened the question, it accepts the keys of its answers and the required text sooner.
 func (c *Confirm[T]) Accepts(key string, now time.Time) bool {
 	age := now.Sub(c.Since)
-	own := c.Must != "" && len([]rune(key)) == 1 || slices.ContainsFunc(c.Answers,
+	own := c.RequiredText != "" && len([]rune(key)) == 1 || slices.ContainsFunc(c.Answers,
 		func(a Answer[T]) bool { return a.Key != "" && strings.EqualFold(a.Key, key) })
 	if age >= keymap.DialogGuard || own && c.Asked && age >= keymap.MaxTypeahead {
 		c.note = ""
@@ -59,16 +59,16 @@ func (c *Confirm[T]) Accepts(key string, now time.Time) bool {
 }
 
 // Step moves the cursor by n answers.
-func (c *Confirm[T]) Step(n int) { c.At = (c.At + n + len(c.Answers)) % len(c.Answers) }
+func (c *Confirm[T]) Step(n int) { c.Cursor = (c.Cursor + n + len(c.Answers)) % len(c.Answers) }
 
 // Key edits the text, or selects the answer of a letter.
 func (c *Confirm[T]) Key(k tea.KeyPressMsg, close func()) []T {
-	if safe := c.safe(); c.Must != "" && c.Edit.String() == "" && safe >= 0 &&
-		k.String() == "n" && !strings.HasPrefix(c.Must, "n") {
-		c.At = safe
-		return c.Take(close)
+	if safe := c.safe(); c.RequiredText != "" && c.Edit.String() == "" && safe >= 0 &&
+		k.String() == "n" && !strings.HasPrefix(c.RequiredText, "n") {
+		c.Cursor = safe
+		return c.Accept(close)
 	}
-	if c.Must != "" {
+	if c.RequiredText != "" {
 		if c.Edit.Key(k) {
 			c.typed()
 		}
@@ -76,8 +76,8 @@ func (c *Confirm[T]) Key(k tea.KeyPressMsg, close func()) []T {
 	}
 	for i, a := range c.Answers {
 		if a.Key != "" && strings.EqualFold(a.Key, k.String()) {
-			c.At = i
-			return c.Take(close)
+			c.Cursor = i
+			return c.Accept(close)
 		}
 	}
 	c.note = k.String() + " is not an answer: press " + c.keys()
@@ -112,18 +112,18 @@ func (c *Confirm[T]) typed() {
 	safe := c.safe()
 	switch {
 	case c.Edit.String() == "":
-		if c.At == 0 && safe >= 0 {
-			c.At = safe
+		if c.Cursor == 0 && safe >= 0 {
+			c.Cursor = safe
 		}
-	case c.At == safe:
-		c.At = 0
+	case c.Cursor == safe:
+		c.Cursor = 0
 	}
 }
 
-// Take selects the answer under the cursor if the required text was typed.
-func (c *Confirm[T]) Take(close func()) []T {
-	a := c.Answers[c.At]
-	if !a.Safe && c.Must != "" && c.Edit.String() != c.Must {
+// Accept selects the answer under the cursor if the required text was typed.
+func (c *Confirm[T]) Accept(close func()) []T {
+	a := c.Answers[c.Cursor]
+	if !a.Safe && c.RequiredText != "" && c.Edit.String() != c.RequiredText {
 		c.wrong = true
 		return nil
 	}
@@ -137,13 +137,13 @@ func (c *Confirm[T]) Click(row int, close func()) []T {
 	if at < 0 || at >= len(c.rows) {
 		return nil
 	}
-	c.At = c.rows[at]
-	return c.Take(close)
+	c.Cursor = c.rows[at]
+	return c.Accept(close)
 }
 
 // Paste inserts into the typed text.
 func (c *Confirm[T]) Paste(text string) {
-	if c.Must != "" {
+	if c.RequiredText != "" {
 		c.Edit.Paste(text)
 		c.typed()
 	}
@@ -183,7 +183,7 @@ func (c *Confirm[T]) Draw(on Canvas) Frame {
 	}
 	c.first = len(f.Lines)
 	f.Lines = append(f.Lines, answers...)
-	if c.Must != "" {
+	if c.RequiredText != "" {
 		line, x := c.typedLine(on, inner)
 		f.Lines = append(f.Lines, "", line)
 		f.X, f.Y = x, len(f.Lines)-1
@@ -205,7 +205,7 @@ func (c *Confirm[T]) Draw(on Canvas) Frame {
 
 // typedRows returns the number of lines for a text that must be typed.
 func (c *Confirm[T]) typedRows() int {
-	if c.Must == "" {
+	if c.RequiredText == "" {
 		return 0
 	}
 	return 2
@@ -213,10 +213,10 @@ func (c *Confirm[T]) typedRows() int {
 
 // typedLine draws the text to type and the typed part, and returns the column of the cursor.
 func (c *Confirm[T]) typedLine(on Canvas, w int) (string, int) {
-	typed, at := c.Edit.Show(max(4, w-widget.Width(c.Must)-21))
-	label := "type " + c.Must + " to confirm: "
+	typed, at := c.Edit.Show(max(4, w-widget.Width(c.RequiredText)-21))
+	label := "type " + c.RequiredText + " to confirm: "
 	state := themes.Warn
-	if c.Edit.String() == c.Must {
+	if c.Edit.String() == c.RequiredText {
 		state = themes.Good
 	}
 	note := ""
@@ -247,7 +247,7 @@ func (c *Confirm[T]) hints(on Canvas) []string {
 	switch {
 	case len(c.Answers) == 1:
 		return []string{take + " closes"}
-	case c.Must != "":
+	case c.RequiredText != "":
 		return []string{next, take + " does it", cancel}
 	}
 	return []string{next, take + " chooses it", cancel}
@@ -273,7 +273,7 @@ func (c *Confirm[T]) answerLines(on Canvas, w int, whole bool) []string {
 			parts = widget.Wrap(a.Title, w-in-hang)
 		}
 		for n, part := range parts {
-			l := widget.Line{Styles: on.Styles, Selected: i == c.At}
+			l := widget.Line{Styles: on.Styles, Selected: i == c.Cursor}
 			answerLine(&l, a.Key, n == 0, part)
 			lines = append(lines, l.Fill(w))
 			c.rows = append(c.rows, i)

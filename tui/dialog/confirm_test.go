@@ -16,17 +16,17 @@ func TestTypedTextKeepsTheSelectedAnswer(t *testing.T) {
 		at               int
 		empty, typed, do string
 	}{{0, "cancel", "kill", "kill"}, {1, "stop", "stop", "stop"}, {2, "cancel", "kill", "kill"}} {
-		q := &Confirm[string]{Answers: answers, Must: "x", Edit: widget.NewEntry(""), At: c.at}
+		q := &Confirm[string]{Answers: answers, RequiredText: "x", Edit: widget.NewEntry(""), Cursor: c.at}
 		q.Key(tea.KeyPressMsg{Code: 'y', Text: "y"}, nil)
 		q.Key(tea.KeyPressMsg{Code: tea.KeyBackspace}, nil)
-		if got := q.Answers[q.At].Title; got != c.empty {
+		if got := q.Answers[q.Cursor].Title; got != c.empty {
 			t.Errorf("without text, after answer %d: %s, not %s", c.at, got, c.empty)
 		}
 		q.Key(tea.KeyPressMsg{Code: 'x', Text: "x"}, nil)
-		if got := q.Answers[q.At].Title; got != c.typed {
+		if got := q.Answers[q.Cursor].Title; got != c.typed {
 			t.Errorf("with text, after answer %d: %s, not %s", c.at, got, c.typed)
 		}
-		if got := q.Take(func() {}); len(got) != 1 || got[0] != c.do {
+		if got := q.Accept(func() {}); len(got) != 1 || got[0] != c.do {
 			t.Errorf("answer %d does %v, not %s", c.at, got, c.do)
 		}
 	}
@@ -34,7 +34,7 @@ func TestTypedTextKeepsTheSelectedAnswer(t *testing.T) {
 
 // In a question that requires a typed text, n still answers no.
 func TestNoNeedsNoTypedText(t *testing.T) {
-	q := &Confirm[string]{At: 1, Must: "5", Edit: widget.NewEntry(""),
+	q := &Confirm[string]{Cursor: 1, RequiredText: "5", Edit: widget.NewEntry(""),
 		Answers: []Answer[string]{{Title: "yes", Do: "drain"}, {Title: "no", Safe: true, Do: "leave"}}}
 	closed := false
 	got := q.Key(tea.KeyPressMsg{Code: 'n', Text: "n"}, func() { closed = true })

@@ -57,11 +57,11 @@ func TestComposerRecallsSentTexts(t *testing.T) {
 	if got := c.Text(); got != "first" {
 		t.Errorf("two up: %q", got)
 	}
-	if got := c.Left(); got.Text != "mine" {
+	if got := c.DraftToKeep(); got.Text != "mine" {
 		t.Errorf("an earlier text that is only looked at leaves %q", got.Text)
 	}
 	c.Key(tuitest.KeyPress("x"), nil)
-	if got := c.Left(); got.Text != "firstx" {
+	if got := c.DraftToKeep(); got.Text != "firstx" {
 		t.Errorf("an earlier text that is edited leaves %q", got.Text)
 	}
 	c.Key(tuitest.KeyPress("backspace"), nil)

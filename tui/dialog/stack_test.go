@@ -67,22 +67,22 @@ func TestConfirm(t *testing.T) {
 
 // An answer that acts requires the right text. A safe answer requires no text.
 func TestConfirmTyped(t *testing.T) {
-	c := &Confirm[int]{Must: "5", Edit: widget.NewEntry(""),
+	c := &Confirm[int]{RequiredText: "5", Edit: widget.NewEntry(""),
 		Answers: []Answer[int]{{Do: 7}, {Safe: true, Do: 8}}}
 	closed := false
 	leave := func() { closed = true }
 	c.Paste("4")
-	if got := c.Take(leave); got != nil || closed || !c.wrong {
+	if got := c.Accept(leave); got != nil || closed || !c.wrong {
 		t.Errorf("4 is taken for 5: %v", got)
 	}
 	c.Step(1)
-	if got := c.Take(leave); len(got) != 1 || got[0] != 8 || !closed {
+	if got := c.Accept(leave); len(got) != 1 || got[0] != 8 || !closed {
 		t.Errorf("the safe answer: %v, closed %v", got, closed)
 	}
 	c.Step(1)
 	c.Key(tuitest.KeyPress("backspace"), leave)
 	c.Key(tuitest.KeyPress("5"), leave)
-	if got := c.Take(leave); len(got) != 1 || got[0] != 7 {
+	if got := c.Accept(leave); len(got) != 1 || got[0] != 7 {
 		t.Errorf("5: %v", got)
 	}
 }

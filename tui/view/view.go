@@ -37,7 +37,7 @@ func Draw(m *state.Room) Screen {
 		s.Lines = append(s.Lines, m.Hint()...)
 		s = addFooter(m, s, &p)
 		s.Lines = widget.FillRows(s.Lines, m.W, m.H)
-		if c := m.Dialogs.Composer(); c != nil && c.Many() {
+		if c := m.Dialogs.Composer(); c != nil && c.IsMultiline() {
 			f := c.Draw(m.Canvas())
 			top := max(0, len(s.Lines)-len(f.Lines))
 			copy(s.Lines[top:], f.Lines)
