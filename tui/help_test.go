@@ -14,21 +14,21 @@ func TestHelpIsReadToItsEnd(t *testing.T) {
 	s.press("?")
 	s.shows("1 of ", "zoom into the terminal; in Quarantine: show the", "Agents, Quarantine")
 	s.press("pgdown")
-	page := s.m.Dialogs.Finder().At
+	page := s.m.Dialogs.Finder().Cursor
 	if page < 10 {
 		t.Errorf("a page of %d rows", page)
 	}
-	if s.press("pgdown"); s.m.Dialogs.Finder().At < 2*page-2 {
-		t.Errorf("a page of %d rows leads to %d", page, s.m.Dialogs.Finder().At)
+	if s.press("pgdown"); s.m.Dialogs.Finder().Cursor < 2*page-2 {
+		t.Errorf("a page of %d rows leads to %d", page, s.m.Dialogs.Finder().Cursor)
 	}
 	s.press("end")
-	if n := len(s.m.Dialogs.Finder().Found); s.m.Dialogs.Finder().At != n-1 {
-		t.Errorf("the end of %d is %d", n, s.m.Dialogs.Finder().At)
+	if n := len(s.m.Dialogs.Finder().Found); s.m.Dialogs.Finder().Cursor != n-1 {
+		t.Errorf("the end of %d is %d", n, s.m.Dialogs.Finder().Cursor)
 	}
-	if s.press("home"); s.m.Dialogs.Finder().At != 1 { // below the first heading
-		t.Errorf("the beginning is %d", s.m.Dialogs.Finder().At)
+	if s.press("home"); s.m.Dialogs.Finder().Cursor != 1 { // below the first heading
+		t.Errorf("the beginning is %d", s.m.Dialogs.Finder().Cursor)
 	}
-	for s.m.Dialogs.Finder().Found[s.m.Dialogs.Finder().At].Line != "pool.scale" {
+	for s.m.Dialogs.Finder().Found[s.m.Dialogs.Finder().Cursor].Line != "pool.scale" {
 		s.press("down")
 	}
 	s.shows("Pools, asks first")
@@ -68,12 +68,12 @@ func TestHelpBeginsWithWhatWorksHere(t *testing.T) {
 		s.shows(want[0])
 		var heads []string
 		for i, item := range f.Found {
-			if item.Head {
+			if item.Heading {
 				heads = append(heads, item.Title)
-			} else if len(heads) == 1 && item.Refused() != "" {
-				t.Errorf("%q does not work here: %s", item.Line, item.Refused())
+			} else if len(heads) == 1 && item.WhyUnavailable() != "" {
+				t.Errorf("%q does not work here: %s", item.Line, item.WhyUnavailable())
 			}
-			if i == f.At && !strings.HasPrefix(item.Line, want[1]) && key != "0" {
+			if i == f.Cursor && !strings.HasPrefix(item.Line, want[1]) && key != "0" {
 				t.Errorf("%s: the cursor is on %q", want[0], item.Line)
 			}
 		}
@@ -81,14 +81,14 @@ func TestHelpBeginsWithWhatWorksHere(t *testing.T) {
 			t.Errorf("sections: %s", all)
 		}
 		for range f.Found {
-			if f.Current().Head {
+			if f.Current().Heading {
 				t.Fatal("the cursor is on a heading")
 			}
 			s.press("down")
 		}
 		s.press("m", "o", "v", "e")
 		for _, item := range f.Found {
-			if item.Head {
+			if item.Heading {
 				t.Errorf("a search shows the heading %q", item.Title)
 			}
 		}

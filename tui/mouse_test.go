@@ -137,7 +137,7 @@ func TestWheel(t *testing.T) {
 	}
 	s.press("?")
 	s.send(wheel{100, 20, 3})
-	if s.m.Dialogs.Finder().At != 4 { // the first row is a heading
+	if s.m.Dialogs.Finder().Cursor != 4 { // the first row is a heading
 		t.Error("a sheet does not scroll under the wheel")
 	}
 	s.click("restart the agent or the pool")
@@ -291,7 +291,7 @@ func TestClickInAList(t *testing.T) {
 	s.press("x")
 	s.click("restart the agent or the pool")
 	if s.m.Dialogs.Finder() == nil ||
-		s.m.Dialogs.Finder().Found[s.m.Dialogs.Finder().At].Title != "restart the agent or the pool" {
+		s.m.Dialogs.Finder().Found[s.m.Dialogs.Finder().Cursor].Title != "restart the agent or the pool" {
 		t.Fatal("the cursor is not where the click was")
 	}
 	s.click("type to search")

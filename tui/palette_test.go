@@ -132,7 +132,7 @@ func TestPaletteHistory(t *testing.T) {
 		t.Errorf("behind the newest there is nothing, got %q", text)
 	}
 	s.press("down")
-	if s.m.Dialogs.Finder().At != 1 {
+	if s.m.Dialogs.Finder().Cursor != 1 {
 		t.Error("down in the list moves down")
 	}
 	s.press("esc")
@@ -361,10 +361,10 @@ func TestPaletteOrder(t *testing.T) {
 	s.press(":", "w", "o", "r", "k")
 	refused := false
 	for _, i := range s.m.Dialogs.Finder().Found {
-		if refused && i.Refused() == "" {
+		if refused && i.WhyUnavailable() == "" {
 			t.Errorf("%s comes after an entry that cannot run", i.Title)
 		}
-		refused = i.Refused() != ""
+		refused = i.WhyUnavailable() != ""
 	}
 	s.press("esc", ":", "s", "h", "o", "p", "space", "r", "e", "s", "u")
 	if got := s.m.Dialogs.Finder().Found[0].Title; got != "resume rig shop" {

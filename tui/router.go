@@ -79,7 +79,7 @@ func handle(m *state.Room, now time.Time, msg any) []feed.Effect {
 		if !isSwitching(m, msg.String()) {
 			todo = handleKey(m, msg)
 			if c := m.Dialogs.Choice(); c != nil && c.Since.Equal(now) {
-				c.Asked = true
+				c.OpenedByKey = true
 			}
 		}
 	case tea.PasteMsg, tea.MouseClickMsg, wheel:
@@ -182,7 +182,7 @@ func receive(m *state.Room, n feed.News) {
 		state.ListCities(m)
 	}
 	state.LeaveWhenDone(m)
-	if c := m.Dialogs.Choice(); c != nil && c.Leaving && state.Uncontrollable(m) {
+	if c := m.Dialogs.Choice(); c != nil && c.AboutLeaving && state.Uncontrollable(m) {
 		actions.AskLost(m)
 	}
 }

@@ -37,7 +37,7 @@ func TestAMemberIsNamedByItsNumber(t *testing.T) {
 			State: city.Running, Running: true, Since: epoch})
 	})
 	s.line("drain 14")
-	if row := s.m.Dialogs.Finder().Marked(); row != nil {
+	if row := s.m.Dialogs.Finder().Runnable(); row != nil {
 		t.Errorf("%q is marked", row.Line)
 	}
 	s.shows("2 similar")

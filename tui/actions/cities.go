@@ -26,12 +26,12 @@ func SwitchCity(m *state.Room) []feed.Effect {
 	case m.All:
 		return leaveFor(m, feed.SwitchCity{})
 	}
-	f := &state.Finder{Title: citiesTitle(m), None: "No city has this name.", About: CitiesList{},
+	f := &state.Finder{Title: citiesTitle(m), EmptyText: "No city has this name.", About: CitiesList{},
 		Verb: "switches", Reasons: true}
 	f.All = cityItems(m)
 	openFinderOf(m, f)
 	// The cursor starts on another city, because most users open the list to switch.
-	f.At = max(0, slices.IndexFunc(f.Found, func(t state.Item) bool {
+	f.Cursor = max(0, slices.IndexFunc(f.Found, func(t state.Item) bool {
 		return !strings.HasPrefix(t.Title, m.Look.Glyphs.Done)
 	}))
 	return nil
@@ -74,7 +74,7 @@ func cityItems(m *state.Room) []state.Item {
 				" " +
 				widget.Fit(h.Word, 9, "") + "  " + c.Counts(),
 			Words: c.DisplayName + " " + widget.Plain(c.Info.Path), Line: c.Info.Name,
-			Tail: c.Why(m.Now),
+			Note: c.Why(m.Now),
 			Run:  func(m *state.Room) []feed.Effect { return visitRow(m, &c, "") },
 		})
 	}

@@ -18,13 +18,13 @@ func actionItem(m *state.Room, a *state.Action) state.Item {
 		Why: func() string { return a.WhyUnavailable(m) }}
 	t.Names = nounsOf(m, a)
 	if len(a.In) == 1 && a.In[0] != keymap.Everywhere {
-		t.Tail = string(a.In[0])
+		t.Note = string(a.In[0])
 	}
-	if a.Risk != keymap.Harmless && t.Tail != "" {
-		t.Tail += ", "
+	if a.Risk != keymap.Harmless && t.Note != "" {
+		t.Note += ", "
 	}
 	if a.Risk != keymap.Harmless {
-		t.Tail += a.Risk.String()
+		t.Note += a.Risk.String()
 	}
 	return t
 }
@@ -46,7 +46,7 @@ func nounsOf(m *state.Room, a *state.Action) []string {
 }
 
 func openFinder(m *state.Room, verbs bool) {
-	f := &state.Finder{Title: "Help", None: "No action has this name."}
+	f := &state.Finder{Title: "Help", EmptyText: "No action has this name."}
 	for i := range m.Keys.Actions {
 		if a := &m.Keys.Actions[i]; a.Reachable() && !Unseen(m, a) {
 			f.All = append(f.All, actionItem(m, a))
@@ -105,7 +105,7 @@ func Unseen(m *state.Room, a *state.Action) bool {
 // as typed.
 func RunFound(m *state.Room) []feed.Effect {
 	f := m.Dialogs.Finder()
-	if t := f.Marked(); t != nil {
+	if t := f.Runnable(); t != nil {
 		if t.Info {
 			return nil
 		}
@@ -132,7 +132,7 @@ func RunFound(m *state.Room) []feed.Effect {
 // runItem closes a finder and runs one of its rows, or reports why it cannot.
 func runItem(m *state.Room, f *state.Finder, t state.Item) (todo []feed.Effect) {
 	m.Dialogs.Close(f)
-	if why := t.Refused(); why != "" {
+	if why := t.WhyUnavailable(); why != "" {
 		state.ShowFailure(m, "cannot "+keymap.Verb(t.Title)+": "+why)
 	} else {
 		todo = t.Run(m)

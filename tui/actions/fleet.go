@@ -256,11 +256,11 @@ func filterCities(m *state.Room) []feed.Effect {
 
 // fleetMenu offers all actions of the room of all cities.
 func fleetMenu(m *state.Room) []feed.Effect {
-	f := &state.Finder{Title: "All cities", None: "No action has this name.", Reasons: true}
+	f := &state.Finder{Title: "All cities", EmptyText: "No action has this name.", Reasons: true}
 	for _, a := range m.Keys.ActionsIn(keymap.InFleet) {
 		if a.ID != "fleet.verbs" && !Unseen(m, a) {
 			t := actionItem(m, a)
-			t.Tail = a.Risk.String()
+			t.Note = a.Risk.String()
 			f.All = append(f.All, t)
 		}
 	}

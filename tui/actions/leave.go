@@ -36,7 +36,7 @@ func AskQuit(m *state.Room) []feed.Effect {
 		return leave(feed.Leave)(m)
 	}
 	m.Dialogs.Open(&state.Choice{Title: "Leave " + state.CityName(m) + "?", Since: m.Now,
-		Leaving: true,
+		AboutLeaving: true,
 		Body: []string{areRunning(RunningAgents(m)) + " running. " + m.Preferences.HangupText(),
 			"Run `gcity` in the city's folder to return, or to start it again."},
 		Answers: []state.Answer{
@@ -70,7 +70,7 @@ func askStopCity(m *state.Room) []feed.Effect {
 		body: []string{"The sessions stop, even in the middle of work, and none starts until " +
 			"gcity is started again."}})
 	if c := m.Dialogs.Choice(); c != nil {
-		c.Leaving = true
+		c.AboutLeaving = true
 	}
 	return nil
 }
@@ -86,7 +86,7 @@ func AskLost(m *state.Room) {
 		}},
 		{Key: "n", Title: "stay", Safe: true},
 	}
-	c.Cursor, c.Since, c.Asked = min(c.Cursor, 1), m.Now, false
+	c.Cursor, c.Since, c.OpenedByKey = min(c.Cursor, 1), m.Now, false
 }
 
 // RunningAgents returns how many agents of the city are running.

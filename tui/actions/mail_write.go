@@ -170,11 +170,11 @@ func mailComposed(m *state.Room) []feed.Effect {
 // askRecipient lists the possible recipients of mail.
 func askRecipient(m *state.Room) []feed.Effect {
 	f := &state.Finder{Title: "Mail to",
-		None: "No recipient has this name; in the palette `mail NAME` accepts any name.",
-		Verb: "chooses it"}
+		EmptyText: "No recipient has this name; in the palette `mail NAME` accepts any name.",
+		Verb:      "chooses it"}
 	for _, w := range mailNames(m, nil) {
 		f.All = append(f.All, state.Item{Title: widget.Plain(w.Word), Line: w.Word,
-			Tail: widget.Plain(w.Note), Run: func(m *state.Room) []feed.Effect {
+			Note: widget.Plain(w.Note), Run: func(m *state.Room) []feed.Effect {
 				return askSubject(m, &envelope{to: []string{w.Word}})
 			}})
 	}

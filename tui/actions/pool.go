@@ -250,7 +250,7 @@ func attachMember(m *state.Room) []feed.Effect {
 		return to(rows[0].Name)
 	}
 	openFinderOf(m, &state.Finder{Title: "Attach to a member of " + m.Pools.Current().Shown,
-		None: "No member has this name.",
+		EmptyText: "No member has this name.",
 		All: palette.Members(rows, func(r *panel.AgentRow) state.Task {
 			return func(m *state.Room) []feed.Effect {
 				if now := m.Agents.Find(r.Name); now == nil || !now.Running {
@@ -268,10 +268,10 @@ func attachMember(m *state.Room) []feed.Effect {
 func chooseMember(m *state.Room) []feed.Effect {
 	p := state.Pool(m)
 	request := panel.Request{Go: panel.IDAgents, Filter: "pool:" + p.Name}
-	all := state.Item{Title: "all members", Tail: "in Agents",
+	all := state.Item{Title: "all members", Note: "in Agents",
 		Run: func(m *state.Room) []feed.Effect { return grantOne(m, request) }}
 	openFinderOf(m, &state.Finder{Title: "Members of " + p.Shown, Verb: "goes to it",
-		None: "No member has this name.",
+		EmptyText: "No member has this name.",
 		All: append([]state.Item{all}, palette.Members(m.Pools.Members(p.Name),
 			func(r *panel.AgentRow) state.Task {
 				return func(m *state.Room) []feed.Effect {

@@ -30,7 +30,7 @@ func askSling(m *state.Room) []feed.Effect {
 		return nil
 	}
 	to := all[0]
-	f := &state.Finder{Title: "Work for " + widget.Plain(to), None: "loading " + m.Look.Glyphs.More,
+	f := &state.Finder{Title: "Work for " + widget.Plain(to), EmptyText: "loading " + m.Look.Glyphs.More,
 		Verb: "hands it over"}
 	openFinderOf(m, f)
 	m.Requests++
@@ -48,17 +48,17 @@ type ReadyList struct {
 
 // TakeReady handles the list of ready work.
 func TakeReady(m *state.Room, f *state.Finder, ready *ReadyList, a feed.FoundBeads) {
-	ready.Asked, f.None = 0, "No bead is ready; "+m.Keys.KeyText("focus.work")+
+	ready.Asked, f.EmptyText = 0, "No bead is ready; "+m.Keys.KeyText("focus.work")+
 		" shows all beads and can add one."
 	if a.Problem != "" {
-		f.None = "Beads cannot be read: " + widget.Plain(a.Problem)
+		f.EmptyText = "Beads cannot be read: " + widget.Plain(a.Problem)
 	}
 	f.All = nil
 	for _, b := range panel.ReadyWork(a.Beads) {
 		own := b.Clone()
 		f.All = append(f.All, state.Item{Title: widget.Plain(b.ID) + " " + b.Priority.String() +
 			" " +
-			widget.Plain(b.Title), Line: b.ID, Words: b.Description, Tail: ownerOf(&own),
+			widget.Plain(b.Title), Line: b.ID, Words: b.Description, Note: ownerOf(&own),
 			Run: func(m *state.Room) []feed.Effect { return slingTo(m, own, ready.takes) }})
 	}
 	f.Search()
@@ -82,10 +82,10 @@ func askTaker(m *state.Room) []feed.Effect {
 		all = append(all, r.Bead.Clone())
 	}
 	f := &state.Finder{Title: "Hand " + m.Work.Called() + " to",
-		None: "No agent and no pool has this name.", Verb: "chooses it"}
+		EmptyText: "No agent and no pool has this name.", Verb: "chooses it"}
 	for _, w := range takers(m) {
 		f.All = append(f.All, state.Item{Title: widget.Plain(w.Word), Line: w.Word,
-			Tail: widget.Plain(w.Note), Run: func(m *state.Room) []feed.Effect {
+			Note: widget.Plain(w.Note), Run: func(m *state.Room) []feed.Effect {
 				return slingAll(m, all, w.Word)
 			}})
 	}

@@ -96,16 +96,16 @@ func agentCopies(m *state.Room) []panel.Copied {
 
 // showCopies lists the texts that can be copied from the selection.
 func showCopies(m *state.Room) []feed.Effect {
-	f := &state.Finder{Title: "Copy from " + subjectTitle(m), None: "Nothing here has this name.",
+	f := &state.Finder{Title: "Copy from " + subjectTitle(m), EmptyText: "Nothing here has this name.",
 		Copies: true, Verb: "copies it"}
 	for _, c := range Copies(m) {
-		f.All = append(f.All, state.Item{Title: c.What, Tail: widget.FirstItem(c.Text),
+		f.All = append(f.All, state.Item{Title: c.What, Note: widget.FirstItem(c.Text),
 			Run: func(m *state.Room) []feed.Effect { return copyText(m, c, false) }})
 	}
 	if last := m.CopiedLast; last.Text != "" {
 		f.All = append(f.All, state.Item{Title: "copy again: " + last.What +
 			", with a clipboard program",
-			Tail: "wl-copy, xclip or pbcopy",
+			Note: "wl-copy, xclip or pbcopy",
 			Why:  func() string { return noProgram(m) }, Run: func(m *state.Room) []feed.Effect {
 				return copyText(m, last, true)
 			}})

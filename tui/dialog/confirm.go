@@ -29,13 +29,13 @@ type Confirm[T any] struct {
 	RequiredText string
 	Edit         widget.Entry // the typed text
 	Since        time.Time
-	Leaving      bool // the question is about leaving the program
-	Asked        bool // the user has opened it with a key
+	AboutLeaving bool // the question is about leaving the program
+	OpenedByKey  bool // the user has opened it with a key
 
-	first int    // row of the first answer in the latest picture
-	rows  []int  // the index of the answer in each row, starting at first
-	wrong bool   // the typed text did not match; reset by the next change
-	note  string // why the last key did nothing; reset by the next key
+	firstRow int    // row of the first answer in the latest picture
+	rows     []int  // the index of the answer in each row, starting at first
+	mismatch bool   // the typed text did not match; reset by the next change
+	note     string // why the last key did nothing; reset by the next key
 }
 
 // Zone implements Dialog.
@@ -47,7 +47,7 @@ func (c *Confirm[T]) Accepts(key string, now time.Time) bool {
 	age := now.Sub(c.Since)
 	own := c.RequiredText != "" && len([]rune(key)) == 1 || slices.ContainsFunc(c.Answers,
 		func(a Answer[T]) bool { return a.Key != "" && strings.EqualFold(a.Key, key) })
-	if age >= keymap.DialogGuard || own && c.Asked && age >= keymap.MaxTypeahead {
+	if age >= keymap.DialogGuard || own && c.OpenedByKey && age >= keymap.MaxTypeahead {
 		c.note = ""
 		return true
 	}
@@ -108,7 +108,7 @@ func (c *Confirm[T]) safe() int {
 // typed moves the cursor from a safe answer to the first answer if there is text, and back if the text is empty. If the
 // user has selected another answer, the cursor stays there.
 func (c *Confirm[T]) typed() {
-	c.wrong = false
+	c.mismatch = false
 	safe := c.safe()
 	switch {
 	case c.Edit.String() == "":
@@ -124,7 +124,7 @@ func (c *Confirm[T]) typed() {
 func (c *Confirm[T]) Accept(close func()) []T {
 	a := c.Answers[c.Cursor]
 	if !a.Safe && c.RequiredText != "" && c.Edit.String() != c.RequiredText {
-		c.wrong = true
+		c.mismatch = true
 		return nil
 	}
 	close()
@@ -133,7 +133,7 @@ func (c *Confirm[T]) Accept(close func()) []T {
 
 // Click selects the answer in a row of the sheet.
 func (c *Confirm[T]) Click(row int, close func()) []T {
-	at := row - c.first
+	at := row - c.firstRow
 	if at < 0 || at >= len(c.rows) {
 		return nil
 	}
@@ -181,7 +181,7 @@ func (c *Confirm[T]) Draw(on Canvas) Frame {
 	if len(body) > 0 {
 		f.Lines = append(f.Lines, "")
 	}
-	c.first = len(f.Lines)
+	c.firstRow = len(f.Lines)
 	f.Lines = append(f.Lines, answers...)
 	if c.RequiredText != "" {
 		line, x := c.typedLine(on, inner)
@@ -220,7 +220,7 @@ func (c *Confirm[T]) typedLine(on Canvas, w int) (string, int) {
 		state = themes.Good
 	}
 	note := ""
-	if c.wrong {
+	if c.mismatch {
 		room := max(0, w-widget.Width(label)-widget.Width(typed))
 		note = widget.Cut("  this does not match; nothing was done", room, on.more())
 		note, state = on.Styles.Paint(themes.Bad, note), themes.Bad
@@ -254,9 +254,9 @@ func (c *Confirm[T]) hints(on Canvas) []string {
 }
 
 const (
-	// hang is the indentation of the continuation lines of an answer.
-	hang   = 2
-	narrow = 8 // narrow is a width in columns that is too narrow for words.
+	// answerIndent is the indentation of the continuation lines of an answer.
+	answerIndent = 2
+	minWordWidth = 8 // narrow is a width in columns that is too narrow for words.
 )
 
 // answerLines returns the answers in w columns: complete if whole is set, otherwise one line each.
@@ -269,8 +269,8 @@ func (c *Confirm[T]) answerLines(on Canvas, w int, whole bool) []string {
 			in += 2 + widget.Width(a.Key)
 		}
 		parts := []string{widget.Cut(widget.DropExplanation(a.Title, w-in), w-in, on.more())}
-		if whole && widget.Width(a.Title) > w-in && w-in >= narrow {
-			parts = widget.Wrap(a.Title, w-in-hang)
+		if whole && widget.Width(a.Title) > w-in && w-in >= minWordWidth {
+			parts = widget.Wrap(a.Title, w-in-answerIndent)
 		}
 		for n, part := range parts {
 			l := widget.Line{Styles: on.Styles, Selected: i == c.Cursor}
@@ -295,9 +295,9 @@ func answerLine(l *widget.Line, key string, first bool, part string) {
 	}
 	switch {
 	case !first && key != "":
-		l.Space(widget.Width(key) + 2 + hang)
+		l.Space(widget.Width(key) + 2 + answerIndent)
 	case !first:
-		l.Space(hang)
+		l.Space(answerIndent)
 	case key != "":
 		l.Add(themes.Key, key)
 		l.Add(title, "  ")

@@ -24,15 +24,15 @@ type Item[T any] struct {
 	Title string
 	Words string // searched in addition to the title
 	Line  string // its command line: for tab completion and the palette's history
-	Tail  string // further information
+	Note  string // further information
 	// similar to the typed text but not equal: runs only if the user has selected it
-	Near  bool
-	Names []string      // lower-case words that mean exactly this entry
-	Why   func() string // returns why it cannot run now, "" = it can; nil = always
-	Run   T
-	Info  bool // information only, cannot run
-	Head  bool // a heading, shown only if no text is typed
-	Rank  Rank // how well an entry of Palette.Offer matches
+	Similar bool
+	Names   []string      // lower-case words that mean exactly this entry
+	Why     func() string // returns why it cannot run now, "" = it can; nil = always
+	Run     T
+	Info    bool // information only, cannot run
+	Heading bool // a heading, shown only if no text is typed
+	Rank    Rank // how well an entry of Palette.Offer matches
 }
 
 // Rank is how well an entry matches the typed text. Better matches come first.
@@ -55,9 +55,9 @@ func (t *Item[T]) head() string {
 	return head
 }
 
-// called reports whether a lower-case text is one of the entry's keys, or the start of a word in its title or
+// hasWordPrefix reports whether a lower-case text is one of the entry's keys, or the start of a word in its title or
 // command line.
-func (t *Item[T]) called(text string) bool {
+func (t *Item[T]) hasWordPrefix(text string) bool {
 	if strings.HasPrefix(strings.ToLower(t.Title), text) {
 		return true
 	}
@@ -78,8 +78,8 @@ func (t *Item[T]) called(text string) bool {
 	return false
 }
 
-// Refused returns why the entry cannot run now, or "".
-func (t *Item[T]) Refused() string {
+// WhyUnavailable returns why the entry cannot run now, or "".
+func (t *Item[T]) WhyUnavailable() string {
 	if t.Why == nil {
 		return ""
 	}
@@ -102,9 +102,9 @@ func (t *Item[T]) matches(text string) (Rank, bool) {
 		return rankNoun, true
 	case t.exact(text):
 		return RankExact, true
-	case t.called(low):
+	case t.hasWordPrefix(low):
 		return RankNamed, true
-	case !slices.ContainsFunc(words, func(w string) bool { return !t.called(w) }):
+	case !slices.ContainsFunc(words, func(w string) bool { return !t.hasWordPrefix(w) }):
 		return RankWords, true
 	case !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(all, w) }):
 		return RankMention, true
@@ -114,24 +114,24 @@ func (t *Item[T]) matches(text string) (Rank, bool) {
 
 // Finder is a searchable list of entries: help, palette, and menus.
 type Finder[T any] struct {
-	Title string
-	None  string // text for an empty result
-	Edit  widget.Entry
-	All   []Item[T]
-	Found []Item[T]
-	At    int
-	About any // subject of the entries; the owner knows its type
+	Title     string
+	EmptyText string // text for an empty result
+	Edit      widget.Entry
+	All       []Item[T]
+	Found     []Item[T]
+	Cursor    int
+	About     any // subject of the entries; the owner knows its type
 
-	Reasons bool        // every row shows why it cannot run, not only the selected one
-	Copies  bool        // its entries are texts to copy
-	Verb    string      // what enter does to the entry under the cursor, "" = "runs it"
-	Palette *Palette[T] // set if the finder is the palette
-	Pointed bool        // the user has moved the cursor
-	Problem string      // why the typed text cannot run
+	Reasons     bool        // every row shows why it cannot run, not only the selected one
+	Copies      bool        // its entries are texts to copy
+	Verb        string      // what enter does to the entry under the cursor, "" = "runs it"
+	Palette     *Palette[T] // set if the finder is the palette
+	CursorMoved bool        // the user has moved the cursor
+	Problem     string      // why the typed text cannot run
 
-	offset int
-	page   int // number of visible entries
-	past   int // index of the shown line in the history; its length = none
+	offset       int
+	page         int // number of visible entries
+	historyIndex int // index of the shown line in the history; its length = none
 }
 
 // Palette is the part of a finder that accepts command lines.
@@ -145,7 +145,7 @@ type Palette[T any] struct {
 
 // NewFinder returns a finder that shows all of its entries.
 func NewFinder[T any](f *Finder[T]) *Finder[T] {
-	f.Edit, f.past = widget.NewEntry(""), len(f.history())
+	f.Edit, f.historyIndex = widget.NewEntry(""), len(f.history())
 	f.Search()
 	return f
 }
@@ -188,17 +188,17 @@ func (f *Finder[T]) Type(text string) {
 
 // Current returns the entry under the cursor, or nil if nothing is found.
 func (f *Finder[T]) Current() *Item[T] {
-	if f.At >= len(f.Found) {
+	if f.Cursor >= len(f.Found) {
 		return nil
 	}
-	return &f.Found[f.At]
+	return &f.Found[f.Cursor]
 }
 
-// Marked returns the entry that runs, nil if none does. An entry that is only similar to the typed text does not run
+// Runnable returns the entry that runs, nil if none does. An entry that is only similar to the typed text does not run
 // until the user has moved the cursor.
-func (f *Finder[T]) Marked() *Item[T] {
+func (f *Finder[T]) Runnable() *Item[T] {
 	t := f.Current()
-	if t == nil || t.Near && !f.Pointed {
+	if t == nil || t.Similar && !f.CursorMoved {
 		return nil
 	}
 	return t
@@ -209,7 +209,7 @@ func (f *Finder[T]) Page(n int) { f.Step(n * max(1, f.page)) }
 
 // Refill replaces the entries and keeps the cursor on its entry.
 func (f *Finder[T]) Refill(all []Item[T]) {
-	line, pointed, offset := "", f.Pointed, f.offset
+	line, pointed, offset := "", f.CursorMoved, f.offset
 	if t := f.Current(); t != nil {
 		line = t.Line
 	}
@@ -217,10 +217,10 @@ func (f *Finder[T]) Refill(all []Item[T]) {
 	f.Search()
 	for i := range f.Found {
 		if f.Found[i].Line == line {
-			f.At = i
+			f.Cursor = i
 		}
 	}
-	f.Pointed, f.offset = pointed, offset
+	f.CursorMoved, f.offset = pointed, offset
 }
 
 // Click moves the cursor to a row of the sheet, which has the given number of lines. It reports whether the row has an
@@ -228,29 +228,29 @@ func (f *Finder[T]) Refill(all []Item[T]) {
 func (f *Finder[T]) Click(row, lines int) bool {
 	at := f.offset + row - finderHead
 	if row < finderHead || row >= lines-finderFoot || at >= len(f.Found) ||
-		f.Found[at].Head {
+		f.Found[at].Heading {
 		return false
 	}
-	f.At, f.Pointed = at, true
+	f.Cursor, f.CursorMoved = at, true
 	return true
 }
 
 // Step moves the cursor by n entries, or marks the first one if none is marked. It never stays on a heading.
 func (f *Finder[T]) Step(n int) {
-	if n > 0 && f.Marked() == nil {
+	if n > 0 && f.Runnable() == nil {
 		n--
 	}
-	f.At = max(0, min(f.At+n, len(f.Found)-1))
-	f.Pointed = true
+	f.Cursor = max(0, min(f.Cursor+n, len(f.Found)-1))
+	f.CursorMoved = true
 	f.skipHeads(n)
 }
 
 // skipHeads moves the cursor from a heading to the nearest entry, first in the direction of n.
 func (f *Finder[T]) skipHeads(n int) {
 	for _, by := range []int{n, -n} {
-		for at := f.At; at >= 0 && at < len(f.Found); {
-			if !f.Found[at].Head {
-				f.At = at
+		for at := f.Cursor; at >= 0 && at < len(f.Found); {
+			if !f.Found[at].Heading {
+				f.Cursor = at
 				return
 			}
 			if at++; by < 0 {
@@ -263,10 +263,10 @@ func (f *Finder[T]) skipHeads(n int) {
 // place returns the position of the cursor among the entries, and their number.
 func (f *Finder[T]) place() (at, all int) {
 	for i := range f.Found {
-		if f.Found[i].Head {
+		if f.Found[i].Heading {
 			continue
 		}
-		if all++; i <= f.At {
+		if all++; i <= f.Cursor {
 			at++
 		}
 	}
@@ -277,7 +277,7 @@ func (f *Finder[T]) place() (at, all int) {
 // first.
 func (f *Finder[T]) Search() {
 	text := strings.TrimPrefix(strings.TrimLeft(f.Edit.String(), " "), "/")
-	f.At, f.offset, f.Pointed, f.Problem = 0, 0, false, ""
+	f.Cursor, f.offset, f.CursorMoved, f.Problem = 0, 0, false, ""
 	f.Found = nil
 	if strings.TrimSpace(text) == "" {
 		f.Found = f.All
@@ -295,8 +295,8 @@ func (f *Finder[T]) Search() {
 	}
 	text = strings.TrimSpace(text)
 	for _, t := range f.All {
-		if rank, ok := t.matches(text); ok && !t.Head {
-			t.Rank, t.Near = rank, t.Near || rank >= RankMention
+		if rank, ok := t.matches(text); ok && !t.Heading {
+			t.Rank, t.Similar = rank, t.Similar || rank >= RankMention
 			f.Found = append(f.Found, t)
 		}
 	}
@@ -318,7 +318,7 @@ func aboutNoun[T any](all []Item[T]) []Item[T] {
 		return all
 	}
 	return slices.DeleteFunc(all, func(t Item[T]) bool {
-		return t.Rank >= RankMention || t.Rank > RankExact && t.Refused() != ""
+		return t.Rank >= RankMention || t.Rank > RankExact && t.WhyUnavailable() != ""
 	})
 }
 
@@ -326,7 +326,7 @@ func aboutNoun[T any](all []Item[T]) []Item[T] {
 func runnableFirst[T any](all []Item[T]) []Item[T] {
 	var first, last []Item[T]
 	for _, t := range all {
-		if t.Rank > RankExact && t.Refused() != "" {
+		if t.Rank > RankExact && t.WhyUnavailable() != "" {
 			last = append(last, t)
 		} else {
 			first = append(first, t)
@@ -362,8 +362,8 @@ func (f *Finder[T]) fuzzy(text string) (found []Item[T]) {
 	}
 	for _, hit := range fuzzy.Find(text, titles) {
 		at := hit.MatchedIndexes
-		if t := f.All[hit.Index]; !t.Head && at[len(at)-1]-at[0] < 2*len(at) {
-			t.Near = true
+		if t := f.All[hit.Index]; !t.Heading && at[len(at)-1]-at[0] < 2*len(at) {
+			t.Similar = true
 			found = append(found, t)
 		}
 	}
@@ -373,18 +373,18 @@ func (f *Finder[T]) fuzzy(text string) (found []Item[T]) {
 // Up moves the cursor up. In the first row of the palette, if no text has been typed, the cursor moves into the
 // history.
 func (f *Finder[T]) Up() {
-	if f.Palette == nil || f.At > 0 || f.past == 0 ||
-		f.Edit.String() != "" && f.past == len(f.history()) {
+	if f.Palette == nil || f.Cursor > 0 || f.historyIndex == 0 ||
+		f.Edit.String() != "" && f.historyIndex == len(f.history()) {
 		f.Step(-1)
 		return
 	}
-	f.recall(f.past - 1)
+	f.recall(f.historyIndex - 1)
 }
 
 // Down moves the cursor down. In the history it goes to the next line.
 func (f *Finder[T]) Down() {
-	if f.past < len(f.history()) {
-		f.recall(f.past + 1)
+	if f.historyIndex < len(f.history()) {
+		f.recall(f.historyIndex + 1)
 		return
 	}
 	f.Step(1)
@@ -398,12 +398,12 @@ func (f *Finder[T]) recall(at int) {
 	}
 	f.Edit = widget.NewEntry(text)
 	f.Search()
-	f.past = at
+	f.historyIndex = at
 }
 
 // typed searches again after an edit.
 func (f *Finder[T]) typed() {
-	f.past = len(f.history())
+	f.historyIndex = len(f.history())
 	f.Search()
 }
 
@@ -424,8 +424,8 @@ func (f *Finder[T]) Complete() {
 	common := commonPrefix(lines)
 	switch {
 	case text != "" && len(lines) > 0 && len(common) > len(text):
-	case f.At < len(f.Found) && f.Found[f.At].Line != "":
-		common = f.Found[f.At].Line
+	case f.Cursor < len(f.Found) && f.Found[f.Cursor].Line != "":
+		common = f.Found[f.Cursor].Line
 		lines = []string{common}
 	default:
 		return
@@ -472,13 +472,13 @@ func (f *Finder[T]) Draw(c Canvas) Frame {
 	lines = append(lines, c.Styles.Paint(themes.Accent, lead)+c.Styles.Paint(themes.Text, typed),
 		"")
 	room := max(1, h-finderHead-finderFoot)
-	f.offset, f.page = widget.ScrollTo(f.At, f.offset, room, len(f.Found)), room
+	f.offset, f.page = widget.ScrollTo(f.Cursor, f.offset, room, len(f.Found)), room
 	if len(f.Found) == 0 {
 		lines = append(lines, c.Styles.Paint(themes.Dim,
-			widget.Cut(f.None, inner, c.more())))
+			widget.Cut(f.EmptyText, inner, c.more())))
 	}
 	for i := f.offset; i < min(len(f.Found), f.offset+room); i++ {
-		lines = append(lines, f.line(c, &f.Found[i], &f.Found[i] == f.Marked(), inner))
+		lines = append(lines, f.line(c, &f.Found[i], &f.Found[i] == f.Runnable(), inner))
 	}
 	for len(lines) < room+finderHead {
 		lines = append(lines, "")
@@ -491,7 +491,7 @@ func (f *Finder[T]) Draw(c Canvas) Frame {
 // inFull returns the entry under the cursor in two lines if its row is too short.
 func (f *Finder[T]) inFull(c Canvas, w int) []string {
 	out := []string{"", ""}
-	t := f.Marked()
+	t := f.Runnable()
 	if why := f.refusal(); widget.Width(why) > w {
 		token := themes.Warn
 		if f.Problem != "" {
@@ -503,12 +503,12 @@ func (f *Finder[T]) inFull(c Canvas, w int) []string {
 		return out
 	}
 	text := t.Title
-	if t.Tail != "" {
-		text += " " + c.Styles.Glyphs.Dot + " " + t.Tail
+	if t.Note != "" {
+		text += " " + c.Styles.Glyphs.Dot + " " + t.Note
 	}
 	row := ansi.Strip(f.line(c, t, true, w))
 	if strings.Contains(row, t.Title) &&
-		(strings.Contains(row, t.Tail) || w >= narrowFinder && t.Refused() != "") {
+		(strings.Contains(row, t.Note) || w >= narrowFinder && t.WhyUnavailable() != "") {
 		return out
 	}
 	return twoLines(c, themes.Text, text, w)
@@ -516,8 +516,8 @@ func (f *Finder[T]) inFull(c Canvas, w int) []string {
 
 // refusal returns why the typed text or the entry under the cursor cannot run, or "".
 func (f *Finder[T]) refusal() string {
-	if t := f.Marked(); f.Problem == "" && t != nil {
-		return t.Refused()
+	if t := f.Runnable(); f.Problem == "" && t != nil {
+		return t.WhyUnavailable()
 	}
 	return f.Problem
 }
@@ -542,12 +542,12 @@ func (f *Finder[T]) hint(c Canvas, w int) string {
 	if f.Problem != "" && !full {
 		return c.Styles.Paint(themes.Bad, f.Problem)
 	}
-	place, marked := "", f.Marked()
+	place, marked := "", f.Runnable()
 	if marked != nil {
 		at, all := f.place()
 		place = fmt.Sprintf("%d of %d", at, all)
 		// the row has no room for the reason
-		if why := marked.Refused(); why != "" && !full &&
+		if why := marked.WhyUnavailable(); why != "" && !full &&
 			(w < narrowFinder || widget.Width(why) > w/2) {
 			return c.Styles.Paint(themes.Warn, why)
 		}
@@ -585,12 +585,12 @@ func (f *Finder[T]) keyColumn(w int) int {
 
 func (f *Finder[T]) line(c Canvas, t *Item[T], here bool, w int) string {
 	l := widget.Line{Styles: c.Styles}
-	if t.Head {
+	if t.Heading {
 		l.Add(themes.Title, t.Title)
 		return l.Fill(w)
 	}
 	text, key := themes.Text, themes.Key
-	why := t.Refused()
+	why := t.WhyUnavailable()
 	if why != "" {
 		text, key = themes.Off, themes.Off
 	}
@@ -603,7 +603,7 @@ func (f *Finder[T]) line(c Canvas, t *Item[T], here bool, w int) string {
 	if n := f.keyColumn(w); n > 0 {
 		l.Add(key, widget.Fit(strings.Join(t.Keys, " "), n-1, c.more())+" ")
 	}
-	tail, title := t.Tail, t.Title
+	tail, title := t.Note, t.Title
 	switch {
 	case f.Copies: // the text that is copied
 	case w < narrowFinder: // the last line shows the reason

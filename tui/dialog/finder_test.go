@@ -37,7 +37,7 @@ func TestFinderSearches(t *testing.T) {
 		}
 	}
 	f.Type("anew")
-	if !f.Current().Near {
+	if !f.Current().Similar {
 		t.Error("what only mentions the text is not marked as near")
 	}
 }
@@ -49,11 +49,11 @@ func TestASimilarEntryIsNotMarked(t *testing.T) {
 		{Title: "resume the agent", Line: "agent.resume", Words: "anew"},
 	}})
 	f.Type("anew")
-	if f.Marked() != nil {
-		t.Errorf("%q is marked", f.Marked().Line)
+	if f.Runnable() != nil {
+		t.Errorf("%q is marked", f.Runnable().Line)
 	}
 	for _, want := range []string{"agent.restart", "agent.resume"} {
-		if f.Down(); f.Marked() == nil || f.Marked().Line != want {
+		if f.Down(); f.Runnable() == nil || f.Runnable().Line != want {
 			t.Errorf("down does not lead to %q", want)
 		}
 	}
@@ -64,7 +64,7 @@ func TestFinderRefill(t *testing.T) {
 	f := NewFinder(&Finder[int]{All: []Item[int]{{Line: "a"}, {Line: "b"}}})
 	f.Step(1)
 	f.Refill([]Item[int]{{Line: "x"}, {Line: "y"}, {Line: "b"}})
-	if f.Current().Line != "b" || !f.Pointed {
+	if f.Current().Line != "b" || !f.CursorMoved {
 		t.Errorf("the cursor is on %q", f.Current().Line)
 	}
 }

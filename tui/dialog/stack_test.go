@@ -41,7 +41,7 @@ func TestStack(t *testing.T) {
 // early keys.
 func TestConfirm(t *testing.T) {
 	now := time.Unix(1000, 0)
-	c := &Confirm[int]{Since: now, Asked: true, Answers: []Answer[int]{{Key: "y", Do: 7},
+	c := &Confirm[int]{Since: now, OpenedByKey: true, Answers: []Answer[int]{{Key: "y", Do: 7},
 		{Key: "n", Safe: true}}}
 	for key, since := range map[string]time.Duration{"y": keymap.MaxTypeahead - 1, "enter": keymap.DialogGuard - 1,
 		"": keymap.DialogGuard - 1, "j": keymap.MaxTypeahead} {
@@ -52,7 +52,7 @@ func TestConfirm(t *testing.T) {
 	if !c.Accepts("Y", now.Add(keymap.MaxTypeahead)) || !c.Accepts("enter", now.Add(keymap.DialogGuard)) || c.note != "" {
 		t.Errorf("an answer is refused: %q", c.note)
 	}
-	if c.Asked = false; c.Accepts("y", now.Add(keymap.DialogGuard-1)) {
+	if c.OpenedByKey = false; c.Accepts("y", now.Add(keymap.DialogGuard-1)) {
 		t.Error("a question that came by itself takes an early key")
 	}
 	closed := 0
@@ -72,7 +72,7 @@ func TestConfirmTyped(t *testing.T) {
 	closed := false
 	leave := func() { closed = true }
 	c.Paste("4")
-	if got := c.Accept(leave); got != nil || closed || !c.wrong {
+	if got := c.Accept(leave); got != nil || closed || !c.mismatch {
 		t.Errorf("4 is taken for 5: %v", got)
 	}
 	c.Step(1)

@@ -66,7 +66,7 @@ func Help[T any](title string, all []dialog.Item[T],
 	var out []dialog.Item[T]
 	for _, s := range slices.Concat([]string{title}, Sections(), []string{"Signs and files"}) {
 		if len(parts[s]) > 0 {
-			out = append(out, dialog.Item[T]{Title: s, Head: true, Info: true})
+			out = append(out, dialog.Item[T]{Title: s, Heading: true, Info: true})
 			out = append(out, parts[s]...)
 		}
 	}

@@ -41,7 +41,7 @@ func Legend[T any](look *widget.Styles, keyOf func(id string) string,
 				keyOf("list.sort") + " or a click on a column title changes the sorting"},
 	}
 	for i := range all {
-		all[i].Words, all[i].Tail = "signs symbols glyphs legend", "sign"
+		all[i].Words, all[i].Note = "signs symbols glyphs legend", "sign"
 	}
 	if file == "" {
 		file = "the file that `gcity prefs path` names"
@@ -54,7 +54,7 @@ func Legend[T any](look *widget.Styles, keyOf func(id string) string,
 	} {
 		all = append(all, dialog.Item[T]{Title: fmt.Sprintf("%s, in %s", about.what,
 			widget.Plain(file)),
-			Words: about.words + " prefs preferences settings options config", Tail: "file"})
+			Words: about.words + " prefs preferences settings options config", Note: "file"})
 	}
 	for i := range all {
 		all[i].Info = true

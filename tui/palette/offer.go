@@ -23,7 +23,7 @@ func (t *Table[H, E]) Commands() []Item[H, E] {
 			continue
 		}
 		items = append(items, Item[H, E]{Keys: t.KeysOf(v.ID), Title: v.Name + " " + v.Usage,
-			Line: v.Name, Words: v.Does, Tail: v.Does,
+			Line: v.Name, Words: v.Does, Note: v.Does,
 			Run: func(h H) []E { return t.Open(h, v.Name+" ") }})
 	}
 	return items
@@ -53,7 +53,7 @@ func (t *Table[H, E]) complete(h H, l Line[H, E]) (found []Item[H, E]) {
 	}
 	for _, w := range words {
 		item := t.line(h, v, append(slices.Clone(l.Args), strings.Fields(w.text())...), w.Note)
-		item.Near = w.Word != l.Part && w.Word != member && item.Why != nil && (far || !v.Looks)
+		item.Similar = w.Word != l.Part && w.Word != member && item.Why != nil && (far || !v.Looks)
 		if far {
 			item.Rank = dialog.RankFuzzy
 		}
@@ -95,7 +95,7 @@ func (v *Verb[H, E]) goesOn(h H, args []string) bool {
 func (t *Table[H, E]) line(h H, v *Verb[H, E], args []string, note string) Item[H, E] {
 	line := strings.Join(append([]string{v.Name}, args...), " ")
 	item := Item[H, E]{Keys: t.KeysOf(v.ID), Title: widget.Plain(line), Line: line,
-		Tail: widget.Plain(note),
+		Note: widget.Plain(note),
 		Why:  func() string { return t.whyNot(h, v, args) },
 		Run: func(h H) []E {
 			todo, why := t.Run(h, line)
@@ -116,7 +116,7 @@ func (t *Table[H, E]) typed(v *Verb[H, E], line string) Item[H, E] {
 	if Rest(line, v.Text) == "" {
 		title = v.Name + " " + v.Usage
 	}
-	return Item[H, E]{Keys: t.KeysOf(v.ID), Title: title, Line: line, Tail: v.Does,
+	return Item[H, E]{Keys: t.KeysOf(v.ID), Title: title, Line: line, Note: v.Does,
 		Run: func(h H) []E {
 			todo, why := t.Run(h, line)
 			if why != "" {
@@ -150,7 +150,7 @@ func (t *Table[H, E]) search(h H, words []string) (found []Item[H, E]) {
 			if named {
 				item.Rank = dialog.RankNamed
 			}
-			item.Near = !exact && !v.Looks && item.Why != nil
+			item.Similar = !exact && !v.Looks && item.Why != nil
 			found = append(found, item)
 		}
 	}
