@@ -71,7 +71,7 @@ func openFinder(m *state.Room, verbs bool) {
 			Offer: func(text string) ([]state.Item, bool) {
 				return all.Offer(m, text)
 			},
-			GoesOn: func(text string) bool { return all.TakesMore(m, text) }}
+			TakesMore: func(text string) bool { return all.TakesMore(m, text) }}
 	}
 	openFinderOf(m, f)
 }

@@ -198,7 +198,7 @@ func askRegister(m *state.Room) []feed.Effect {
 	}
 	m.Dialogs.Open(&state.Prompt{Label: "register the city in the folder",
 		Hint: m.Keys.KeyText("prompt.done") + " registers", Edit: text,
-		Refuse: func(text string) string {
+		Validate: func(text string) string {
 			if !filepath.IsAbs(text) {
 				return "enter an absolute path, starting with /"
 			}

@@ -262,7 +262,7 @@ func askSave(m *state.Room) []feed.Effect {
 		Label: "save " + widget.Count(lines, "line") + " to",
 		Hint:  m.Keys.Hint("  ", "prompt.done", "saves", "prompt.cancel", "cancels"),
 		Edit:  widget.NewEntry(fileName(of) + "-" + m.Now.Format("20060102-150405") + ".txt"),
-		Refuse: func(path string) string {
+		Validate: func(path string) string {
 			if strings.TrimSpace(path) == "" {
 				return "enter a file name"
 			}

@@ -136,7 +136,7 @@ func needMore(m *state.Room) string {
 func askScale(m *state.Room) []feed.Effect {
 	p := *state.Pool(m)
 	m.Dialogs.Open(&state.Prompt{
-		Live: func() string {
+		CurrentLabel: func() string {
 			known := &p
 			if now := m.Pools.Find(p.Name); now != nil {
 				known = now
@@ -144,9 +144,9 @@ func askScale(m *state.Room) []feed.Effect {
 			return fmt.Sprintf("scale %s to (%s, or auto; %s)", p.Shown, known.Bounds(),
 				strings.TrimPrefix(known.CheckSays(), "the "))
 		},
-		Hint:   m.Keys.Hint("  ", "prompt.done", "sets", "prompt.cancel", "cancels"),
-		Edit:   widget.NewEntry(""),
-		Refuse: func(text string) string { _, _, why := p.SizeOf(text); return why },
+		Hint:     m.Keys.Hint("  ", "prompt.done", "sets", "prompt.cancel", "cancels"),
+		Edit:     widget.NewEntry(""),
+		Validate: func(text string) string { _, _, why := p.SizeOf(text); return why },
 		Done: func(text string) state.Task {
 			return func(m *state.Room) []feed.Effect {
 				size, auto, why := p.SizeOf(text)

@@ -80,8 +80,8 @@ func askCreate(m *state.Room) []feed.Effect {
 	m.Dialogs.Open(&state.Prompt{
 		Label: "new bead", Hint: "pool:NAME assigns it to a pool  " +
 			m.Keys.Hint("  ", "prompt.done", "adds it", "prompt.cancel", "cancels"),
-		Edit:   widget.NewEntry(""),
-		Refuse: func(text string) string { _, why := newBead(m, text); return why },
+		Edit:     widget.NewEntry(""),
+		Validate: func(text string) string { _, why := newBead(m, text); return why },
 		Done: func(text string) state.Task {
 			return func(m *state.Room) []feed.Effect {
 				b, why := newBead(m, text)

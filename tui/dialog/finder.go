@@ -138,9 +138,9 @@ type Finder[T any] struct {
 type Palette[T any] struct {
 	History []string // earlier lines, oldest first
 	// returns further entries for a text; only = the finder's own entries do not apply
-	Offer  func(text string) (found []Item[T], only bool)
-	GoesOn func(line string) bool // reports whether more words may follow a line
-	Recent []Item[T]              // the entries for an empty text that come first
+	Offer     func(text string) (found []Item[T], only bool)
+	TakesMore func(line string) bool // reports whether more words may follow a line
+	Recent    []Item[T]              // the entries for an empty text that come first
 }
 
 // NewFinder returns a finder that shows all of its entries.
@@ -304,16 +304,16 @@ func (f *Finder[T]) Search() {
 		return cmp.Or(cmp.Compare(a.Rank, b.Rank), f.lastUse(b.Line)-f.lastUse(a.Line))
 	})
 	if f.Palette != nil {
-		f.Found = runnableFirst(aboutNoun(f.Found))
+		f.Found = runnableFirst(filterByNoun(f.Found))
 	}
 	if f.Found = distinct(f.Found); len(f.Found) == 0 {
 		f.Found = f.fuzzy(text)
 	}
 }
 
-// aboutNoun returns the entries about a noun such as "work", if the text is a noun. It leaves out entries that only
+// filterByNoun returns the entries about a noun such as "work", if the text is a noun. It leaves out entries that only
 // mention the word in their description, and entries that cannot run.
-func aboutNoun[T any](all []Item[T]) []Item[T] {
+func filterByNoun[T any](all []Item[T]) []Item[T] {
 	if len(all) == 0 || all[0].Rank != rankNoun {
 		return all
 	}
@@ -378,20 +378,20 @@ func (f *Finder[T]) Up() {
 		f.Step(-1)
 		return
 	}
-	f.recall(f.historyIndex - 1)
+	f.showHistory(f.historyIndex - 1)
 }
 
 // Down moves the cursor down. In the history it goes to the next line.
 func (f *Finder[T]) Down() {
 	if f.historyIndex < len(f.history()) {
-		f.recall(f.historyIndex + 1)
+		f.showHistory(f.historyIndex + 1)
 		return
 	}
 	f.Step(1)
 }
 
-// recall shows a line of the history. After the last line it shows an empty line.
-func (f *Finder[T]) recall(at int) {
+// showHistory shows a line of the history. After the last line it shows an empty line.
+func (f *Finder[T]) showHistory(at int) {
 	text, history := "", f.history()
 	if at < len(history) {
 		text = history[at]
@@ -430,7 +430,7 @@ func (f *Finder[T]) Complete() {
 	default:
 		return
 	}
-	if len(lines) == 1 && f.Palette.GoesOn(common) {
+	if len(lines) == 1 && f.Palette.TakesMore(common) {
 		common += " "
 	}
 	f.Edit = widget.NewEntry(common)
@@ -453,8 +453,8 @@ func commonPrefix(texts []string) string {
 // finderHead and finderFoot are the numbers of rows of a finder above and below its entries.
 const finderHead, finderFoot = 2, 3
 
-// does returns the text for the effect of enter on the entry under the cursor.
-func (f *Finder[T]) does() string {
+// enterEffect returns the text for the effect of enter on the entry under the cursor.
+func (f *Finder[T]) enterEffect() string {
 	return cmp.Or(f.Verb, "runs it")
 }
 
@@ -483,13 +483,13 @@ func (f *Finder[T]) Draw(c Canvas) Frame {
 	for len(lines) < room+finderHead {
 		lines = append(lines, "")
 	}
-	lines = append(lines, f.inFull(c, inner)...)
+	lines = append(lines, f.fullEntry(c, inner)...)
 	lines = append(lines, f.hint(c, inner))
 	return Frame{Title: f.Title, Lines: lines, W: w, X: 2 + at}
 }
 
-// inFull returns the entry under the cursor in two lines if its row is too short.
-func (f *Finder[T]) inFull(c Canvas, w int) []string {
+// fullEntry returns the entry under the cursor in two lines if its row is too short.
+func (f *Finder[T]) fullEntry(c Canvas, w int) []string {
 	out := []string{"", ""}
 	t := f.Runnable()
 	if why := f.refusal(); widget.Width(why) > w {
@@ -553,7 +553,7 @@ func (f *Finder[T]) hint(c Canvas, w int) string {
 		}
 	}
 	keys := append([]string{"type to search"},
-		c.Keys.Hints("finder.run", f.does(), "finder.close", "closes")...)
+		c.Keys.Hints("finder.run", f.enterEffect(), "finder.close", "closes")...)
 	switch {
 	case marked == nil && len(f.Found) > 0:
 		place = fmt.Sprintf("%d similar", len(f.Found))

@@ -76,9 +76,9 @@ func TestPalette(t *testing.T) {
 		All: []Item[int]{{Title: "restart the agent", Line: "agent.restart"},
 			{Title: "resume it", Line: "agent.resume"}},
 		Palette: &Palette[int]{
-			History: []string{"old", "new"},
-			Offer:   func(string) ([]Item[int], bool) { return nil, false },
-			GoesOn:  func(line string) bool { return line == "agent.restart" },
+			History:   []string{"old", "new"},
+			Offer:     func(string) ([]Item[int], bool) { return nil, false },
+			TakesMore: func(line string) bool { return line == "agent.restart" },
 		},
 	})
 	var seen []string

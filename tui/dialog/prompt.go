@@ -12,16 +12,16 @@ import (
 
 // Prompt is an input line at the bottom of the screen.
 type Prompt[T any] struct {
-	Label string
-	Live  func() string // returns the current label, nil = it is constant
-	Hint  string
-	Edit  widget.Entry
+	Label        string
+	CurrentLabel func() string // returns the current label, nil = it is constant
+	Hint         string
+	Edit         widget.Entry
 	// returns why a text is not accepted, "" = accepted; nil = all are accepted
-	Refuse func(text string) string
-	Change func(text string)   // called after every change; nil = not called
-	Done   func(text string) T // returns the task of the line; nil = no task
-	Cancel func()              // called if the line is closed without a task; nil = not called
-	About  any                 // purpose of the text; the owner knows its type
+	Validate func(text string) string
+	Change   func(text string)   // called after every change; nil = not called
+	Done     func(text string) T // returns the task of the line; nil = no task
+	Cancel   func()              // called if the line is closed without a task; nil = not called
+	About    any                 // purpose of the text; the owner knows its type
 
 	problem string // why the text was refused, until it changes
 }
@@ -59,8 +59,8 @@ func (p *Prompt[T]) Wheel(int, Canvas) {}
 // Submit closes the line and returns its task, unless the text is refused.
 func (p *Prompt[T]) Submit(close func()) []T {
 	text := p.Edit.String()
-	if p.Refuse != nil {
-		if p.problem = p.Refuse(text); p.problem != "" {
+	if p.Validate != nil {
+		if p.problem = p.Validate(text); p.problem != "" {
 			return nil
 		}
 	}
@@ -82,8 +82,8 @@ func (p *Prompt[T]) Leave(close func()) {
 // Draw implements Dialog.
 func (p *Prompt[T]) Draw(c Canvas) Frame {
 	asked, w := p.Label, c.W
-	if p.Live != nil {
-		asked = p.Live()
+	if p.CurrentLabel != nil {
+		asked = p.CurrentLabel()
 	}
 	l := widget.Line{Styles: c.Styles}
 	hint, token := "  "+p.Hint, themes.Dim

@@ -12,7 +12,7 @@ func TestPromptRefuses(t *testing.T) {
 	var changes []string
 	p := &Prompt[string]{
 		Edit: widget.NewEntry("4"),
-		Refuse: func(text string) string {
+		Validate: func(text string) string {
 			if text != "5" {
 				return "it must be 5"
 			}
