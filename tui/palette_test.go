@@ -137,10 +137,10 @@ func TestPaletteHistory(t *testing.T) {
 	}
 	s.press("esc")
 	for i := range palette.MaxHistory + 10 {
-		s.m.History = palette.Remember(s.m.History, fmt.Sprint("goto ", i))
+		s.m.History = palette.AddToHistory(s.m.History, fmt.Sprint("goto ", i))
 	}
 	other := pooled(t, 120, 40)
-	other.m.History = palette.Recall(append(slices.Clone(s.m.History), "bad\x1b[31m\n"))
+	other.m.History = palette.StoredHistory(append(slices.Clone(s.m.History), "bad\x1b[31m\n"))
 	if n := len(other.m.History); n != palette.MaxHistory || other.m.History[n-1] != "bad[31m " {
 		t.Errorf("taken back are %d, the last is %q", n, other.m.History[n-1])
 	}

@@ -137,7 +137,7 @@ func keysDoc(r *state.Registry) string {
 	b.WriteString("\n## Verbs with names, in the palette\n\nThese verbs have the same names as on the command line. They act on what they name, whatever is selected or marked, and keep\n" +
 		"the marks. `tab` completes a name, and `up` brings back earlier lines.\n\n| typed | does |\n|---|---|\n")
 	for _, v := range actions.Verbs() {
-		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.TrimSpace(v.Name+" "+strings.ReplaceAll(v.Usage, "|", "\\|")), v.Does)
+		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.TrimSpace(v.Name+" "+strings.ReplaceAll(v.Usage, "|", "\\|")), v.Description)
 	}
 	b.WriteString("\nIn a question, the letter next to an answer chooses it, even at once. A new question refuses all other keys for its first\n0.3 seconds, and says so.\n")
 	b.WriteString("\nTo change a key, set its action's ID from the tables above under `[keys]` in the file that `gcity prefs path` prints; see\n[room.md](room.md#preferences).\n")

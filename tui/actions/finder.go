@@ -125,7 +125,7 @@ func RunFound(m *state.Room) []feed.Effect {
 	}
 	m.Dialogs.Close(f)
 	noteUnasked(m, f, todo)
-	m.History = palette.Remember(m.History, line)
+	m.History = palette.AddToHistory(m.History, line)
 	return todo
 }
 
@@ -140,7 +140,7 @@ func runItem(m *state.Room, f *state.Finder, t state.Item) (todo []feed.Effect) 
 	noteUnasked(m, f, todo)
 	// a row that only reopened the palette for completion is not remembered
 	if f.Palette != nil && m.Dialogs.Finder() == nil {
-		m.History = palette.Remember(m.History, t.Line)
+		m.History = palette.AddToHistory(m.History, t.Line)
 	}
 	return todo
 }

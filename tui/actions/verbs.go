@@ -19,67 +19,67 @@ type verb = palette.Verb[*state.Room, feed.Effect]
 func Verbs() []verb {
 	return append(agentVerbs(), []verb{
 		{Name: "suspend", Usage: "AGENT|POOL|RIG|city", ID: state.SuspendID, Noun: true,
-			Does: "suspend an agent, a pool, a rig or the city", Args: one(switchNames),
+			Description: "suspend an agent, a pool, a rig or the city", Args: one(switchNames),
 			Why: flaggingWhy(true), Run: flagging(true)},
 		{Name: "resume", Usage: "AGENT|POOL|RIG|city", ID: state.SuspendID, Noun: true,
-			Does: "resume an agent, a pool, a rig or the city", Args: one(switchNames),
+			Description: "resume an agent, a pool, a rig or the city", Args: one(switchNames),
 			Why: flaggingWhy(false), Run: flagging(false)},
-		{Name: "scale", Usage: "POOL SIZE|auto", Does: "set a pool's size, or return it " +
+		{Name: "scale", Usage: "POOL SIZE|auto", Description: "set a pool's size, or return it " +
 			"to its check", ID: "pool.scale", Args: scaleWords, Run: scaleLine},
-		{Name: "fire", Usage: "AUTOMATION", Does: "fire an automation now", ID: "automation.fire",
+		{Name: "fire", Usage: "AUTOMATION", Description: "fire an automation now", ID: "automation.fire",
 			Args: one(automationNames), Why: automationWhy(palette.CannotFire), Run: fireLine},
 		{Name: "stop", Usage: "AUTOMATION|city", ID: "automation.stop",
-			Does: "stop an automation's current run, or the city", Args: one(stopNames),
+			Description: "stop an automation's current run, or the city", Args: one(stopNames),
 			Why: stopWhy, Run: stopLine},
-		{Name: "check", Usage: "POOL|WATCHDOG", Does: "run the check of a pool or a watchdog now",
+		{Name: "check", Usage: "POOL|WATCHDOG", Description: "run the check of a pool or a watchdog now",
 			ID: "pool.check", Args: one(checkedNames), Run: checkLine},
-		{Name: "sort", Usage: "COLUMN", Does: "sort the list; repeat to reverse it",
-			ID: "list.sort", Looks: true, Args: one(sortWords), Run: sortLine},
-		{Name: "acknowledge", Usage: "WATCHDOG", Does: "acknowledge a watchdog's call",
+		{Name: "sort", Usage: "COLUMN", Description: "sort the list; repeat to reverse it",
+			ID: "list.sort", ReadOnly: true, Args: one(sortWords), Run: sortLine},
+		{Name: "acknowledge", Usage: "WATCHDOG", Description: "acknowledge a watchdog's call",
 			ID: state.ReleaseID, Args: one(watchdogNames), Run: heardLine},
-		{Name: "send", Usage: "TEXT…", Does: "send a text to the selected or marked agents",
+		{Name: "send", Usage: "TEXT…", Description: "send a text to the selected or marked agents",
 			ID: "agent.send", Text: 1, Args: noWords, Run: sendLine},
-		{Name: "nudge", Usage: "AGENT TEXT…", Does: "send a text to an agent", ID: "agent.send",
+		{Name: "nudge", Usage: "AGENT TEXT…", Description: "send a text to an agent", ID: "agent.send",
 			Text: 2, Args: one(agentNames), Run: nudgeLine},
-		{Name: "mail", Usage: "WHO SUBJECT…", Does: "write mail to an agent, a pool or a person",
+		{Name: "mail", Usage: "WHO SUBJECT…", Description: "write mail to an agent, a pool or a person",
 			ID: state.MailID, Text: 2, Args: one(mailNames), Run: writeLine},
-		{Name: "sling", Usage: "AGENT|POOL ID", Does: "hand a bead to an agent or a pool, " +
+		{Name: "sling", Usage: "AGENT|POOL ID", Description: "hand a bead to an agent or a pool, " +
 			"and notify it", ID: state.SlingID, Args: one(flaggedNames), Run: slingLine},
-		{Name: "unsend", Usage: "AGENT…", Does: "cancel texts that are queued for agents",
+		{Name: "unsend", Usage: "AGENT…", Description: "cancel texts that are queued for agents",
 			ID: state.UnsendID, Args: agentNames,
 			Why: agentsWhy(state.UnsendID, palette.CannotUnsend),
 			Run: onAgents(state.UnsendID, palette.CannotUnsend)},
-		{Name: "city", Usage: "NAME", Does: "switch to another city", ID: "city.switch",
-			Looks: true,
-			Args:  one(cityNames), Run: cityLine},
-		{Name: "messages", Does: "show past status lines", ID: "view.messages", Looks: true,
+		{Name: "city", Usage: "NAME", Description: "switch to another city", ID: "city.switch",
+			ReadOnly: true,
+			Args:     one(cityNames), Run: cityLine},
+		{Name: "messages", Description: "show past status lines", ID: "view.messages", ReadOnly: true,
 			Run: byHand("view.messages")},
-		{Name: "undo", Does: "undo the last verb", ID: state.ReleaseID, Run: byHand("verb.undo")},
+		{Name: "undo", Description: "undo the last verb", ID: state.ReleaseID, Run: byHand("verb.undo")},
 	}...)
 }
 
 // agentVerbs returns the commands that go to something or show its details, and the commands for agents.
 func agentVerbs() []verb {
 	return []verb{
-		{Name: "goto", Usage: "NAME", Does: "go to an agent, a pool, an automation or a watchdog",
-			Looks: true, Args: anyNames, Run: GoTo},
-		{Name: "attach", Usage: "AGENT", Does: "work in an agent's terminal", ID: "agent.attach",
+		{Name: "goto", Usage: "NAME", Description: "go to an agent, a pool, an automation or a watchdog",
+			ReadOnly: true, Args: anyNames, Run: GoTo},
+		{Name: "attach", Usage: "AGENT", Description: "work in an agent's terminal", ID: "agent.attach",
 			Args: one(agentNames), Why: agentsWhy("", palette.CannotAttach),
 			Run: there("agent.attach")},
-		{Name: "details", Usage: "NAME", Does: "show details", ID: "agent.details",
-			Looks: true, Args: one(anyNames), Run: there("agent.details")},
-		{Name: "restart", Usage: "POOL|AGENT…", Does: "restart agents, or the members of a pool",
+		{Name: "details", Usage: "NAME", Description: "show details", ID: "agent.details",
+			ReadOnly: true, Args: one(anyNames), Run: there("agent.details")},
+		{Name: "restart", Usage: "POOL|AGENT…", Description: "restart agents, or the members of a pool",
 			ID: "agent.restart", Args: restartNames, Noun: true, Why: restartWhy, Run: restartLine},
-		{Name: "drain", Usage: "AGENT…", Does: "drain agents: let them finish", ID: "agent.drain",
+		{Name: "drain", Usage: "AGENT…", Description: "drain agents: let them finish", ID: "agent.drain",
 			Args: agentNames, Why: agentsWhy("agent.drain", palette.CannotDrain),
 			Run: onAgents("agent.drain", palette.CannotDrain)},
-		{Name: "undrain", Usage: "AGENT…", Does: "cancel a drain", ID: "agent.drain",
+		{Name: "undrain", Usage: "AGENT…", Description: "cancel a drain", ID: "agent.drain",
 			Args: agentNames, Why: agentsWhy("agent.drain", palette.CannotUndrain),
 			Run: onAgents("agent.drain", palette.CannotUndrain)},
-		{Name: "release", Usage: "AGENT…", Does: "release agents from quarantine or backoff",
+		{Name: "release", Usage: "AGENT…", Description: "release agents from quarantine or backoff",
 			ID: state.ReleaseID, Args: agentNames, Why: agentsWhy("", palette.CannotRelease),
 			Run: onAgents("", palette.CannotRelease)},
-		{Name: "kill", Usage: "AGENT…", Does: "stop agents at once; they restart",
+		{Name: "kill", Usage: "AGENT…", Description: "stop agents at once; they restart",
 			ID: "agent.end", Args: agentNames, Why: agentsWhy("agent.end", nil),
 			Run: onAgents("agent.end", nil)},
 	}
@@ -89,13 +89,13 @@ func agentVerbs() []verb {
 func Table(m *state.Room) *palette.Table[*state.Room, feed.Effect] {
 	return &palette.Table[*state.Room, feed.Effect]{Verbs: Verbs(), KeysOf: m.Keys.KeysOf,
 		Refuse: func(v *verb) string {
-			if v.Looks {
+			if v.ReadOnly {
 				return ""
 			}
 			return state.NeedWritable(m)
 		},
 		Hidden: func(v *verb) bool {
-			return m.Mode == state.ReadOnly && !v.Looks || v.Name == "city" && !m.Directory
+			return m.Mode == state.ReadOnly && !v.ReadOnly || v.Name == "city" && !m.Directory
 		},
 		Open: openPaletteAt, Fail: state.ShowFailure}
 }

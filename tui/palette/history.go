@@ -9,8 +9,8 @@ import (
 // MaxHistory is the maximum number of stored lines.
 const MaxHistory = 200
 
-// Remember appends a line to a history and removes an older copy of the line.
-func Remember(history []string, line string) []string {
+// AddToHistory appends a line to a history and removes an older copy of the line.
+func AddToHistory(history []string, line string) []string {
 	if line == "" {
 		return history
 	}
@@ -19,10 +19,10 @@ func Remember(history []string, line string) []string {
 	return history[max(0, len(history)-MaxHistory):]
 }
 
-// Recall returns a stored history, oldest first. It drops lines that Remember would not have stored.
-func Recall(lines []string) (history []string) {
+// StoredHistory returns a stored history, oldest first. It drops lines that Remember would not have stored.
+func StoredHistory(lines []string) (history []string) {
 	for _, line := range lines {
-		history = Remember(history, widget.SingleLine(line))
+		history = AddToHistory(history, widget.SingleLine(line))
 	}
 	return history
 }

@@ -86,5 +86,5 @@ func Unknown(what, name string, known []Word) string {
 	for i := range known {
 		names[i] = known[i].Word
 	}
-	return fmt.Sprintf("no %s is called %q", what, widget.Plain(name)) + Meant(name, names)
+	return fmt.Sprintf("no %s is called %q", what, widget.Plain(name)) + Suggestion(name, names)
 }

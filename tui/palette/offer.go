@@ -23,7 +23,7 @@ func (t *Table[H, E]) Commands() []Item[H, E] {
 			continue
 		}
 		items = append(items, Item[H, E]{Keys: t.KeysOf(v.ID), Title: v.Name + " " + v.Usage,
-			Line: v.Name, Words: v.Does, Note: v.Does,
+			Line: v.Name, Words: v.Description, Note: v.Description,
 			Run: func(h H) []E { return t.Open(h, v.Name+" ") }})
 	}
 	return items
@@ -46,14 +46,14 @@ func (t *Table[H, E]) Offer(h H, text string) (found []Item[H, E], only bool) {
 func (t *Table[H, E]) complete(h H, l Line[H, E]) (found []Item[H, E]) {
 	v := l.Verb
 	words, far := matching(v.words(h, l.Args), l.Part)
-	member := theMember(words, l.Part)
+	member := memberWord(words, l.Part)
 	// the line may be complete
 	if l.Part == "" && len(l.Args) > 0 && (len(words) == 0 || strings.HasSuffix(v.Usage, "…")) {
 		words = slices.Insert(words, 0, Word{Note: "as typed"})
 	}
 	for _, w := range words {
 		item := t.line(h, v, append(slices.Clone(l.Args), strings.Fields(w.text())...), w.Note)
-		item.Similar = w.Word != l.Part && w.Word != member && item.Why != nil && (far || !v.Looks)
+		item.Similar = w.Word != l.Part && w.Word != member && item.Why != nil && (far || !v.ReadOnly)
 		if far {
 			item.Rank = dialog.RankFuzzy
 		}
@@ -62,8 +62,8 @@ func (t *Table[H, E]) complete(h H, l Line[H, E]) (found []Item[H, E]) {
 	return found
 }
 
-// theMember returns the word that ends with a number, as names of pool members do, or "" if several words do.
-func theMember(words []Word, number string) string {
+// memberWord returns the word that ends with a number, as names of pool members do, or "" if several words do.
+func memberWord(words []Word, number string) string {
 	if _, err := strconv.ParseUint(number, 10, 32); err != nil {
 		return ""
 	}
@@ -80,12 +80,12 @@ func theMember(words []Word, number string) string {
 	return found
 }
 
-// goesOn reports whether a verb needs more arguments.
-func (v *Verb[H, E]) goesOn(h H, args []string) bool {
+// needsMore reports whether a verb needs more arguments.
+func (v *Verb[H, E]) needsMore(h H, args []string) bool {
 	if strings.HasSuffix(v.Usage, "…") {
 		return false
 	}
-	if len(args) > 1 && v.leads(h, args) {
+	if len(args) > 1 && v.startsWithNoun(h, args) {
 		args = args[1:]
 	}
 	return len(v.Args(h, args)) > 0
@@ -104,7 +104,7 @@ func (t *Table[H, E]) line(h H, v *Verb[H, E], args []string, note string) Item[
 			}
 			return todo
 		}}
-	if v.goesOn(h, args) {
+	if v.needsMore(h, args) {
 		item.Why, item.Run = nil, func(h H) []E { return t.Open(h, line+" ") }
 	}
 	return item
@@ -116,7 +116,7 @@ func (t *Table[H, E]) typed(v *Verb[H, E], line string) Item[H, E] {
 	if Rest(line, v.Text) == "" {
 		title = v.Name + " " + v.Usage
 	}
-	return Item[H, E]{Keys: t.KeysOf(v.ID), Title: title, Line: line, Note: v.Does,
+	return Item[H, E]{Keys: t.KeysOf(v.ID), Title: title, Line: line, Note: v.Description,
 		Run: func(h H) []E {
 			todo, why := t.Run(h, line)
 			if why != "" {
@@ -138,7 +138,7 @@ func (t *Table[H, E]) search(h H, words []string) (found []Item[H, E]) {
 			continue
 		}
 		for _, w := range v.Args(h, nil) {
-			exact, named, ok := has(v.Name, w, words)
+			exact, named, ok := matchesWords(v.Name, w, words)
 			if !ok {
 				continue
 			}
@@ -150,16 +150,16 @@ func (t *Table[H, E]) search(h H, words []string) (found []Item[H, E]) {
 			if named {
 				item.Rank = dialog.RankNamed
 			}
-			item.Similar = !exact && !v.Looks && item.Why != nil
+			item.Similar = !exact && !v.ReadOnly && item.Why != nil
 			found = append(found, item)
 		}
 	}
 	return found
 }
 
-// has reports whether a verb with a name contains all words. named means that the words contain the full name and at
+// matchesWords reports whether a verb with a name contains all words. named means that the words contain the full name and at
 // least the beginning of the verb. exact means that they also contain the full verb.
-func has(verb string, w Word, words []string) (exact, named, ok bool) {
+func matchesWords(verb string, w Word, words []string) (exact, named, ok bool) {
 	name := strings.ToLower(w.Word)
 	verbed, kind, part := false, false, false
 	for _, word := range words {
@@ -207,7 +207,7 @@ func (t *Table[H, E]) recent(h H, line string) (item Item[H, E], ok bool) {
 	if !ok || l.Verb.Text > 0 || len(l.Args) == 0 || t.Hidden != nil && t.Hidden(l.Verb) {
 		return item, false
 	}
-	return t.line(h, l.Verb, l.Args, l.Verb.Does), true
+	return t.line(h, l.Verb, l.Args, l.Verb.Description), true
 }
 
 // matching returns the words that match: equal words first, then words with the prefix, then words that contain it.

@@ -16,11 +16,11 @@ import (
 
 // Verb is a command of the palette.
 type Verb[H, E any] struct {
-	Name  string
-	Usage string // arguments of the verb
-	Does  string
-	ID    string // ID of the action with the same effect, for its keys
-	Looks bool   // it changes nothing
+	Name        string
+	Usage       string // arguments of the verb
+	Description string
+	ID          string // ID of the action with the same effect, for its keys
+	ReadOnly    bool   // it changes nothing
 	// position of the argument that is free text up to the end of the line, counted from 1; 0 = none
 	Text int
 	// Noun is set if Run accepts a noun before the name: "suspend rig shop". For other verbs the noun is removed.
@@ -60,8 +60,8 @@ type Table[H, E any] struct {
 // Item is a row of the palette.
 type Item[H, E any] = dialog.Item[func(H) []E]
 
-// Called returns a verb by its name, or nil.
-func (t *Table[H, E]) Called(name string) *Verb[H, E] {
+// FindVerb returns a verb by its name, or nil.
+func (t *Table[H, E]) FindVerb(name string) *Verb[H, E] {
 	i := slices.IndexFunc(t.Verbs, func(v Verb[H, E]) bool { return v.Name == name })
 	if i < 0 {
 		return nil
@@ -69,15 +69,15 @@ func (t *Table[H, E]) Called(name string) *Verb[H, E] {
 	return &t.Verbs[i]
 }
 
-// nouns reports whether a verb has arguments of a kind.
-func (v *Verb[H, E]) nouns(h H, noun string) bool {
+// acceptsNoun reports whether a verb has arguments of a kind.
+func (v *Verb[H, E]) acceptsNoun(h H, noun string) bool {
 	return v.Args != nil && slices.ContainsFunc(v.Args(h, nil), func(w Word) bool {
 		return w.Noun == noun
 	})
 }
 
-// leads reports whether the first argument is a noun that limits the names after it, and not a name itself.
-func (v *Verb[H, E]) leads(h H, args []string) bool {
+// startsWithNoun reports whether the first argument is a noun that limits the names after it, and not a name itself.
+func (v *Verb[H, E]) startsWithNoun(h H, args []string) bool {
 	if len(args) == 0 || v.Args == nil {
 		return false
 	}
@@ -93,7 +93,7 @@ func (v *Verb[H, E]) leads(h H, args []string) bool {
 
 // words returns the completions after the arguments in before.
 func (v *Verb[H, E]) words(h H, before []string) []Word {
-	if !v.leads(h, before) {
+	if !v.startsWithNoun(h, before) {
 		return v.Args(h, before)
 	}
 	var all []Word
@@ -111,7 +111,7 @@ func (t *Table[H, E]) ordered(h H, words []string) []string {
 	if len(words) < 2 {
 		return words
 	}
-	if v := t.Called(words[1]); v != nil && v.nouns(h, words[0]) {
+	if v := t.FindVerb(words[1]); v != nil && v.acceptsNoun(h, words[0]) {
 		words = slices.Clone(words)
 		words[0], words[1] = words[1], words[0]
 	}
@@ -139,7 +139,7 @@ func (t *Table[H, E]) Parse(h H, text string) (l Line[H, E], ok bool) {
 	if len(words) > 1 && (open || len(words) > 2) {
 		words = append(t.ordered(h, whole), words[len(whole):]...)
 	}
-	if l.Verb = t.Called(words[0]); l.Verb == nil || l.Verb.Args == nil {
+	if l.Verb = t.FindVerb(words[0]); l.Verb == nil || l.Verb.Args == nil {
 		return l, false
 	}
 	l.Args = words[1:]
@@ -161,9 +161,9 @@ func (t *Table[H, E]) Run(h H, line string) (todo []E, why string) {
 	if len(words) == 0 {
 		return nil, ""
 	}
-	v := t.Called(words[0])
+	v := t.FindVerb(words[0])
 	if v == nil {
-		return nil, fmt.Sprintf("unknown verb %q", words[0]) + Meant(words[0], t.names())
+		return nil, fmt.Sprintf("unknown verb %q", words[0]) + Suggestion(words[0], t.names())
 	}
 	if why := t.refused(v); why != "" {
 		return nil, why
@@ -174,7 +174,7 @@ func (t *Table[H, E]) Run(h H, line string) (todo []E, why string) {
 	if v.Text > 0 && len(words) > v.Text {
 		words = append(words[:v.Text:v.Text], Rest(line, v.Text))
 	}
-	return v.Run(h, v.named(h, words[1:]))
+	return v.Run(h, v.withoutNoun(h, words[1:]))
 }
 
 func (t *Table[H, E]) names() []string {
@@ -192,9 +192,9 @@ func (t *Table[H, E]) refused(v *Verb[H, E]) string {
 	return t.Refuse(v)
 }
 
-// named removes a noun in front of the names, unless the verb accepts it.
-func (v *Verb[H, E]) named(h H, args []string) []string {
-	if v.Noun || len(args) < 2 || !v.leads(h, args) {
+// withoutNoun removes a noun in front of the names, unless the verb accepts it.
+func (v *Verb[H, E]) withoutNoun(h H, args []string) []string {
+	if v.Noun || len(args) < 2 || !v.startsWithNoun(h, args) {
 		return args
 	}
 	return args[1:]
@@ -205,7 +205,7 @@ func (t *Table[H, E]) whyNot(h H, v *Verb[H, E], args []string) string {
 	if why := t.refused(v); why != "" || v.Why == nil {
 		return why
 	}
-	return v.Why(h, v.named(h, args))
+	return v.Why(h, v.withoutNoun(h, args))
 }
 
 // Rest returns a line after its first n words, unchanged.
@@ -217,8 +217,8 @@ func Rest(line string, n int) string {
 	return strings.TrimSpace(line)
 }
 
-// Meant returns a suggestion for a misspelled word, or "".
-func Meant(text string, names []string) string {
+// Suggestion returns a suggestion for a misspelled word, or "".
+func Suggestion(text string, names []string) string {
 	if near := suggest.Nearest(text, names); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}

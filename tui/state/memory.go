@@ -93,7 +93,7 @@ func RestoreRoom(m *Room, old feed.SavedRoom) {
 		*f = widget.ParseFilter(widget.SingleLine(old.Filters[name]))
 	}
 	m.SetOrders(old.Orders)
-	m.History = palette.Recall(old.History)
+	m.History = palette.StoredHistory(old.History)
 	setSent(m, old.Sent)
 	if m.Snap != nil {
 		m.Refill()
