@@ -54,7 +54,7 @@ func TestDrainAllHasADeadline(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(few)
 	s.press("q", "d", "y")
-	s.wait(details.UsualDrain - 10*time.Second)
+	s.wait(details.DefaultDrainTimeout - 10*time.Second)
 	if _, ok := effectOf[feed.Quit](s); ok {
 		t.Fatal("left too early")
 	}
@@ -77,7 +77,7 @@ func TestEscStays(t *testing.T) {
 	s.wants(city.Undrain{Agent: "builder"}, city.Undrain{Agent: "idle"}) // builder has exited; this restarts it
 	s.hides("leaving when")
 	s.ended("idle", "chatty")
-	s.wait(2 * details.UsualDrain)
+	s.wait(2 * details.DefaultDrainTimeout)
 	if _, ok := effectOf[feed.Quit](s); ok {
 		t.Error("left, though the person stayed")
 	}
@@ -133,7 +133,7 @@ func TestEscStaysBeforeTheAnswer(t *testing.T) {
 	s.shows("staying; the drains are canceled")
 	s.hear(feed.News{Results: []feed.Result{{ID: p.ID, Title: p.Title, Total: 3, Receipts: []string{"", ""}, Failures: []string{"chatty: no session"}, FailedIndexes: []int{1}}}})
 	s.wants(city.Undrain{Agent: "builder"}, city.Undrain{Agent: "idle"})
-	s.wait(2 * details.UsualDrain)
+	s.wait(2 * details.DefaultDrainTimeout)
 	if _, ok := effectOf[feed.Quit](s); ok {
 		t.Error("left, though the person stayed")
 	}

@@ -22,8 +22,8 @@ import (
 
 // receiveBeads handles an answer with beads. It ignores answers to outdated requests.
 func receiveBeads(m *state.Room, f feed.FoundBeads) {
-	if h := m.Dialogs.History(); h != nil && h.Asked == f.ID {
-		h.Asked, h.Known, h.Problem = 0, true, widget.Plain(f.Problem)
+	if h := m.Dialogs.History(); h != nil && h.RequestID == f.ID {
+		h.RequestID, h.Answered, h.Problem = 0, true, widget.Plain(f.Problem)
 		if f.Problem == "" {
 			h.Runs = h.Runs[:0]
 			for _, b := range f.Beads {

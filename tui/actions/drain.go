@@ -106,7 +106,7 @@ func askDrain(m *state.Room) []feed.Effect {
 		})
 	}
 	q := question{title: "Drain " + drained(m, drain) + "?", whom: names(m, drain),
-		body: details.DrainMeans(m.Pools, drain), verb: "drain", count: len(drain), do: do}
+		body: details.DrainEffects(m.Pools, drain), verb: "drain", count: len(drain), do: do}
 	if whole {
 		q.whom = []string{details.ListRows(drain)}
 	}

@@ -68,7 +68,7 @@ func showAgent(m *state.Room) []feed.Effect {
 	openReader(m, &state.Reader{Title: r.Shown, About: state.AgentText{Inspection: d},
 		Lines: func(w int) []string {
 			return widget.WrapAll(append(details.Agent(m.Details(), d.Name, w),
-				details.Rest(m.Details(), d, w)...), w)
+				details.MoreDetails(m.Details(), d, w)...), w)
 		}})
 	state.RequestInspection(m, d)
 	return nil
@@ -121,7 +121,7 @@ func showPrompt(m *state.Room) []feed.Effect {
 	openReader(m, &state.Reader{Title: "prompt of " + r.Shown,
 		About: state.AgentText{Inspection: d, Prompt: true},
 		Lines: func(w int) []string { return widget.WrapAll(details.Prompt(m.Details(), d), w) }})
-	if d.About == nil && d.Asked == 0 {
+	if d.About == nil && d.RequestID == 0 {
 		state.RequestInspection(m, d)
 	}
 	return nil
@@ -150,7 +150,7 @@ func showCrashes(m *state.Room) []feed.Effect {
 		Lines: func(w int) []string {
 			return widget.WrapAll(details.Crashes(m.Details(), d, w), w)
 		}})
-	if d.About == nil && d.Asked == 0 {
+	if d.About == nil && d.RequestID == 0 {
 		state.RequestInspection(m, d)
 	}
 	return nil

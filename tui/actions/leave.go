@@ -136,7 +136,7 @@ func askDrainAll(m *state.Room) []feed.Effect {
 	if len(rows) == 0 {
 		return []feed.Effect{feed.Quit{Exit: feed.StopCity}}
 	}
-	body := []string{details.DrainMeans(m.Pools, rows)[0],
+	body := []string{details.DrainEffects(m.Pools, rows)[0],
 		"The city stops when the last agent has finished, or after " +
 			widget.Duration(details.LongestDrain(m.Pools, rows)) + ".",
 		"Agents that finish do not restart; " + m.Keys.KeyText("view.back") +

@@ -178,7 +178,7 @@ func scale(m *state.Room, p *panel.PoolRow, size int) []feed.Effect {
 		return todo
 	}
 	return askLeaving(m, question{title: fmt.Sprintf("Scale %s to %d?", p.Shown, size),
-		verb: "scale", do: do}, details.Leaving(m.Details(), p.Name, size))
+		verb: "scale", do: do}, details.PredictLeaving(m.Details(), p.Name, size))
 }
 
 // autoScale makes the size of a pool depend on its check again. If members would leave, it asks for confirmation first.
@@ -194,7 +194,7 @@ func autoScale(m *state.Room, p *panel.PoolRow) []feed.Effect {
 		return todo
 	}
 	return askLeaving(m, question{title: "Return " + p.Shown + " to its check?",
-		verb: "return it", do: do}, details.Leaving(m.Details(), p.Name, size))
+		verb: "return it", do: do}, details.PredictLeaving(m.Details(), p.Name, size))
 }
 
 // askLeaving asks for confirmation if members would leave. Otherwise perhaps decides whether to ask.
@@ -203,7 +203,7 @@ func askLeaving(m *state.Room, q question, leaving []*panel.AgentRow) []feed.Eff
 		return perhaps(m, q)
 	}
 	q.whom, q.count = []string{details.ListRows(leaving)}, len(leaving)
-	q.body = details.DrainMeans(m.Pools, leaving)[:1]
+	q.body = details.DrainEffects(m.Pools, leaving)[:1]
 	ask(m, q)
 	return nil
 }

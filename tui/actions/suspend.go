@@ -60,7 +60,7 @@ func askSuspend(m *state.Room) []feed.Effect {
 	}
 	rows := state.Targets(m)
 	all := details.Suspendables(&m.Lists, rows)
-	on, off := details.ByFlag(all)
+	on, off := details.SplitBySuspended(all)
 	switch {
 	case len(on) == 0 && len(off) > 0:
 		return resumeAll(m, off)
@@ -69,7 +69,7 @@ func askSuspend(m *state.Room) []feed.Effect {
 		return nil
 	}
 	q := question{title: "Suspend " + details.NameAll(on) + "?", verb: "suspend",
-		count: max(len(on), details.Ending(&m.Lists, on)),
+		count: max(len(on), details.StoppingSessions(&m.Lists, on)),
 		do:    func(m *state.Room) []feed.Effect { return setFlag(m, "suspending", on, suspend) }}
 	switch {
 	case len(on) > 1:
@@ -82,7 +82,7 @@ func askSuspend(m *state.Room) []feed.Effect {
 	}
 	q.body = append([]string{fmt.Sprintf("The sessions stop, and none starts until you "+
 		"resume (%s).", m.Keys.KeyText(state.SuspendID)), "This is stored in the configuration."},
-		details.Already(all, on)...)
+		details.AlreadySuspended(all, on)...)
 	ask(m, q)
 	return nil
 }
@@ -93,7 +93,7 @@ func askSuspendPools(m *state.Room, rows []*panel.PoolRow) []feed.Effect {
 	for i, p := range rows {
 		all[i] = details.SuspendablePool(p)
 	}
-	on, off := details.ByFlag(all)
+	on, off := details.SplitBySuspended(all)
 	switch {
 	case len(on) == 0 && len(off) > 0:
 		return resumeAll(m, off)
@@ -101,14 +101,14 @@ func askSuspendPools(m *state.Room, rows []*panel.PoolRow) []feed.Effect {
 		askAbove(m, all[0])
 		return nil
 	}
-	ending := details.Ending(&m.Lists, on)
+	ending := details.StoppingSessions(&m.Lists, on)
 	body := []string{fmt.Sprintf("No member is running, and none starts until you resume (%s).",
 		m.Keys.KeyText(state.SuspendID)), "This is stored in the configuration."}
 	if ending > 0 {
 		body[0] = fmt.Sprintf("%s, and none starts until you resume (%s).",
 			describe.SessionsStop(ending), m.Keys.KeyText(state.SuspendID))
 	}
-	body = append(body, details.Already(all, on)...)
+	body = append(body, details.AlreadySuspended(all, on)...)
 	q := question{title: "Suspend " + details.NameAll(on) + "?", body: body,
 		verb: "suspend", count: max(len(on), ending),
 		do: func(m *state.Room) []feed.Effect { return setFlag(m, "suspending", on, suspend) }}

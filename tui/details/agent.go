@@ -88,7 +88,7 @@ func lifeFields(src *Source, a *city.Agent, w int) []string {
 	)
 	if a.Exit != nil && a.Exit.File != "" {
 		lines = append(lines, src.Look.Field("output in",
-			keptIn(src, a.Exit.File, w-widget.FieldWidth)))
+			outputFile(src, a.Exit.File, w-widget.FieldWidth)))
 	}
 	return lines
 }
@@ -241,8 +241,8 @@ func sessionText(src *Source, a *city.Agent) string {
 	return s + ", id " + widget.Plain(a.Session.ID+a.Session.DetailText())
 }
 
-// keptIn returns a file name in a form that can be copied: the full path if it fits into one line.
-func keptIn(src *Source, file string, w int) string {
+// outputFile returns a file name in a form that can be copied: the full path if it fits into one line.
+func outputFile(src *Source, file string, w int) string {
 	if full := widget.Plain(filepath.Join(src.Snap.Path, file)); widget.Width(full) <= w {
 		return full
 	}

@@ -13,12 +13,12 @@ import (
 
 // RunHistory has the runs of the automation of the open details.
 type RunHistory struct {
-	Name    string
-	Runs    []city.Run // newest first
-	Problem string     // why the runs could not be read; "" = no error
-	Newest  string     // the city's newest run at the time of the request
-	Asked   int        // ID of the request in progress; 0 = none
-	Known   bool       // an answer has arrived
+	Name      string
+	Runs      []city.Run // newest first
+	Problem   string     // why the runs could not be read; "" = no error
+	Newest    string     // the city's newest run at the time of the request
+	RequestID int        // ID of the request in progress; 0 = none
+	Answered  bool       // an answer has arrived
 
 	End   int  // number of the first line after the newest run and its output
 	live  bool // a run was in progress while the details were open
@@ -113,7 +113,7 @@ func Runs(src *Source, h *RunHistory) []string {
 		lines = append(lines, src.Look.Paint(themes.Bad, "cannot be read: "+h.Problem))
 	}
 	switch {
-	case !h.Known:
+	case !h.Answered:
 		return append(lines, src.Look.Paint(themes.Dim, "loading "+src.Look.Glyphs.More))
 	case len(h.Runs) == 0 && h.Problem == "":
 		return append(lines, src.Look.Paint(themes.Dim, "No runs are recorded."))
@@ -144,7 +144,7 @@ const shownOutput = 100
 func outputFields(src *Source, run *city.Run) []string {
 	var lines []string
 	label := "output"
-	for _, text := range terminal.Tail(src.Printed(run), shownOutput) {
+	for _, text := range terminal.Tail(src.RunLines(run), shownOutput) {
 		lines = append(lines, src.Look.Field(label, text))
 		label = ""
 	}

@@ -8,8 +8,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// lastSaid is the maximum number of output lines for a crash.
-const lastSaid = 12
+// maxCrashLines is the maximum number of output lines for a crash.
+const maxCrashLines = 12
 
 // Crashes returns why an agent is held back, until when, and its crashes with their last output.
 func Crashes(src *Source, d *Inspection, w int) []string {
@@ -46,7 +46,7 @@ func Crashes(src *Source, d *Inspection, w int) []string {
 			src.Look.Paint(themes.Bad, crashText(c))+
 			src.Look.Paint(themes.Dim, "  "+widget.Age(src.Now.Sub(c.At))+" ago"))
 		said := widget.PlainLines(c.Output)
-		if n := len(said) - lastSaid; n > 0 {
+		if n := len(said) - maxCrashLines; n > 0 {
 			lines = append(lines, src.Look.Paint(themes.Dim,
 				"  "+src.Look.Glyphs.More+" "+widget.Count(n, "line")+" before"))
 			said = said[n:]
@@ -59,7 +59,7 @@ func Crashes(src *Source, d *Inspection, w int) []string {
 		}
 		if c.File != "" {
 			lines = append(lines, src.Look.Paint(themes.Dim, "  stored output: "+
-				keptIn(src, c.File, w-20)))
+				outputFile(src, c.File, w-20)))
 		}
 	}
 	return lines

@@ -7,11 +7,11 @@ import (
 	"gcity/tui/widget"
 )
 
-// UsualDrain is the drain timeout of an agent without a pool.
-const UsualDrain = 5 * time.Minute
+// DefaultDrainTimeout is the drain timeout of an agent without a pool.
+const DefaultDrainTimeout = 5 * time.Minute
 
-// DrainMeans describes the effects of a drain on agents.
-func DrainMeans(pools *panel.Pools, rows []*panel.AgentRow) []string {
+// DrainEffects describes the effects of a drain on agents.
+func DrainEffects(pools *panel.Pools, rows []*panel.AgentRow) []string {
 	least := DrainTimeout(pools, rows[0])
 	most, pooled := least, false
 	for _, r := range rows {
@@ -44,7 +44,7 @@ func DrainTimeout(pools *panel.Pools, r *panel.AgentRow) time.Duration {
 	if p := pools.Find(r.Pool); p != nil {
 		return p.Timeout
 	}
-	return UsualDrain
+	return DefaultDrainTimeout
 }
 
 // LongestDrain returns the longest drain timeout of the agents. UsualDrain replaces a missing timeout.
@@ -53,7 +53,7 @@ func LongestDrain(pools *panel.Pools, rows []*panel.AgentRow) time.Duration {
 	for _, r := range rows {
 		d := DrainTimeout(pools, r)
 		if d == 0 {
-			d = UsualDrain
+			d = DefaultDrainTimeout
 		}
 		longest = max(longest, d)
 	}

@@ -12,8 +12,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// Rest returns the details of an agent that are not in the snapshot: drift, crashes, and how it starts.
-func Rest(src *Source, d *Inspection, w int) []string {
+// MoreDetails returns the details of an agent that are not in the snapshot: drift, crashes, and how it starts.
+func MoreDetails(src *Source, d *Inspection, w int) []string {
 	var lines []string
 	if d.Problem != "" {
 		lines = append(lines, "", src.Look.Paint(themes.Bad,
@@ -128,7 +128,7 @@ func specLines(src *Source, in *city.Inspection) []string {
 	if s.Program != "" {
 		lines = append(lines, src.Look.Field("program", programText(s)))
 	}
-	lines = append(lines, src.Look.Field("prompt", givenText(src, in)))
+	lines = append(lines, src.Look.Field("prompt", promptSource(src, in)))
 	if s.Overlay != "" {
 		lines = append(lines, src.Look.Field("overlay", "the files of "+inCity(src, s.Overlay)+
 			", copied into the agent's folder"))
@@ -218,9 +218,9 @@ func envLines(src *Source, env []city.Variable) []string {
 
 // Inspection has the last inspection of the agent of the open details.
 type Inspection struct {
-	Name    string
-	About   *city.Inspection // the last answer; nil = none yet
-	Problem string           // why the last request failed; "" = no error
-	Asked   int              // ID of the request in progress; 0 = none
-	Sign    string           // state of the agent at the time of the request
+	Name      string
+	About     *city.Inspection // the last answer; nil = none yet
+	Problem   string           // why the last request failed; "" = no error
+	RequestID int              // ID of the request in progress; 0 = none
+	StateKey  string           // state of the agent at the time of the request
 }

@@ -79,9 +79,9 @@ func checkFields(src *Source, r *panel.PoolRow) []string {
 	return lines
 }
 
-// Leaving predicts which members leave if a pool is scaled to a size: idle members before busy members, and the last
+// PredictLeaving predicts which members leave if a pool is scaled to a size: idle members before busy members, and the last
 // members first.
-func Leaving(src *Source, name string, size int) []*panel.AgentRow {
+func PredictLeaving(src *Source, name string, size int) []*panel.AgentRow {
 	var idle, busy []*panel.AgentRow
 	for _, r := range src.Pools.Members(name) {
 		switch {

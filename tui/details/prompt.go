@@ -56,15 +56,15 @@ func promptFields(src *Source, in *city.Inspection) []string {
 	if in.PromptFile != "" {
 		lines = append(lines, src.Look.Field("from", inCity(src, in.PromptFile)))
 	}
-	if way := promptWay(in); way != "" {
+	if way := promptMethod(in); way != "" {
 		lines = append(lines, src.Look.Field("passed", way))
 	}
 	return lines
 }
 
-// givenText describes in one line where a prompt comes from and how it is passed.
-func givenText(src *Source, in *city.Inspection) string {
-	way := promptWay(in)
+// promptSource describes in one line where a prompt comes from and how it is passed.
+func promptSource(src *Source, in *city.Inspection) string {
+	way := promptMethod(in)
 	switch {
 	case way == "":
 		return "none"
@@ -74,8 +74,8 @@ func givenText(src *Source, in *city.Inspection) string {
 	return inCity(src, in.PromptFile) + ", " + way
 }
 
-// promptWay describes how a prompt is passed, or returns "".
-func promptWay(in *city.Inspection) string {
+// promptMethod describes how a prompt is passed, or returns "".
+func promptMethod(in *city.Inspection) string {
 	switch in.PromptMode {
 	case "arg":
 		return "as the last argument of the command"

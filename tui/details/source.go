@@ -15,7 +15,7 @@ type Source struct {
 	// describes where something is declared and patched
 	Declared func(source string, patched []string) string
 	// returns the known output of a run
-	Printed func(*city.Run) []string
+	RunLines func(*city.Run) []string
 	// returns when the pane last received output of an agent; zero = unknown
 	Heard func(agent string) time.Time
 }

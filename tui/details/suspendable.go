@@ -29,9 +29,9 @@ func (s *Suspendable) above() bool {
 	return s.By == city.RigLevel || s.By == city.CityLevel
 }
 
-// ByFlag splits objects into objects to suspend and objects to resume by clearing their own flag. Objects that are
+// SplitBySuspended splits objects into objects to suspend and objects to resume by clearing their own flag. Objects that are
 // suspended with their rig or city are in neither list.
-func ByFlag(all []Suspendable) (on, off []Suspendable) {
+func SplitBySuspended(all []Suspendable) (on, off []Suspendable) {
 	for _, s := range all {
 		switch {
 		case !s.Off:
@@ -93,8 +93,8 @@ func Suspendables(l *panel.Lists, rows []*panel.AgentRow) []Suspendable {
 	return all
 }
 
-// Ending returns how many sessions stop if objects are suspended.
-func Ending(l *panel.Lists, all []Suspendable) int {
+// StoppingSessions returns how many sessions stop if objects are suspended.
+func StoppingSessions(l *panel.Lists, all []Suspendable) int {
 	n := 0
 	for _, s := range all {
 		if p := l.Pools.Find(s.Name); s.Pool && p != nil {
@@ -106,8 +106,8 @@ func Ending(l *panel.Lists, all []Suspendable) int {
 	return n
 }
 
-// Already returns a line with the number of objects that are already suspended, if any.
-func Already(all, on []Suspendable) []string {
+// AlreadySuspended returns a line with the number of objects that are already suspended, if any.
+func AlreadySuspended(all, on []Suspendable) []string {
 	switch n := len(all) - len(on); n {
 	case 0:
 		return nil

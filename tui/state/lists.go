@@ -68,8 +68,8 @@ func (m *Room) Details() *details.Source {
 		Declared: func(source string, patched []string) string {
 			return declaredText(m, source, patched)
 		},
-		Printed: func(r *city.Run) []string { return RunLines(m, r) },
-		Heard:   m.Peek.LastOutput}
+		RunLines: func(r *city.Run) []string { return RunLines(m, r) },
+		Heard:    m.Peek.LastOutput}
 }
 
 // CityName returns the city's name, or a general term while it is unknown.

@@ -51,7 +51,7 @@ const (
 // RequestRuns requests the newest runs of an automation from the city.
 func RequestRuns(m *Room, h *details.RunHistory) {
 	h.Newest = newestRun(m, h.Name)
-	h.Asked = requestBeads(m, beads.Query{Labels: []string{city.RunLabel + h.Name}, Type: RunType,
+	h.RequestID = requestBeads(m, beads.Query{Labels: []string{city.RunLabel + h.Name}, Type: RunType,
 		Limit: runRows})
 }
 
@@ -66,7 +66,7 @@ func newestRun(m *Room, name string) string {
 
 // RunsChanged requests the runs again if the open list is outdated.
 func RunsChanged(m *Room) {
-	if h := m.Dialogs.History(); h != nil && h.Asked == 0 && h.Newest != newestRun(m, h.Name) {
+	if h := m.Dialogs.History(); h != nil && h.RequestID == 0 && h.Newest != newestRun(m, h.Name) {
 		RequestRuns(m, h)
 	}
 }
@@ -81,8 +81,8 @@ func requestBeads(m *Room, q beads.Query) int {
 // RequestInspection requests details of an agent from the city.
 func RequestInspection(m *Room, d *details.Inspection) {
 	m.Requests++
-	d.Asked, d.Sign = m.Requests, inspectionKey(m, d.Name)
-	m.Todo = append(m.Todo, feed.Inspect{ID: d.Asked, Agent: d.Name})
+	d.RequestID, d.StateKey = m.Requests, inspectionKey(m, d.Name)
+	m.Todo = append(m.Todo, feed.Inspect{ID: d.RequestID, Agent: d.Name})
 }
 
 // inspectionKey returns a string that changes when the details of an agent may have changed.
@@ -108,7 +108,7 @@ func inspectionChanged(m *Room) {
 	if d == nil {
 		return
 	}
-	if sign := inspectionKey(m, d.Name); d.Asked == 0 && sign != "" && sign != d.Sign {
+	if sign := inspectionKey(m, d.Name); d.RequestID == 0 && sign != "" && sign != d.StateKey {
 		RequestInspection(m, d)
 	}
 }
@@ -116,11 +116,11 @@ func inspectionChanged(m *Room) {
 // Inspected handles the details of an agent. It ignores answers to outdated requests.
 func Inspected(m *Room, in feed.Inspected) {
 	d := m.Dialogs.Inspection()
-	if d == nil || d.Asked != in.ID {
+	if d == nil || d.RequestID != in.ID {
 		return
 	}
 	m.UI++
-	d.Asked, d.Problem = 0, widget.Plain(in.Problem)
+	d.RequestID, d.Problem = 0, widget.Plain(in.Problem)
 	if in.Problem == "" {
 		d.About = in.Inspection
 	}
