@@ -136,7 +136,7 @@ func TestAttentionComesWithTime(t *testing.T) {
 	if got := s.pooling(); !slices.Equal(got, []string{"batch", "triage", "worker"}) {
 		t.Errorf("after a minute: %v", got)
 	}
-	s.wait(panel.Patient)
+	s.wait(panel.MaxWait)
 	got := s.order()
 	for _, name := range []string{"worker-3", "zeta"} {
 		if !slices.Contains(got, name) {

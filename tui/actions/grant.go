@@ -60,20 +60,20 @@ func grantOne(m *state.Room, r panel.Request) []feed.Effect {
 		do := func(m *state.Room) []feed.Effect {
 			return state.SendCommands(m, r.Doing, r.What, r.Commands)
 		}
-		q := question{title: r.Ask, whom: r.Whom, body: r.Body, verb: r.Verb, count: r.Count,
+		q := question{title: r.Prompt, whom: r.Targets, body: r.Body, verb: r.Yes, count: r.Count,
 			do: do}
 		if r.Count > 0 {
 			ask(m, q)
 			return nil
 		}
 		return perhaps(m, q)
-	case r.Visit != "":
+	case r.Select != "":
 		state.FocusOn(m, panel.IDAgents)
-		return chooseNamed(m, r.Visit)
-	case r.Go != "":
+		return chooseNamed(m, r.Select)
+	case r.GoTo != "":
 		from := m.Focus
-		state.FocusOn(m, r.Go)
-		m.FilterSource, m.Led = from, r.Go
+		state.FocusOn(m, r.GoTo)
+		m.FilterSource, m.Led = from, r.GoTo
 		*state.Filter(m) = widget.ParseFilter(r.Filter)
 		m.Refill()
 	}

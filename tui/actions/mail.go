@@ -45,7 +45,7 @@ func mailActions() []state.Action {
 			Short: "all mail", In: k, Run: toggleOthers},
 		{ID: "mail.agent", Key: keymap.Bind("go to the agent that sent or received it", "."),
 			In: k, Why: needMailAgent, Run: func(m *state.Room) []feed.Effect {
-				return grantOne(m, panel.Request{Visit: m.Mail.Agent()})
+				return grantOne(m, panel.Request{Select: m.Mail.Agent()})
 			}},
 		{ID: "mail.refresh", Key: keymap.Bind("refresh", "ctrl+r"), In: k,
 			Run: func(m *state.Room) []feed.Effect { m.Mail.Outdated(); return nil }},
@@ -63,7 +63,7 @@ func mailActions() []state.Action {
 // goFor returns an action that goes to a panel and filters it by the selected agent.
 func goFor(to panel.ID, field string) func(*state.Room) []feed.Effect {
 	return func(m *state.Room) []feed.Effect {
-		return grantOne(m, panel.Request{Go: to, Filter: field + state.Selected(m).Name})
+		return grantOne(m, panel.Request{GoTo: to, Filter: field + state.Selected(m).Name})
 	}
 }
 

@@ -98,7 +98,7 @@ func Unstored(r *panel.AgentRow) string {
 	switch {
 	case r.Running || r.State == city.Waiting || r.State == city.Starting:
 		return "it has printed nothing yet"
-	case r.Keeps():
+	case r.HasOutput():
 		return "its last session has printed nothing that can be shown"
 	}
 	return "only the output of a crashed session is stored"

@@ -267,7 +267,7 @@ func attachMember(m *state.Room) []feed.Effect {
 // lists only members of that pool.
 func chooseMember(m *state.Room) []feed.Effect {
 	p := state.Pool(m)
-	request := panel.Request{Go: panel.IDAgents, Filter: "pool:" + p.Name}
+	request := panel.Request{GoTo: panel.IDAgents, Filter: "pool:" + p.Name}
 	all := state.Item{Title: "all members", Note: "in Agents",
 		Run: func(m *state.Room) []feed.Effect { return grantOne(m, request) }}
 	openFinderOf(m, &state.Finder{Title: "Members of " + p.Shown, Verb: "goes to it",

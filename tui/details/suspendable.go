@@ -21,7 +21,7 @@ type Suspendable struct {
 // SuspendablePool returns a pool as an object that can be suspended.
 func SuspendablePool(r *panel.PoolRow) Suspendable {
 	return Suspendable{Name: r.Name, Shown: r.Shown, Pool: true, Rig: r.Rig, Off: r.Suspended != "",
-		By: r.Off}
+		By: r.OffAt}
 }
 
 // above reports whether the object is suspended with its rig or city, so that its own flag has no effect.
@@ -81,7 +81,7 @@ func Suspendables(l *panel.Lists, rows []*panel.AgentRow) []Suspendable {
 	seen := map[string]bool{}
 	for _, r := range rows {
 		s := Suspendable{Name: r.Name, Shown: r.Shown, Rig: r.Rig,
-			Off: r.State == city.Suspended, By: r.Off}
+			Off: r.State == city.Suspended, By: r.OffAt}
 		if p := l.Pools.Find(r.Pool); p != nil && p.Max > 1 {
 			s = SuspendablePool(p)
 		}

@@ -118,7 +118,7 @@ func needOf(a *city.Agent, watched []city.Watchdog, now time.Time) (Need, bool) 
 		Stuck: r.Stuck != nil,
 		Since: r.Since, Until: r.Until}
 	switch {
-	case r.Called:
+	case r.HasCall:
 		return n, true
 	case a.Stuck != nil:
 		n.Why, n.Since = "no output although it has work: "+widget.Plain(a.Stuck.Task),

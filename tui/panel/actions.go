@@ -19,16 +19,16 @@ type Request struct {
 	Title string // title of the text
 	Lines func(e *Env, w int) []string
 
-	Ask, Verb  string // confirmation before the commands, if one is needed, and the label of "yes"
-	Whom, Body []string
+	Prompt, Yes   string // confirmation before the commands, if one is needed, and the label of "yes"
+	Targets, Body []string
 	// number of targets, if the action is not harmless
 	Count       int
 	Doing, What string // the progress text for the status line
 	Commands    []city.Command
 
-	Visit string // name of the agent to select
+	Select string // name of the agent to select
 
-	Go     ID     // panel to go to
+	GoTo   ID     // panel to go to
 	Filter string // filter for that panel
 }
 

@@ -16,7 +16,7 @@ type AgentRow struct {
 	Name     string // its unmodified name in the city
 	Shown    string
 	State    city.State
-	Off      city.Level // the level at which the agent is suspended; "" = not suspended, or unknown
+	OffAt    city.Level // the level at which the agent is suspended; "" = not suspended, or unknown
 	Why      string
 	Pool     string
 	Rig      string
@@ -39,7 +39,7 @@ type AgentRow struct {
 	Running  bool
 	mail     int // number of its unread messages
 	Stuck    *city.Stuck
-	Called   bool // a watchdog calls for attention to this agent
+	HasCall  bool // a watchdog calls for attention to this agent
 }
 
 func NewAgentRow(a *city.Agent) AgentRow {
@@ -50,7 +50,7 @@ func NewAgentRow(a *city.Agent) AgentRow {
 		Restarts: a.Restarts, Crashes: a.Crashes, PID: a.PID, Exit: a.Exit, Session: a.Session,
 		Usage: a.Usage, drain: a.Drain, next: a.Next, idle: a.IdleTimeout, Frozen: a.Frozen,
 		Drifted: len(a.Drift) > 0, Running: a.Running, Waiting: waitingIn(a.Sends),
-		mail: max(0, a.Mail), Stuck: a.Stuck, Off: a.SuspendedBy,
+		mail: max(0, a.Mail), Stuck: a.Stuck, OffAt: a.SuspendedBy,
 	}
 	if a.Until != nil {
 		r.Until = *a.Until
@@ -108,8 +108,8 @@ func (r *AgentRow) Undrainable() bool { return r.State == city.Draining && !r.Su
 // attached reports whether a user is attached to the agent's terminal.
 func (r *AgentRow) attached() bool { return r.Session != nil && r.Session.Attached }
 
-// Patient is how long an agent may wait for another agent, or drain without a deadline, before it needs attention.
-const Patient = 10 * time.Minute
+// MaxWait is how long an agent may wait for another agent, or drain without a deadline, before it needs attention.
+const MaxWait = 10 * time.Minute
 
 // Attention reports whether the agent needs attention.
 func (r *AgentRow) Attention(now time.Time) bool {
@@ -117,11 +117,11 @@ func (r *AgentRow) Attention(now time.Time) bool {
 	case city.Failed, city.Quarantined, city.Unknown, city.Backoff:
 		return true
 	case city.Waiting:
-		return now.Sub(r.Since) >= Patient
+		return now.Sub(r.Since) >= MaxWait
 	case city.Draining:
-		return r.Until.IsZero() && now.Sub(r.Since) >= Patient
+		return r.Until.IsZero() && now.Sub(r.Since) >= MaxWait
 	}
-	return r.Frozen || r.Drifted || r.Stuck != nil || r.Called || r.State.Urgency() == 0 ||
+	return r.Frozen || r.Drifted || r.Stuck != nil || r.HasCall || r.State.Urgency() == 0 ||
 		r.flaps(now)
 }
 
@@ -155,8 +155,8 @@ func rank(a, b *AgentRow, now time.Time) int {
 
 func (r *AgentRow) Key() string { return r.Name }
 
-// agentWays returns the sort orders of the Agents panel. The default order is by state, the most urgent first.
-func agentWays(now time.Time) []widget.SortKey[AgentRow] {
+// agentSorts returns the sort orders of the Agents panel. The default order is by state, the most urgent first.
+func agentSorts(now time.Time) []widget.SortKey[AgentRow] {
 	names := func(a, b *AgentRow) int { return city.CompareNames(a.Name, b.Name) }
 	use := func(of func(*city.Usage) float64) func(a, b *AgentRow) int {
 		known := func(r *AgentRow) float64 {
@@ -210,8 +210,8 @@ func (r *AgentRow) Releasable() bool {
 	return false
 }
 
-// Keeps reports whether an agent has ended and left a file with its output.
-func (r *AgentRow) Keeps() bool { return !r.Running && r.Exit != nil && r.Exit.File != "" }
+// HasOutput reports whether an agent has ended and left a file with its output.
+func (r *AgentRow) HasOutput() bool { return !r.Running && r.Exit != nil && r.Exit.File != "" }
 
 // StateAndWhy returns the agent's state with its reason, if it has one.
 func (r *AgentRow) StateAndWhy() string {

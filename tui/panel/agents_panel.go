@@ -29,7 +29,7 @@ func newAgents() *Agents {
 			Zone: keymap.InLists, Kind: KindAgent,
 			Opens: "agent.zoom", Nouns: []string{"agent", "rig"}, Shared: true, Exact: true},
 		Rows:    a.made,
-		Orders:  agentWays,
+		Orders:  agentSorts,
 		Matches: func(f *widget.Filter, r *AgentRow, _ time.Time) bool { return r.Passes(f) },
 		Needs:   (*AgentRow).Attention,
 		Columns: a.Columns,

@@ -230,9 +230,9 @@ func (a *Automations) ills() (text string, alert bool) {
 	return strings.Join(parts, ", "), failing+broken > 0
 }
 
-// automationWays returns the sort orders of the Automations panel. The default order is by state, the most urgent
+// automationSorts returns the sort orders of the Automations panel. The default order is by state, the most urgent
 // first. Gates are ordered by the next run.
-func automationWays() []widget.SortKey[AutomationRow] {
+func automationSorts() []widget.SortKey[AutomationRow] {
 	next := func(a, b *AutomationRow) int {
 		if a.Next.IsZero() != b.Next.IsZero() { // rows with unknown times come last
 			return b.Next.Compare(a.Next)

@@ -31,7 +31,7 @@ func newAutomations() *Automations {
 			}
 			return rows
 		},
-		Orders:  func(time.Time) []widget.SortKey[AutomationRow] { return automationWays() },
+		Orders:  func(time.Time) []widget.SortKey[AutomationRow] { return automationSorts() },
 		Matches: func(f *widget.Filter, r *AutomationRow, _ time.Time) bool { return r.Passes(f) },
 		Needs:   func(r *AutomationRow, _ time.Time) bool { return r.Attention() },
 		Columns: automationColumnsOf,

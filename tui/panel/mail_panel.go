@@ -53,7 +53,7 @@ func newMail(all *Agents) *Mail {
 			Opens: "mail.read", Details: "mail.read", Nouns: []string{"mail"},
 			Explains: true, Slot: true, Follows: true, Described: true},
 		Rows:    k.rows,
-		Orders:  func(time.Time) []widget.SortKey[MailRow] { return mailWays() },
+		Orders:  func(time.Time) []widget.SortKey[MailRow] { return mailSorts() },
 		Matches: func(f *widget.Filter, r *MailRow, _ time.Time) bool { return r.Passes(f) },
 		Needs:   func(r *MailRow, _ time.Time) bool { return r.people && !r.Read },
 		Belongs: func(r *MailRow) bool {
@@ -198,8 +198,8 @@ func (r *MailRow) Passes(f *widget.Filter) bool {
 	})
 }
 
-// mailWays returns the sort orders of the Mail panel. By default the newest message is first.
-func mailWays() []widget.SortKey[MailRow] {
+// mailSorts returns the sort orders of the Mail panel. By default the newest message is first.
+func mailSorts() []widget.SortKey[MailRow] {
 	newest := func(a, b *MailRow) int { return b.Sent.Compare(a.Sent) }
 	return []widget.SortKey[MailRow]{
 		{Name: "age", Cmp: newest},

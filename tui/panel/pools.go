@@ -41,7 +41,7 @@ type PoolRow struct {
 	Override  *int
 	Draining  []string
 	Suspended string     // "with rig demo"; "" = not suspended
-	Off       city.Level // the level at which the pool is suspended; "" = not suspended, or unknown
+	OffAt     city.Level // the level at which the pool is suspended; "" = not suspended, or unknown
 	Check     city.Check
 	Timeout   time.Duration // drain timeout; 0 = no deadline
 	Source    string
@@ -60,7 +60,7 @@ func NewPoolRow(p *city.Pool) PoolRow {
 		r.Draining = append(r.Draining, widget.Plain(name))
 	}
 	if p.Suspended {
-		r.Suspended, r.Off = cmp.Or(widget.Plain(p.SuspendedReason), "suspended"), p.SuspendedBy
+		r.Suspended, r.OffAt = cmp.Or(widget.Plain(p.SuspendedReason), "suspended"), p.SuspendedBy
 	}
 	return r
 }
@@ -124,8 +124,8 @@ func (p *Pools) ills(now time.Time) string {
 	return strings.Join(parts, ", ")
 }
 
-// poolWays returns the sort orders of the Pools panel. The default order is by name.
-func poolWays(now time.Time) []widget.SortKey[PoolRow] {
+// poolSorts returns the sort orders of the Pools panel. The default order is by name.
+func poolSorts(now time.Time) []widget.SortKey[PoolRow] {
 	return []widget.SortKey[PoolRow]{
 		{Name: "name", Cmp: func(a, b *PoolRow) int { return city.CompareNames(a.Name, b.Name) }},
 		{Name: "state", Desc: true, Cmp: func(a, b *PoolRow) int {

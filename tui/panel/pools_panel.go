@@ -27,7 +27,7 @@ func newPools(all *Agents) *Pools {
 			Opens: "pool.member", Details: "pool.details", Nouns: []string{"pool", "rig"},
 			Explains: true, Share: 5, Least: 2, Described: true},
 		Rows:    p.made,
-		Orders:  poolWays,
+		Orders:  poolSorts,
 		Matches: func(f *widget.Filter, r *PoolRow, now time.Time) bool { return r.Passes(f, now) },
 		Needs:   (*PoolRow).Attention,
 		Columns: poolColumnsOf,
@@ -51,7 +51,7 @@ func (p *Pools) actions() []Action {
 	return []Action{{Action: Key{ID: "pool.members",
 		Key: keymap.Bind("show only the members of the pool", ".", "right"),
 		Run: func(*Env) []Request {
-			return []Request{{Go: IDAgents, Filter: "pool:" + p.Current().Name}}
+			return []Request{{GoTo: IDAgents, Filter: "pool:" + p.Current().Name}}
 		}}}}
 }
 

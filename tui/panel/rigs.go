@@ -120,8 +120,8 @@ func (r *RigRow) Passes(f *widget.Filter) bool {
 	})
 }
 
-// rigWays returns the sort orders of the Rigs panel. The default order is by state, the most urgent first.
-func rigWays() []widget.SortKey[RigRow] {
+// rigSorts returns the sort orders of the Rigs panel. The default order is by state, the most urgent first.
+func rigSorts() []widget.SortKey[RigRow] {
 	return []widget.SortKey[RigRow]{
 		{Name: "state", Desc: true, Cmp: func(a, b *RigRow) int {
 			return cmp.Or(cmp.Compare(a.State.urgency(), b.State.urgency()),

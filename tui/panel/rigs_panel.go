@@ -33,7 +33,7 @@ func newRigs(all *Agents) *Rigs {
 			}
 			return rows
 		},
-		Orders:  func(time.Time) []widget.SortKey[RigRow] { return rigWays() },
+		Orders:  func(time.Time) []widget.SortKey[RigRow] { return rigSorts() },
 		Matches: func(f *widget.Filter, r *RigRow, _ time.Time) bool { return r.Passes(f) },
 		Needs:   func(r *RigRow, _ time.Time) bool { return r.Attention() },
 		Columns: rigColumnsOf,
@@ -81,7 +81,7 @@ func (g *Rigs) actions() []Action {
 			Risk: keymap.Confirmed, Why: g.whyNoRestart, Run: g.restart}},
 		{Action: Key{ID: "rig.agents", Key: keymap.Bind("show only the agents of the rig", "."),
 			Short: "agents", Run: func(*Env) []Request {
-				return []Request{{Go: IDAgents, Filter: "rig:" + g.Current().Name}}
+				return []Request{{GoTo: IDAgents, Filter: "rig:" + g.Current().Name}}
 			}}},
 	}
 }
@@ -110,7 +110,7 @@ func (g *Rigs) toggle(*Env) []Request {
 		}
 	}
 	if len(on) == 0 {
-		return []Request{{Ask: "Resume " + g.Called() + "?", Verb: "resume", Doing: "resuming",
+		return []Request{{Prompt: "Resume " + g.Called() + "?", Yes: "resume", Doing: "resuming",
 			What: g.Called(), Commands: resume}}
 	}
 	what := calledRigs(on)
@@ -118,8 +118,8 @@ func (g *Rigs) toggle(*Env) []Request {
 	if running > 0 {
 		body = describe.SessionsStop(running) + ", and none starts"
 	}
-	return []Request{{Ask: "Suspend " + what + "?", Verb: "suspend", Doing: "suspending",
-		What: what, Commands: suspend, Count: max(len(on), running), Whom: whichRigs(on),
+	return []Request{{Prompt: "Suspend " + what + "?", Yes: "suspend", Doing: "suspending",
+		What: what, Commands: suspend, Count: max(len(on), running), Targets: whichRigs(on),
 		Body: []string{body + " until the rig is resumed.",
 			"This is stored in the configuration."}}}
 }
@@ -189,8 +189,8 @@ func (g *Rigs) restart(*Env) []Request {
 	if left := all - len(rows); left > 0 {
 		body = append(body, "Not restarted: "+widget.Count(left, "suspended or draining agent")+".")
 	}
-	return []Request{{Ask: "Restart " + what + "?", Verb: "restart", Doing: "restarting",
-		What: what, Commands: commands, Count: len(rows), Whom: whichRigs(g.Targets()),
+	return []Request{{Prompt: "Restart " + what + "?", Yes: "restart", Doing: "restarting",
+		What: what, Commands: commands, Count: len(rows), Targets: whichRigs(g.Targets()),
 		Body: body}}
 }
 

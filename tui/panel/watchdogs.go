@@ -155,7 +155,7 @@ func (d *Watchdogs) ills() (text string, alert bool) {
 
 // AddCall adds a watchdog's call for attention to the row of the agent.
 func (r *AgentRow) AddCall(w *city.Watchdog) {
-	r.Called = true
+	r.HasCall = true
 	r.Why = strings.TrimSuffix("watchdog "+widget.Plain(w.Name)+" calls: "+
 		widget.Plain(w.Escalated.Message)+"; "+r.Why, "; ")
 }

@@ -69,7 +69,7 @@ func (d *Watchdogs) actions() []Action {
 		{Action: Key{ID: "watchdog.agent", Key: keymap.Bind("go to the watched agent",
 			"."),
 			Short: "agent", Why: d.whyNoAgent,
-			Run: func(*Env) []Request { return []Request{{Visit: d.Current().watches}} }}},
+			Run: func(*Env) []Request { return []Request{{Select: d.Current().watches}} }}},
 	}
 }
 
@@ -90,7 +90,7 @@ func (r *WatchdogRow) CheckedNow(now time.Time) string {
 
 // CheckNow returns the request to run a watchdog now.
 func CheckNow(r *WatchdogRow) Request {
-	return Request{Ask: "Check watchdog " + r.Shown + " now?", Verb: "check", Doing: "checking",
+	return Request{Prompt: "Check watchdog " + r.Shown + " now?", Yes: "check", Doing: "checking",
 		What:     r.Shown,
 		Commands: []city.Command{city.Beat{Watchdog: r.Name}}}
 }

@@ -136,8 +136,8 @@ func (r *WorkRow) Passes(f *widget.Filter) bool {
 	})
 }
 
-// workWays returns the sort orders of the Work panel. The default order is by state, the most urgent first.
-func workWays() []widget.SortKey[WorkRow] {
+// workSorts returns the sort orders of the Work panel. The default order is by state, the most urgent first.
+func workSorts() []widget.SortKey[WorkRow] {
 	urgent := func(a, b *WorkRow) int { return beads.ByUrgency(a.Bead, b.Bead) }
 	return []widget.SortKey[WorkRow]{
 		{Name: "state", Desc: true, Cmp: func(a, b *WorkRow) int {

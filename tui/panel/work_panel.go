@@ -41,7 +41,7 @@ func newWork(all *Agents) *Work {
 			Opens: "work.details", Details: "work.details", Nouns: []string{"work"},
 			Explains: true, Slot: true, Follows: true, Described: true},
 		Rows:    k.rows,
-		Orders:  func(time.Time) []widget.SortKey[WorkRow] { return workWays() },
+		Orders:  func(time.Time) []widget.SortKey[WorkRow] { return workSorts() },
 		Matches: func(f *widget.Filter, r *WorkRow, _ time.Time) bool { return r.Passes(f) },
 		Needs:   func(r *WorkRow, _ time.Time) bool { return r.Attention() },
 		Columns: k.columns,

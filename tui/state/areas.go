@@ -68,7 +68,7 @@ func PaneRoom(m *Room) (w, h int) {
 // PeekRows returns how many rows of the terminal a pane of h lines shows. An ended agent needs a line for the file
 // with its output.
 func PeekRows(m *Room, h int) int {
-	if r := Selected(m); r != nil && r.Keeps() && h > 4 && !ShowsRun(m) {
+	if r := Selected(m); r != nil && r.HasOutput() && h > 4 && !ShowsRun(m) {
 		return h - 2
 	}
 	return max(1, h-1)

@@ -33,7 +33,7 @@ func drawPeek(m *state.Room, w, h int, focus bool, tabs []widget.Tab) []string {
 		return widget.FillRows(lines, w, h)
 	case m.Peek.News.Screen == nil && len(m.Peek.News.Text) == 0:
 		lines = append(lines, m.Look.Notes(w, emptyPaneText(m, row))...)
-		if row.Keeps() {
+		if row.HasOutput() {
 			lines = append(lines, outputFileLine(m, row, w))
 		}
 		return widget.FillRows(lines, w, h)
