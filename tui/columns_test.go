@@ -14,10 +14,10 @@ func TestOneLongNameTakesNoRoom(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.agent("chatty", func(a *city.Agent) { a.Name = "an-agent-whose-name-somebody-made-longer-than-any-other-name-17" })
 	s.shows(" an-agent-wh…ther-name-17 ")
-	if c := panel.AgentColumns(118, s.m.Agents.Longest(s.m.Env(), s.m.Agents.Visible())); c.Name != panel.Lone || c.Why < 44 {
+	if c := panel.AgentColumns(118, s.m.Agents.WidthsFor(s.m.Env(), s.m.Agents.Visible())); c.Name != panel.LongName || c.Why < 44 {
 		t.Errorf("%+v", c)
 	}
-	if n := panel.Usual([]int{5, 62, 7, 6, 30, 8, 9, 4}); n != 30 {
+	if n := panel.Typical([]int{5, 62, 7, 6, 30, 8, 9, 4}); n != 30 {
 		t.Errorf("usual are %d columns", n)
 	}
 }
@@ -38,7 +38,7 @@ func TestColumnsLeaveFromTheRight(t *testing.T) {
 	all := []string{"for", "cpu", "mem", "restarts", "pid"}
 	last := len(all)
 	for w := 200; w >= 50; w-- {
-		c := panel.AgentColumns(w, panel.Needs{Name: 12, Names: 12, Why: 60, Usage: true})
+		c := panel.AgentColumns(w, panel.Widths{Name: 12, Names: 12, Why: 60, Usage: true})
 		got := shown(c)
 		if want := strings.Join(all[:len(got)], " "); strings.Join(got, " ") != want || len(got) > last {
 			t.Fatalf("%d columns show %v", w, got)
@@ -51,7 +51,7 @@ func TestColumnsLeaveFromTheRight(t *testing.T) {
 	if last != 0 {
 		t.Errorf("50 columns show %d figures", last)
 	}
-	if c := panel.AgentColumns(200, panel.Needs{Name: 12, Names: 12, Why: 60}); c.CPU != 0 || c.Mem != 0 || c.PID == 0 {
+	if c := panel.AgentColumns(200, panel.Widths{Name: 12, Names: 12, Why: 60}); c.CPU != 0 || c.Mem != 0 || c.PID == 0 {
 		t.Errorf("no usage is measured: %+v", c)
 	}
 }
@@ -62,7 +62,7 @@ func TestColumnsStay(t *testing.T) {
 		return [5]bool{c.Age > 0, c.CPU > 0, c.Mem > 0, c.Restarts > 0, c.PID > 0}
 	}
 	for w := 40; w <= 220; w++ {
-		n := panel.Needs{Name: 12, Names: 12, Why: 60, Usage: true, Spark: 10}
+		n := panel.Widths{Name: 12, Names: 12, Why: 60, Usage: true, Spark: 10}
 		want := panel.AgentColumns(w, n)
 		for _, n.Why = range []int{5, 30, 90} {
 			for n.Mark = range 4 {

@@ -59,7 +59,7 @@ func TestDetailsAreBesideThePane(t *testing.T) {
 	for _, size := range [][2]int{{119, 40}, {120, 40}, {159, 45}, {200, 60}} {
 		s := demo(t, size[0], size[1])
 		s.choose("builder")
-		s.m.Agents.Wanted = panel.ChosenColumns([]string{"name"}) // no column of reasons
+		s.m.Agents.Chosen = panel.ChosenColumns([]string{"name"}) // no column of reasons
 		at := slices.IndexFunc(state.Areas(s.m), func(a state.Area) bool { return a.Panel == panel.IDDetail })
 		if at >= 0 != (size[0] >= 120) {
 			t.Fatalf("%v: details have the place %d", size, at)

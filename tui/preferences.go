@@ -29,7 +29,7 @@ func applyPreferences(m *state.Room, p feed.Preferences) {
 	m.ReducedMotion = m.Terminal.ReducedMotion || p.ReducedMotion
 	m.Confirm = map[string]state.Confirm{"always": state.ConfirmAlways,
 		"never": state.ConfirmNever}[p.Confirm]
-	m.Agents.Wanted = panel.ChosenColumns(p.Columns)
+	m.Agents.Chosen = panel.ChosenColumns(p.Columns)
 	m.Keys = actions.NewRegistry(m.Panels)
 	m.Keys.Add(actions.ThemeActions(p.Themes))
 	m.Unbound = m.Keys.Rebind(p.Keys)

@@ -190,7 +190,7 @@ func TestChosenColumns(t *testing.T) {
 	}
 	for w := 20; w < 220; w += 7 {
 		for _, names := range [][]string{{"name"}, {"why", "name"}, panel.ColumnNames(), {"pid", "state", "name"}} {
-			s.m.Agents.Wanted = panel.ChosenColumns(names)
+			s.m.Agents.Chosen = panel.ChosenColumns(names)
 			c := s.m.Agents.Columns(s.m.Env(), s.m.Agents.Visible(), w)
 			if len(c) == 0 {
 				t.Fatalf("%d columns: nothing is left of %v", w, names)

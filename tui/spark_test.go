@@ -12,7 +12,7 @@ import (
 func TestSparkIsDrawn(t *testing.T) {
 	s := demo(t, 200, 60)
 	name := s.m.Agents.SelectedKey
-	if s.m.Agents.Pulses.Draw(name, s.m.Now, &s.m.Look.Glyphs) != "" {
+	if s.m.Agents.Rates.Draw(name, s.m.Now, &s.m.Look.Glyphs) != "" {
 		t.Error("there is a chart before there is anything to draw")
 	}
 	for i := range 40 {
@@ -22,13 +22,13 @@ func TestSparkIsDrawn(t *testing.T) {
 			a.Session = &city.Session{ID: "x", Started: epoch, LastActivity: &at, Output: uint64(1000 * i)}
 		})
 	}
-	drawn := s.m.Agents.Pulses.Draw(name, s.m.Now, &s.m.Look.Glyphs)
+	drawn := s.m.Agents.Rates.Draw(name, s.m.Now, &s.m.Look.Glyphs)
 	if widget.Width(drawn) != widget.SparkBuckets/2 {
 		t.Errorf("%q is %d columns wide", drawn, widget.Width(drawn))
 	}
 	s.shows(drawn)
 	s.m.Look.Glyphs = themes.ASCII()
-	if drawn = s.m.Agents.Pulses.Draw(name, s.m.Now, &s.m.Look.Glyphs); !widget.IsASCII(drawn) ||
+	if drawn = s.m.Agents.Rates.Draw(name, s.m.Now, &s.m.Look.Glyphs); !widget.IsASCII(drawn) ||
 		widget.Width(drawn) != widget.SparkBuckets/2 {
 		t.Errorf("%q", drawn)
 	}

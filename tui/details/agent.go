@@ -73,7 +73,7 @@ func lifeFields(src *Source, a *city.Agent, w int) []string {
 		src.Look.Field("declared", src.Declared(a.Source, a.Patched)),
 		src.Look.Field("session", sessionText(src, a)),
 	}
-	if drawn := src.Agents.Pulses.Draw(a.Name, src.Now, &src.Look.Glyphs); drawn != "" {
+	if drawn := src.Agents.Rates.Draw(a.Name, src.Now, &src.Look.Glyphs); drawn != "" {
 		lines = append(lines, src.Look.Field("activity", src.Look.Paint(themes.Accent, drawn)+
 			src.Look.Paint(themes.Dim, "  output of the last 10 minutes")))
 	}

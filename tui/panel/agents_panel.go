@@ -17,9 +17,9 @@ import (
 type Agents struct {
 	Table[AgentRow, *AgentRow]
 	measured bool // the resource usage of an agent has been known at some time
-	Pulses   widget.Sparklines
+	Rates    widget.Sparklines
 	Hours    widget.History
-	Wanted   []choosable // columns chosen by the user; nil = the default columns
+	Chosen   []choosable // columns chosen by the user; nil = the default columns
 }
 
 func newAgents() *Agents {
@@ -28,7 +28,7 @@ func newAgents() *Agents {
 		About: About{ID: IDAgents, Title: "Agents", Hotkey: "1", Noun: "agent",
 			Zone: keymap.InLists, Kind: KindAgent,
 			Opens: "agent.zoom", Nouns: []string{"agent", "rig"}, Shared: true, Exact: true},
-		Rows:    a.made,
+		Rows:    a.build,
 		Orders:  agentSorts,
 		Matches: func(f *widget.Filter, r *AgentRow, _ time.Time) bool { return r.Passes(f) },
 		Needs:   (*AgentRow).Attention,
@@ -72,20 +72,20 @@ func newQuarantine(all *Agents) *Table[AgentRow, *AgentRow] {
 	return q
 }
 
-// made builds the rows of a snapshot and adds its values to the charts.
-func (a *Agents) made(e *Env) []AgentRow {
+// build builds the rows of a snapshot and adds its values to the charts.
+func (a *Agents) build(e *Env) []AgentRow {
 	rows := make([]AgentRow, len(e.Snap.Agents))
 	for i := range rows {
 		rows[i] = NewAgentRow(&e.Snap.Agents[i])
 		a.measured = a.measured || rows[i].Usage != nil
 	}
 	a.Hours.Observe(e.Snap.Agents, e.Now)
-	a.Pulses.Observe(e.Snap.Agents, e.Now, e.Snap.Patrol.Interval)
+	a.Rates.Observe(e.Snap.Agents, e.Now, e.Snap.Patrol.Interval)
 	return rows
 }
 
-// named returns the agent with a name that equals a word except for case, or "".
-func (a *Agents) named(word string) string {
+// findName returns the agent with a name that equals a word except for case, or "".
+func (a *Agents) findName(word string) string {
 	for i := range a.Rows {
 		if word != "" && strings.EqualFold(a.Rows[i].Name, word) {
 			return a.Rows[i].Name
@@ -152,7 +152,7 @@ func (a *Agents) Columns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 	if own := a.fitColumns(w); own != nil {
 		return ownColumns(e, own)
 	}
-	c, more := AgentColumns(w, a.Longest(e, rows)), e.Look.Glyphs.More
+	c, more := AgentColumns(w, a.WidthsFor(e, rows)), e.Look.Glyphs.More
 	figure := func(head string, w int, text func(r *AgentRow) string) Column[*AgentRow] {
 		return Column[*AgentRow]{Head: head, W: w, Gap: 2, Right: true,
 			Cell: func(l *widget.Line, r *AgentRow, _ widget.RowState) {
@@ -202,9 +202,9 @@ func (r *AgentRow) mark(l *widget.Styles) string {
 	return text
 }
 
-// Longest returns the widths that the visible rows would need to be shown in full.
-func (a *Agents) Longest(e *Env, rows []*AgentRow) Needs {
-	n := Needs{Usage: a.measured}
+// WidthsFor returns the widths that the visible rows would need to be shown in full.
+func (a *Agents) WidthsFor(e *Env, rows []*AgentRow) Widths {
+	n := Widths{Usage: a.measured}
 	if e.W >= sparkFrom {
 		n.Spark = sparkWidth
 	}
@@ -213,15 +213,15 @@ func (a *Agents) Longest(e *Env, rows []*AgentRow) Needs {
 		names = append(names, widget.Width(r.Shown))
 		n.Name = max(n.Name, widget.Width(r.Shown))
 		n.Mark = max(n.Mark, widget.Width(r.mark(e.Look)))
-		n.Why = max(n.Why, widget.Width(r.Why)+3+widget.Width(r.tail(e).Full))
+		n.Why = max(n.Why, widget.Width(r.Why)+3+widget.Width(r.nextText(e).Full))
 	}
-	n.Names = Usual(names)
+	n.Names = Typical(names)
 	return n
 }
 
-// tail returns the text after the reason: how long the agent has been stuck, what happens next, or that a user is
+// nextText returns the text after the reason: how long the agent has been stuck, what happens next, or that a user is
 // attached.
-func (r *AgentRow) tail(e *Env) widget.Phrase {
+func (r *AgentRow) nextText(e *Env) widget.Phrase {
 	if r.Stuck != nil {
 		return widget.SamePhrase("for " + widget.Age(e.Now.Sub(r.Stuck.Since)))
 	}
@@ -236,7 +236,7 @@ func (r *AgentRow) tail(e *Env) widget.Phrase {
 
 // whyCell shows why an agent is in its state, and what happens next.
 func (r *AgentRow) whyCell(e *Env, l *widget.Line, w int) {
-	b := widget.Reason{Text: r.Why, Token: themes.Text, Next: r.tail(e)}
+	b := widget.Reason{Text: r.Why, Token: themes.Text, Next: r.nextText(e)}
 	if r.State == city.Suspended || r.State == city.Exited {
 		b.Token = themes.Dim
 	}
@@ -260,7 +260,7 @@ func (a *Agents) emptyHelp(e *Env, w int) []string {
 	case e.Snap == nil:
 		return note("Waiting for the city.")
 	case n > 0 && e.Attention && !a.Filter.Active():
-		return note(e.clearOf("agent", n)...)
+		return note(e.allWell("agent", n)...)
 	case n > 0:
 		return note(fmt.Sprintf("None of %d agents matches %q.", n, a.Filter.Text), e.Clears())
 	}

@@ -13,19 +13,19 @@ import (
 
 // Alert is a problem that is shown below the header, with the key that leads to it.
 type Alert struct {
-	Text string // text, which may have several lines
-	Key  string // key that leads to the problem; "" = none
-	Does string // text after the key: "shows the plan"; "" = the key leads to a panel
-	Mild bool   // a warning that needs no reaction
-	Soft bool   // something waits for a decision, and nothing has failed
+	Text    string // text, which may have several lines
+	Key     string // key that leads to the problem; "" = none
+	Effect  string // text after the key: "shows the plan"; "" = the key leads to a panel
+	Warning bool   // a warning that needs no reaction
+	Pending bool   // something waits for a decision, and nothing has failed
 }
 
 // tokens returns the styles of the alert's sign and text.
 func (a *Alert) tokens() (sign, text themes.Token) {
 	switch {
-	case a.Mild:
+	case a.Warning:
 		return themes.Warn, themes.Dim
-	case a.Soft:
+	case a.Pending:
 		return themes.Warn, themes.Warn
 	}
 	return themes.Bad, themes.Warn
@@ -42,10 +42,10 @@ func (a *Alert) hint(w int) (before, key, after string) {
 	switch {
 	case a.Key == "" || w < 60:
 		return "", a.Key, ""
-	case a.Does == "" || strings.HasPrefix(a.Does, ","):
-		return "press ", a.Key, a.Does
+	case a.Effect == "" || strings.HasPrefix(a.Effect, ","):
+		return "press ", a.Key, a.Effect
 	}
-	return "", a.Key, " " + a.Does
+	return "", a.Key, " " + a.Effect
 }
 
 // width returns the width of the alert with its sign and hint.
@@ -157,9 +157,9 @@ func (l *Lists) Alerts(e *Env, held string, mistakes []string) (p []Alert) {
 	}
 	p = slices.Concat(p, l.Automations.Alerts(e), l.Pools.Alerts(e), degraded)
 	if held != "" {
-		a := Alert{Text: "configuration held: " + held, Soft: true}
+		a := Alert{Text: "configuration held: " + held, Pending: true}
 		if !e.ReadOnly {
-			a.Key, a.Does = e.Key("config.confirm"), "shows the plan"
+			a.Key, a.Effect = e.Key("config.confirm"), "shows the plan"
 		}
 		p = append(p, a)
 	}
@@ -167,10 +167,10 @@ func (l *Lists) Alerts(e *Env, held string, mistakes []string) (p []Alert) {
 		bad(widget.Plain(d))
 	}
 	for _, d := range mistakes {
-		p = append(p, Alert{Text: d, Soft: true})
+		p = append(p, Alert{Text: d, Pending: true})
 	}
 	for _, d := range s.Config.Warnings {
-		p = append(p, Alert{Text: "warning: " + widget.PlainText(d), Mild: true})
+		p = append(p, Alert{Text: "warning: " + widget.PlainText(d), Warning: true})
 	}
 	return p
 }
@@ -249,7 +249,7 @@ func (d *Watchdogs) Alerts(e *Env) (calls, degraded []Alert) {
 		if k := e.Key("agent.release"); k != "" && !e.ReadOnly {
 			how = ", " + k + " there acknowledges"
 		}
-		calls = append(calls, Alert{Text: CallLine(r.Dog), Key: key, Does: how})
+		calls = append(calls, Alert{Text: CallLine(r.Dog), Key: key, Effect: how})
 	}
 	for i := range d.Rows {
 		if r := &d.Rows[i]; r.Dog.Degraded != "" && !r.Dog.Suspended && !r.Dog.IsEscalated() {
@@ -280,15 +280,15 @@ func NoneSelected(e *Env, p Panel, here bool) string {
 	return none
 }
 
-// clearOf returns the text for a list in which nothing needs attention. It mentions problems in other panels.
-func (e *Env) clearOf(noun string, n int) []string {
+// allWell returns the text for a list in which nothing needs attention. It mentions problems in other panels.
+func (e *Env) allWell(noun string, n int) []string {
 	texts := []string{"No " + noun + " needs attention.",
 		fmt.Sprintf("%s shows all %d.", e.KeyOf("view.attention"), n)}
 	if e.Alerts == nil {
 		return texts
 	}
 	for _, a := range e.Alerts() {
-		if a.Key != "" && !a.Mild {
+		if a.Key != "" && !a.Warning {
 			before, key, after := a.hint(60)
 			texts = append(texts, widget.FirstItem(a.Text)+": "+before+key+after+".")
 		}

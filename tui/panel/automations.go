@@ -215,8 +215,8 @@ func (a *Automations) counts() (due, failing, broken int) {
 	return due, failing, broken
 }
 
-// ills returns the summary of problems for the title: "1 due, 1 failing".
-func (a *Automations) ills() (text string, alert bool) {
+// problems returns the summary of problems for the title: "1 due, 1 failing".
+func (a *Automations) problems() (text string, alert bool) {
 	due, failing, broken := a.counts()
 	var parts []string
 	for _, p := range []struct {

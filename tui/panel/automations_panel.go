@@ -35,7 +35,7 @@ func newAutomations() *Automations {
 		Matches: func(f *widget.Filter, r *AutomationRow, _ time.Time) bool { return r.Passes(f) },
 		Needs:   func(r *AutomationRow, _ time.Time) bool { return r.Attention() },
 		Columns: automationColumnsOf,
-		Ills:    func(*Env) (string, bool) { return a.ills() },
+		Ills:    func(*Env) (string, bool) { return a.problems() },
 		Help:    automationHelp,
 		Brief: func(e *Env) string {
 			return "No automations. " + e.KeyOf("focus.automations") + " shows how to add one."

@@ -114,7 +114,7 @@ type fitted struct {
 func (a *Agents) fitColumns(w int) []fitted {
 	const gap, lead = 2, 4
 	var all []fitted
-	for _, c := range a.Wanted {
+	for _, c := range a.Chosen {
 		if n := c.wide(a); n > 0 {
 			all = append(all, fitted{c, max(n, widget.Width(c.head))})
 		}

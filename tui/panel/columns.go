@@ -9,8 +9,8 @@ type Columns struct {
 	state, Name, mark, Why, Age, CPU, Spark, Mem, Restarts, PID, gap int
 }
 
-// Needs has the column widths that the visible rows need. Why includes the text after the reason.
-type Needs struct {
+// Widths has the column widths that the visible rows need. Why includes the text after the reason.
+type Widths struct {
 	Name, Why int
 	Names     int  // enough for all but a few long names
 	Mark      int  // the width of the widest mark for work and mail
@@ -18,8 +18,8 @@ type Needs struct {
 	Usage     bool // the resource usage of at least one agent is known
 }
 
-// Usual returns the greatest width apart from rare outliers, so that one long name does not take room from all rows.
-func Usual(widths []int) int {
+// Typical returns the greatest width apart from rare outliers, so that one long name does not take room from all rows.
+func Typical(widths []int) int {
 	slices.Sort(widths)
 	if few := len(widths) / 8; len(widths) >= 4 {
 		return widths[len(widths)-1-max(1, few)]
@@ -30,14 +30,14 @@ func Usual(widths []int) int {
 	return widths[len(widths)-1]
 }
 
-// Lone is the maximum width for a single name that is much longer than the other names.
-const Lone = 24
+// LongName is the maximum width for a single name that is much longer than the other names.
+const LongName = 24
 
 // AgentColumns returns the column widths for w cells. It hides columns from the right until the reasons have enough
 // room.
-func AgentColumns(w int, n Needs) Columns {
+func AgentColumns(w int, n Widths) Columns {
 	c := Columns{state: StateWidth + 2, Name: min(max(n.Name, 6),
-		max(8, min(28, w/4, max(n.Names, Lone)))), Age: 4, CPU: 5, Mem: 5, Restarts: 8, PID: 7,
+		max(8, min(28, w/4, max(n.Names, LongName)))), Age: 4, CPU: 5, Mem: 5, Restarts: 8, PID: 7,
 		gap: 2}
 	if w < 50 {
 		c.gap, c.Name = 1, min(c.Name, 9)

@@ -58,7 +58,7 @@ func (a *Agents) StripOf(e *Env, r *AgentRow, w int) []string {
 		}
 	} else {
 		add(func(l *widget.Line) {
-			drawn := a.Pulses.Draw(r.Name, e.Now, &e.Look.Glyphs)
+			drawn := a.Rates.Draw(r.Name, e.Now, &e.Look.Glyphs)
 			l.Add(themes.Dim, widget.Cut(strings.Join(session, dot), w-2, more))
 			if room := w - l.Width - 1 - widget.Width(drawn); drawn != "" && room >= 2 {
 				l.Space(room)

@@ -100,7 +100,7 @@ func (k *Mail) Ask(e *Env, visible bool, seek func(beads.Query) int) {
 		unread += e.Snap.Agents[i].Mail
 	}
 	at, _, n, _ := k.Cursor()
-	k.renew([2]int{e.Snap.Mail.Total, unread}, k.agents.named(k.Filter.FieldPrefix("to")),
+	k.renew([2]int{e.Snap.Mail.Total, unread}, k.agents.findName(k.Filter.FieldPrefix("to")),
 		n > 0 && at == n-1)
 	if limit := k.next(e.Now); limit > 0 {
 		q := mail.Query(k.whose)

@@ -26,7 +26,7 @@ func newPools(all *Agents) *Pools {
 			Zone: keymap.InPools, Kind: KindPool,
 			Opens: "pool.member", Details: "pool.details", Nouns: []string{"pool", "rig"},
 			Explains: true, Share: 5, Least: 2, Described: true},
-		Rows:    p.made,
+		Rows:    p.build,
 		Orders:  poolSorts,
 		Matches: func(f *widget.Filter, r *PoolRow, now time.Time) bool { return r.Passes(f, now) },
 		Needs:   (*PoolRow).Attention,
@@ -55,8 +55,8 @@ func (p *Pools) actions() []Action {
 		}}}}
 }
 
-// made builds the rows of a snapshot. It keeps the time since which a pool has too few members.
-func (p *Pools) made(e *Env) []PoolRow {
+// build builds the rows of a snapshot. It keeps the time since which a pool has too few members.
+func (p *Pools) build(e *Env) []PoolRow {
 	rows := make([]PoolRow, 0, len(e.Snap.Pools))
 	for i := range e.Snap.Pools {
 		row := NewPoolRow(&e.Snap.Pools[i])

@@ -406,7 +406,7 @@ func (t *Table[R, P]) Help(e *Env, w int) []string {
 	case e.Snap == nil:
 		return e.Look.Notes(w, "Waiting for the city.")
 	case n > 0 && e.Attention && !t.Filter.Active():
-		return e.Look.Notes(w, e.clearOf(t.Def.Noun, n)...)
+		return e.Look.Notes(w, e.allWell(t.Def.Noun, n)...)
 	case n > 0:
 		return e.Look.Notes(
 			w,

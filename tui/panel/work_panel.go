@@ -28,7 +28,7 @@ type Work struct {
 	unclosed, closed []beads.Bead // the last answers
 	ready            map[string]bool
 
-	made   []WorkRow // rows built from the last answers; nil = not built yet
+	built  []WorkRow // rows built from the last answers; nil = not built yet
 	rigs   []city.Rig
 	agents *Agents
 }
@@ -71,7 +71,7 @@ func (k *Work) Ask(e *Env, visible bool, seek func(beads.Query) int) {
 	}
 	at, _, n, _ := k.Cursor()
 	k.renew([2]int{e.Snap.Work.Open, e.Snap.Work.InProgress},
-		k.agents.named(k.Filter.FieldPrefix("assignee")), n > 0 && at == n-1)
+		k.agents.findName(k.Filter.FieldPrefix("assignee")), n > 0 && at == n-1)
 	limit := k.next(e.Now)
 	if limit == 0 {
 		return
@@ -111,7 +111,7 @@ func (k *Work) Take(id int, found []beads.Bead, problem string) bool {
 			k.Outdated()
 		}
 	}
-	k.unclosed, k.closed, k.ready, k.made = all[0], all[1], ready, nil
+	k.unclosed, k.closed, k.ready, k.built = all[0], all[1], ready, nil
 	return true
 }
 
@@ -120,10 +120,10 @@ func (k *Work) rows(e *Env) []WorkRow {
 	same := slices.EqualFunc(k.rigs, e.Snap.Rigs, func(a, b city.Rig) bool {
 		return a.Name == b.Name && a.Prefix == b.Prefix
 	})
-	if k.made == nil || !same {
-		k.rigs, k.made = e.Snap.Rigs, workRows(e.Snap, k.unclosed, k.closed, k.ready)
+	if k.built == nil || !same {
+		k.rigs, k.built = e.Snap.Rigs, workRows(e.Snap, k.unclosed, k.closed, k.ready)
 	}
-	return slices.Clone(k.made)
+	return slices.Clone(k.built)
 }
 
 // count returns the number of unclosed beads of the city.
