@@ -98,8 +98,8 @@ func TestAutomationTexts(t *testing.T) {
 		{city.Automation{State: city.AutomationBroken, Reason: "a:1:1: bad"}, panel.AutomationBroken, "a:1:1: bad", "", ""},
 	} {
 		r := panel.NewAutomationRow(&c.a)
-		if r.State != c.state || r.Why("·") != c.why || r.Soon(epoch).Full != c.soon || r.Ago(epoch) != strings.Replace(c.last, "(60s)", "(1m)", 1) {
-			t.Errorf("%+v: %q %q %q %q", c.a, r.State, r.Why("·"), r.Soon(epoch).Full, r.Ago(epoch))
+		if r.State != c.state || r.Why("·") != c.why || r.DueText(epoch).Full != c.soon || r.LastRunText(epoch) != strings.Replace(c.last, "(60s)", "(1m)", 1) {
+			t.Errorf("%+v: %q %q %q %q", c.a, r.State, r.Why("·"), r.DueText(epoch).Full, r.LastRunText(epoch))
 		}
 	}
 }

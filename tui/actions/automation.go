@@ -155,18 +155,18 @@ func against(m *state.Room, r *panel.AutomationRow) []string {
 			" is suspended: its automations do not fire by themselves.")
 	}
 	dot := " " + m.Look.Glyphs.Dot + " "
-	gate := r.Opens()
-	if says := r.Says(); says != "" {
+	gate := r.GateText()
+	if says := r.GateState(); says != "" {
 		gate += dot + says
 	}
-	if soon := r.Soon(m.Now).Full; soon != "" {
+	if soon := r.DueText(m.Now).Full; soon != "" {
 		gate += dot + soon
 	}
 	switch r.State {
 	case panel.AutomationDue, panel.AutomationManual:
 		return lines
 	case panel.AutomationRunning:
-		return append(lines, "A run is in progress "+r.Soon(m.Now).Full+
+		return append(lines, "A run is in progress "+r.DueText(m.Now).Full+
 			`. With overlap = "queue" another run follows; otherwise the city refuses it.`)
 	case panel.AutomationOff:
 		if len(lines) == 0 {

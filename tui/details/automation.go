@@ -34,16 +34,16 @@ func Automation(src *Source, h *RunHistory) []string {
 	}
 	sign, token := panel.AutomationSign(src.Look, r.State)
 	state := src.Look.Paint(token, sign+" "+string(r.State))
-	if soon := r.Soon(src.Now).Full; soon != "" {
+	if soon := r.DueText(src.Now).Full; soon != "" {
 		state += " " + src.Look.Glyphs.Dot + " " + soon
 		if !r.Next.IsZero() {
 			state += " (" + widget.Clock(r.Next, src.Now) + ")"
 		}
 	}
-	lines := []string{src.Look.Field("state", state), src.Look.Field("gate", r.Opens())}
+	lines := []string{src.Look.Field("state", state), src.Look.Field("gate", r.GateText())}
 	if a.State == city.AutomationBroken {
 		lines = append(lines, fieldLines(src, "reason", a.Reason)...)
-	} else if says := r.Says(); says != "" { // otherwise the countdown shows the state
+	} else if says := r.GateState(); says != "" { // otherwise the countdown shows the state
 		lines = append(lines, src.Look.Field("reason", says))
 	}
 	if r.Failures > 0 {

@@ -68,7 +68,7 @@ func CannotFire(rows []*panel.AutomationRow) string {
 // CannotStop returns a message that the first idle automation has no run to stop, or "".
 func CannotStop(rows []*panel.AutomationRow) string {
 	for _, r := range rows {
-		if !r.Goes() {
+		if !r.InRun() {
 			return "no run of " + r.Shown + " is in progress"
 		}
 	}

@@ -57,7 +57,7 @@ func newQuarantine(all *Agents) *Table[AgentRow, *AgentRow] {
 			}
 			return strconv.Itoa(len(q.List.Shown) - len(q.List.Unmatched))
 		},
-		Ills: func(*Env) (note string, alert bool) {
+		Issues: func(*Env) (note string, alert bool) {
 			strays := len(q.List.Unmatched)
 			if strays > 0 { // released agents stay listed, so that the cursor stays
 				note = fmt.Sprintf("%d released", strays)

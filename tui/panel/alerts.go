@@ -205,7 +205,7 @@ func (a *Agents) Alerts(e *Env) []Alert {
 
 // Alerts returns an alert with the number of pools that have a problem.
 func (p *Pools) Alerts(e *Env) []Alert {
-	ills := p.ills(e.Now)
+	ills := p.problems(e.Now)
 	if ills == "" {
 		return nil
 	}

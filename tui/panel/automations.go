@@ -34,25 +34,25 @@ type AutomationRow struct {
 	pool     string
 	Source   string
 	gate     string
-	when     string // the kind of gate
+	gateKind string // the kind of gate
 	Reason   string
 	State    AutomationState
 	Next     time.Time // when it runs next; zero = unknown
 	since    time.Time // start of the current run, or time when it became due
 	Failures int
 	Last     *city.Run
-	hand     string // the key that fires it by hand
+	fireKey  string // the key that fires it by hand
 	Always   bool   // it also fires while its city or rig is suspended
 }
 
 func NewAutomationRow(a *city.Automation) AutomationRow {
 	r := AutomationRow{Name: a.Name, Shown: widget.Plain(a.Name), Rig: a.Rig, pool: a.Pool,
 		Source: widget.Plain(a.Source), gate: widget.Plain(a.Gate),
-		when:   widget.Plain(strings.Join(strings.Fields(a.When), " ")),
-		Reason: widget.FirstItem(a.Reason), Failures: a.Failures, Last: a.Last,
+		gateKind: widget.Plain(strings.Join(strings.Fields(a.When), " ")),
+		Reason:   widget.FirstItem(a.Reason), Failures: a.Failures, Last: a.Last,
 		Always: a.WhileSuspended}
 	if d, err := time.ParseDuration(a.When); err == nil {
-		r.when = widget.Duration(d)
+		r.gateKind = widget.Duration(d)
 	}
 	if a.Next != nil {
 		r.Next = *a.Next
@@ -73,15 +73,15 @@ func (r *AutomationRow) fails() bool {
 // Attention reports whether the automation needs attention.
 func (r *AutomationRow) Attention() bool { return r.fails() || r.State == AutomationBroken }
 
-// Opens describes the gate: "cooldown 5m", "cron 0 3 * * *".
-func (r *AutomationRow) Opens() string { return strings.TrimSpace(r.gate + " " + r.when) }
+// GateText describes the gate: "cooldown 5m", "cron 0 3 * * *".
+func (r *AutomationRow) GateText() string { return strings.TrimSpace(r.gate + " " + r.gateKind) }
 
-// Says returns the state of the gate, without the gate's name and without countdowns.
-func (r *AutomationRow) Says() string {
+// GateState returns the state of the gate, without the gate's name and without countdowns.
+func (r *AutomationRow) GateState() string {
 	text, _ := strings.CutPrefix(r.Reason, r.gate+": ")
 	switch {
 	case r.State == AutomationManual:
-		return "manual, press " + r.hand
+		return "manual, press " + r.fireKey
 	case text == r.gate:
 		return ""
 	case r.State == AutomationRunning && strings.HasPrefix(text, "running for "):
@@ -101,22 +101,22 @@ func (r *AutomationRow) Says() string {
 
 // Why returns the gate and its state, separated by a dot. For a failing or broken automation it returns the reason.
 func (r *AutomationRow) Why(dot string) string {
-	parts := []string{r.Opens()}
+	parts := []string{r.GateText()}
 	switch {
 	case r.State == AutomationBroken:
-		return r.fault()
+		return r.fileError()
 	case r.State == AutomationManual:
-		return r.Says()
+		return r.GateState()
 	case r.State == AutomationFailing:
 		parts = append(parts, r.failure())
 	}
-	parts = append(parts, r.Says())
+	parts = append(parts, r.GateState())
 	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
 	return strings.Join(parts, " "+dot+" ")
 }
 
-// fault returns the error in the automation's file without the full path: "automation.toml:4:1: both formula and exec".
-func (r *AutomationRow) fault() string {
+// fileError returns the error in the automation's file without the full path: "automation.toml:4:1: both formula and exec".
+func (r *AutomationRow) fileError() string {
 	if at, ok := strings.CutPrefix(r.Reason, r.Source); ok && r.Source != "" {
 		return path.Base(r.Source) + at
 	}
@@ -125,14 +125,14 @@ func (r *AutomationRow) fault() string {
 
 // failure describes the failure of the last run: "last exit 128: not a git repository".
 func (r *AutomationRow) failure() string {
-	if r.Last == nil || r.Last.Outcome == "" || r.Last.Outcome == Ran {
+	if r.Last == nil || r.Last.Outcome == "" || r.Last.Outcome == RunOK {
 		return ""
 	}
 	return "last " + RunFailure(r.Last)
 }
 
-// Ran is the outcome of a successful run.
-const Ran = "ok"
+// RunOK is the outcome of a successful run.
+const RunOK = "ok"
 
 // RunFailure returns why a run failed, with the last line of its output.
 func RunFailure(run *city.Run) string {
@@ -149,8 +149,8 @@ func RunFailure(run *city.Run) string {
 	return text
 }
 
-// Soon returns when the automation will be due, or how long it has been due or running.
-func (r *AutomationRow) Soon(now time.Time) widget.Phrase {
+// DueText returns when the automation will be due, or how long it has been due or running.
+func (r *AutomationRow) DueText(now time.Time) widget.Phrase {
 	switch {
 	case r.State == AutomationRunning && !r.since.IsZero():
 		return widget.SamePhrase("for " + widget.Age(now.Sub(r.since)))
@@ -165,20 +165,20 @@ func (r *AutomationRow) Soon(now time.Time) widget.Phrase {
 	}
 	in := "in " + widget.Remaining(r.Next.Sub(now))
 	switch {
-	case r.State == AutomationFailing && strings.HasPrefix(r.Says(), "retry "):
+	case r.State == AutomationFailing && strings.HasPrefix(r.GateState(), "retry "):
 		return widget.Phrase{Full: "retries " + in, Brief: in}
 	case r.State == AutomationFailing:
 		return widget.Phrase{Full: "next run " + in, Brief: in}
 	case r.gate == "cooldown":
 		return widget.Phrase{Full: "ready " + in, Brief: in}
-	case strings.HasPrefix(r.Says(), "next "): // the panel shows Says, which has the date
+	case strings.HasPrefix(r.GateState(), "next "): // the panel shows Says, which has the date
 		return widget.SamePhrase(in)
 	}
 	return widget.Phrase{Full: "next " + in, Brief: in}
 }
 
-// Ago describes the last run, or the current run: "ok 2m ago (1.2s)".
-func (r *AutomationRow) Ago(now time.Time) string {
+// LastRunText describes the last run, or the current run: "ok 2m ago (1.2s)".
+func (r *AutomationRow) LastRunText(now time.Time) string {
 	run := r.Last
 	switch {
 	case r.State == AutomationBroken:
@@ -273,7 +273,7 @@ func (r *AutomationRow) urgency() int {
 	return 2
 }
 
-// Goes reports whether a run of the automation is in progress.
-func (r *AutomationRow) Goes() bool {
+// InRun reports whether a run of the automation is in progress.
+func (r *AutomationRow) InRun() bool {
 	return r.State == AutomationRunning || r.Last != nil && r.Last.Ended == nil && !r.Last.Ending()
 }

@@ -12,7 +12,7 @@ import (
 // Automations is the panel of the city's automations.
 type Automations struct {
 	Table[AutomationRow, *AutomationRow]
-	been bool // the user has moved the cursor
+	moved bool // the user has moved the cursor
 }
 
 func newAutomations() *Automations {
@@ -27,7 +27,7 @@ func newAutomations() *Automations {
 			rows := make([]AutomationRow, len(e.Snap.Automations))
 			for i := range rows {
 				rows[i] = NewAutomationRow(&e.Snap.Automations[i])
-				rows[i].hand = e.KeyOf("automation.fire")
+				rows[i].fireKey = e.KeyOf("automation.fire")
 			}
 			return rows
 		},
@@ -35,7 +35,7 @@ func newAutomations() *Automations {
 		Matches: func(f *widget.Filter, r *AutomationRow, _ time.Time) bool { return r.Passes(f) },
 		Needs:   func(r *AutomationRow, _ time.Time) bool { return r.Attention() },
 		Columns: automationColumnsOf,
-		Ills:    func(*Env) (string, bool) { return a.problems() },
+		Issues:  func(*Env) (string, bool) { return a.problems() },
 		Help:    automationHelp,
 		Brief: func(e *Env) string {
 			return "No automations. " + e.KeyOf("focus.automations") + " shows how to add one."
@@ -49,13 +49,13 @@ func newAutomations() *Automations {
 
 // Move moves the cursor by n rows. After that, only the user moves the cursor.
 func (a *Automations) Move(n int) {
-	a.been = true
+	a.moved = true
 	a.Table.Move(n)
 }
 
 // Select moves the cursor to an automation. After that, only the user moves the cursor.
 func (a *Automations) Select(id string) bool {
-	a.been = true
+	a.moved = true
 	return a.Table.Select(id)
 }
 
@@ -63,7 +63,7 @@ func (a *Automations) Select(id string) bool {
 // it. It does nothing if the user has moved the cursor.
 func (a *Automations) Entered() {
 	for at, i := range a.List.Shown {
-		if a.Rows[i].Attention() && !a.been {
+		if a.Rows[i].Attention() && !a.moved {
 			a.List.Cursor = at
 			a.Choose()
 			return
@@ -99,7 +99,7 @@ func automationWidths(e *Env, rows []*AutomationRow, w int) automationColumns {
 	const enough, most = 32, 26 // minimum width of why while last is shown; maximum width of last
 	c := automationColumns{state: automationStateWidth + 2, name: 6, gap: 2}
 	for _, r := range rows {
-		c.name, c.last = max(c.name, widget.Width(r.Shown)), max(c.last, widget.Width(r.Ago(e.Now)))
+		c.name, c.last = max(c.name, widget.Width(r.Shown)), max(c.last, widget.Width(r.LastRunText(e.Now)))
 	}
 	c.name, c.last = min(c.name, max(8, min(28, w/4))), min(c.last, most)
 	if w < 50 {
@@ -132,7 +132,7 @@ func automationColumnsOf(e *Env, rows []*AutomationRow, w int) []Column[*Automat
 		{Head: "gate", W: c.why, Gap: c.gap,
 			Cell: func(l *widget.Line, r *AutomationRow,
 				_ widget.RowState) {
-				b := r.because(e)
+				b := r.reason(e)
 				// the column of the last run already shows the tail
 				if r.State == AutomationRunning && c.last > 0 {
 					b.Next = widget.Phrase{}
@@ -149,13 +149,13 @@ func automationColumnsOf(e *Env, rows []*AutomationRow, w int) []Column[*Automat
 			if r.fails() && r.State != AutomationRunning {
 				last = themes.Bad
 			}
-			l.Add(last, widget.Fit(r.Ago(e.Now), c.last, more))
+			l.Add(last, widget.Fit(r.LastRunText(e.Now), c.last, more))
 		}})
 }
 
-// because returns the gate, its state, and when it opens.
-func (r *AutomationRow) because(e *Env) widget.Reason {
-	b := widget.Reason{Text: r.Why(e.Look.Glyphs.Dot), Token: themes.Text, Next: r.Soon(e.Now),
+// reason returns the gate, its state, and when it opens.
+func (r *AutomationRow) reason(e *Env) widget.Reason {
+	b := widget.Reason{Text: r.Why(e.Look.Glyphs.Dot), Token: themes.Text, Next: r.DueText(e.Now),
 		NextToken: themes.Dim}
 	switch {
 	case r.Attention():
@@ -212,7 +212,7 @@ func automationStrip(e *Env, r *AutomationRow, w int) []string {
 	}
 	sign, token := AutomationSign(e.Look, r.State)
 	head := sign + " " + string(r.State)
-	if soon := r.Soon(e.Now).Full; soon != "" {
+	if soon := r.DueText(e.Now).Full; soon != "" {
 		head += dot + soon
 	}
 	row(token, head)
@@ -226,7 +226,7 @@ func automationStrip(e *Env, r *AutomationRow, w int) []string {
 	}
 	row(themes.Text, action)
 	if r.State != AutomationRunning { // while it runs, the line above shows the gate
-		row(themes.Dim, r.Ago(e.Now))
+		row(themes.Dim, r.LastRunText(e.Now))
 	}
 	if a.Last != nil {
 		if out := lastLine(a.Last.Output); out != "" {

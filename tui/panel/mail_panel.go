@@ -66,7 +66,7 @@ func newMail(all *Agents) *Mail {
 			}
 			return strconv.Itoa(max(e.Snap.Mail.Total, e.Snap.Mail.Unread))
 		},
-		Ills:   func(e *Env) (string, bool) { return k.note(e) },
+		Issues: func(e *Env) (string, bool) { return k.note(e) },
 		Help:   k.help,
 		Empty:  k.empty,
 		Agent:  func(r *MailRow) string { return r.agent(all) },

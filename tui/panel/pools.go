@@ -103,8 +103,8 @@ func (r *PoolRow) Attention(now time.Time) bool {
 
 func (r *PoolRow) Key() string { return r.Name }
 
-// ills returns the summary of problems for the title: failing checks, and pools that are short of members.
-func (p *Pools) ills(now time.Time) string {
+// problems returns the summary of problems for the title: failing checks, and pools that are short of members.
+func (p *Pools) problems(now time.Time) string {
 	failing, short := 0, 0
 	for i := range p.Rows {
 		switch p.Rows[i].State(now) {

@@ -31,7 +31,7 @@ func newPools(all *Agents) *Pools {
 		Matches: func(f *widget.Filter, r *PoolRow, now time.Time) bool { return r.Passes(f, now) },
 		Needs:   (*PoolRow).Attention,
 		Columns: poolColumnsOf,
-		Ills:    func(e *Env) (string, bool) { ills := p.ills(e.Now); return ills, ills != "" },
+		Issues:  func(e *Env) (string, bool) { ills := p.problems(e.Now); return ills, ills != "" },
 		Help:    poolHelp,
 		Rig:     func(r *PoolRow) string { return r.Rig },
 		Called:  func(r *PoolRow) string { return "pool " + r.Shown },
@@ -173,12 +173,12 @@ func poolColumnsOf(e *Env, rows []*PoolRow, w int) []Column[*PoolRow] {
 	return append(columns, Column[*PoolRow]{Head: "check", W: c.why, Gap: c.gap,
 		Cell: func(l *widget.Line, r *PoolRow, _ widget.RowState) {
 			e.Look.Reason(l,
-				r.because(e.Now, c.why), c.why)
+				r.reason(e.Now, c.why), c.why)
 		}})
 }
 
-// because returns why a pool has its size and which members leave, for a cell of w columns.
-func (r *PoolRow) because(now time.Time, w int) widget.Reason {
+// reason returns why a pool has its size and which members leave, for a cell of w columns.
+func (r *PoolRow) reason(now time.Time, w int) widget.Reason {
 	b := widget.Reason{Next: r.leaving(), NextToken: themes.Busy}
 	b.Text, b.Token = r.Why(now)
 	if w < 16 { // only the number fits

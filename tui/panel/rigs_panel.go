@@ -37,7 +37,7 @@ func newRigs(all *Agents) *Rigs {
 		Matches: func(f *widget.Filter, r *RigRow, _ time.Time) bool { return r.Passes(f) },
 		Needs:   func(r *RigRow, _ time.Time) bool { return r.Attention() },
 		Columns: rigColumnsOf,
-		Ills:    func(*Env) (string, bool) { return g.ills() },
+		Issues:  func(*Env) (string, bool) { return g.problems() },
 		Help:    rigHelp,
 		Rig:     func(r *RigRow) string { return r.Name },
 		Called:  func(r *RigRow) string { return "rig " + r.Shown },
@@ -51,8 +51,8 @@ func newRigs(all *Agents) *Rigs {
 	return g
 }
 
-// ills returns the summary of problems for the title.
-func (g *Rigs) ills() (text string, alert bool) {
+// problems returns the summary of problems for the title.
+func (g *Rigs) problems() (text string, alert bool) {
 	n := 0
 	for i := range g.Rows {
 		if g.Rows[i].Attention() {

@@ -31,8 +31,8 @@ func RunOutcome(run *city.Run) (string, themes.Token) {
 	switch {
 	case run.Ending():
 		return "ending", themes.Busy
-	case run.Outcome == Ran:
-		return Ran, themes.Good
+	case run.Outcome == RunOK:
+		return RunOK, themes.Good
 	case run.Ended == nil:
 		return "running", themes.Busy
 	case run.Code != nil:

@@ -35,8 +35,8 @@ type Definition[R any, P named[R]] struct {
 	Cursor  func(at int, r P, focus bool) bool
 	Current func() P // returns the row that keys apply to
 	// returns the number in the title; nil = the number of all rows
-	Count func(e *Env) string
-	Ills  func(e *Env) (note string, alert bool) // returns the problems of the rows, for the title
+	Count  func(e *Env) string
+	Issues func(e *Env) (note string, alert bool) // returns the problems of the rows, for the title
 	// returns how to fill the list if it is empty
 	Help  func(e *Env, w int) []string
 	Brief func(e *Env) string // returns Help in one line
@@ -274,8 +274,8 @@ func (t *Table[R, P]) Title(e *Env) widget.Tab {
 	} else if e.Snap == nil { // before the first snapshot the number of rows is unknown
 		out.Count = ""
 	}
-	if t.Def.Ills != nil {
-		out.CountNote, out.Alert = t.Def.Ills(e)
+	if t.Def.Issues != nil {
+		out.CountNote, out.Alert = t.Def.Issues(e)
 	}
 	if len(t.Marks) > 0 && !t.Def.Part {
 		out.CountNote = widget.Number(len(t.Marks)) + " marked"

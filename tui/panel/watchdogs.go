@@ -135,8 +135,8 @@ func (d *Watchdogs) Calling() []*WatchdogRow {
 	return rows
 }
 
-// ills returns the summary of problems for the title: "1 calling, 1 failing".
-func (d *Watchdogs) ills() (text string, alert bool) {
+// problems returns the summary of problems for the title: "1 calling, 1 failing".
+func (d *Watchdogs) problems() (text string, alert bool) {
 	calling, ill := len(d.Calling()), 0
 	for i := range d.Rows {
 		if d.Rows[i].Attention() {

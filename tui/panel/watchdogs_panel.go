@@ -38,7 +38,7 @@ func newWatchdogs(all *Agents) *Watchdogs {
 		Matches: func(f *widget.Filter, r *WatchdogRow, _ time.Time) bool { return r.Passes(f) },
 		Needs:   func(r *WatchdogRow, _ time.Time) bool { return r.Attention() },
 		Columns: d.Columns,
-		Ills:    func(*Env) (string, bool) { return d.ills() },
+		Issues:  func(*Env) (string, bool) { return d.problems() },
 		Help:    d.help,
 		Agent:   func(r *WatchdogRow) string { return r.watches },
 		Rig:     func(r *WatchdogRow) string { return d.agents.rigOf(r.watches) },

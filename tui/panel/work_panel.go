@@ -46,7 +46,7 @@ func newWork(all *Agents) *Work {
 		Needs:   func(r *WorkRow, _ time.Time) bool { return r.Attention() },
 		Columns: k.columns,
 		Count:   k.count,
-		Ills:    func(*Env) (string, bool) { return k.note() },
+		Issues:  func(*Env) (string, bool) { return k.note() },
 		Help:    k.help,
 		Search:  k.search,
 		Agent: func(r *WorkRow) string {

@@ -45,12 +45,12 @@ func ReportFiredRun(m *Room) {
 	}
 	took := widget.Elapsed(r.Last.Ended.Sub(r.Last.Opened))
 	m.Fired = Firing{}
-	how := panel.Ran
+	how := panel.RunOK
 	if r.Last.Made != "" {
 		how = "created " + widget.Plain(r.Last.Made)
 	}
 	switch {
-	case r.Last.Outcome != panel.Ran:
+	case r.Last.Outcome != panel.RunOK:
 		ShowFailure(m, r.Shown+" failed after "+took+": "+panel.RunFailure(r.Last))
 	case !m.Status.Failed && !m.Status.Pending:
 		ShowSuccess(m, r.Shown+": "+how+" in "+took)

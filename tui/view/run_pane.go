@@ -60,7 +60,7 @@ func emptyRunText(m *state.Room, r *panel.AutomationRow) string {
 func runTab(m *state.Room) widget.Tab {
 	r := m.Automations.Current()
 	dot := m.Look.Glyphs.Dot
-	t := widget.Tab{Key: "0", Name: r.Shown, Count: dot + " " + r.Ago(m.Now)}
+	t := widget.Tab{Key: "0", Name: r.Shown, Count: dot + " " + r.LastRunText(m.Now)}
 	switch {
 	case r.Last == nil:
 		t.Count = dot + " never ran"
