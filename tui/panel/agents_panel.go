@@ -19,7 +19,7 @@ type Agents struct {
 	measured bool // the resource usage of an agent has been known at some time
 	Rates    widget.Sparklines
 	Hours    widget.History
-	Chosen   []choosable // columns chosen by the user; nil = the default columns
+	Chosen   []columnKind // columns chosen by the user; nil = the default columns
 }
 
 func newAgents() *Agents {
@@ -35,7 +35,7 @@ func newAgents() *Agents {
 		Columns: a.Columns,
 		Empty:   a.emptyHelp,
 		Rig:     func(r *AgentRow) string { return r.Rig },
-		Strip:   a.StripOf,
+		Summary: a.SummaryOf,
 	})
 	return a
 }
@@ -64,9 +64,9 @@ func newQuarantine(all *Agents) *Table[AgentRow, *AgentRow] {
 			}
 			return note, len(q.List.Shown) > strays
 		},
-		Empty: noneQuarantined,
-		Rig:   all.Def.Rig,
-		Strip: all.Def.Strip,
+		Empty:   noneQuarantined,
+		Rig:     all.Def.Rig,
+		Summary: all.Def.Summary,
 	})
 	q.Records = all.Records
 	return q
@@ -150,7 +150,7 @@ const sparkFrom, sparkWidth = 160, 10
 // Columns returns the columns of the Agents panel that fit into w.
 func (a *Agents) Columns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 	if own := a.fitColumns(w); own != nil {
-		return ownColumns(e, own)
+		return chosenColumns(e, own)
 	}
 	c, more := AgentColumns(w, a.WidthsFor(e, rows)), e.Look.Glyphs.More
 	figure := func(head string, w int, text func(r *AgentRow) string) Column[*AgentRow] {

@@ -40,9 +40,9 @@ func newAutomations() *Automations {
 		Brief: func(e *Env) string {
 			return "No automations. " + e.KeyOf("focus.automations") + " shows how to add one."
 		},
-		Rig:    func(r *AutomationRow) string { return r.Rig },
-		Copies: automationCopies,
-		Strip:  automationStrip,
+		Rig:     func(r *AutomationRow) string { return r.Rig },
+		Copies:  automationCopies,
+		Summary: automationSummary,
 	})
 	return a
 }
@@ -195,8 +195,8 @@ func (r *AutomationRow) Passes(f *widget.Filter) bool {
 	})
 }
 
-// automationStrip describes an automation in a few lines.
-func automationStrip(e *Env, r *AutomationRow, w int) []string {
+// automationSummary describes an automation in a few lines.
+func automationSummary(e *Env, r *AutomationRow, w int) []string {
 	dot := " " + e.Look.Glyphs.Dot + " "
 	lines := []string{e.Look.Title(w, false,
 		[]widget.Tab{{Name: "automation " + r.Shown, Active: true}}, r.Source)}

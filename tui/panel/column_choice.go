@@ -7,13 +7,13 @@ import (
 	"gcity/tui/widget"
 )
 
-// choosable is a column of the list of agents that a user can choose.
-type choosable struct {
+// columnKind is a column of the list of agents that a user can choose.
+type columnKind struct {
 	name  string
 	head  string
 	right bool // right-aligned
 	// the width that the column needs; 0 = the column is hidden
-	wide func(a *Agents) int
+	width func(a *Agents) int
 	// returns the content of a cell; nil = the column shows the reasons and fills the remaining width
 	cell func(e *Env, r *AgentRow) (string, token)
 }
@@ -29,7 +29,7 @@ func ColumnNames() []string {
 	return names
 }
 
-func agentColumnKinds() []choosable {
+func agentColumnKinds() []columnKind {
 	type width = func(*Agents) int
 	fixed := func(n int) width { return func(*Agents) int { return n } }
 	measured := func(n int) width {
@@ -54,45 +54,45 @@ func agentColumnKinds() []choosable {
 	}
 	pool := func(r *AgentRow) string { return widget.Plain(r.Pool) }
 	provider := func(r *AgentRow) string { return widget.Plain(r.Provider) }
-	return []choosable{
-		{name: "state", head: "state", wide: fixed(StateWidth + 2),
+	return []columnKind{
+		{name: "state", head: "state", width: fixed(StateWidth + 2),
 			cell: func(e *Env, r *AgentRow) (string, token) {
 				return ConditionOf(e.Look, r)
 			}},
 		{name: "name", head: "name",
-			wide: longest(40, func(r *AgentRow) string { return r.Shown }),
-			cell: func(e *Env, r *AgentRow) (string, token) { return r.Shown, themes.Text }},
-		{name: "task", wide: fixed(0)},
-		{name: "why", head: "why", wide: fixed(12)},
-		{name: "age", head: "for", right: true, wide: fixed(4),
+			width: longest(40, func(r *AgentRow) string { return r.Shown }),
+			cell:  func(e *Env, r *AgentRow) (string, token) { return r.Shown, themes.Text }},
+		{name: "task", width: fixed(0)},
+		{name: "why", head: "why", width: fixed(12)},
+		{name: "age", head: "for", right: true, width: fixed(4),
 			cell: dim(
 				func(e *Env, r *AgentRow) string { return widget.Age(e.Now.Sub(r.Since)) })},
-		{name: "context", wide: fixed(0)},
-		{name: "pool", head: "pool", wide: longest(16, pool),
+		{name: "context", width: fixed(0)},
+		{name: "pool", head: "pool", width: longest(16, pool),
 			cell: dim(func(_ *Env, r *AgentRow) string { return pool(r) })},
-		{name: "cpu", head: "cpu", right: true, wide: measured(5),
+		{name: "cpu", head: "cpu", right: true, width: measured(5),
 			cell: dim(func(_ *Env, r *AgentRow) string { return widget.CPU(r.Usage) })},
-		{name: "mem", head: "mem", right: true, wide: measured(5),
+		{name: "mem", head: "mem", right: true, width: measured(5),
 			cell: dim(func(_ *Env, r *AgentRow) string { return widget.Memory(r.Usage) })},
-		{name: "restarts", head: "restarts", right: true, wide: fixed(8),
+		{name: "restarts", head: "restarts", right: true, width: fixed(8),
 			cell: dim(func(_ *Env, r *AgentRow) string { return widget.Number(r.Restarts) })},
-		{name: "mail", head: "mail", right: true, wide: fixed(4),
+		{name: "mail", head: "mail", right: true, width: fixed(4),
 			cell: func(_ *Env, r *AgentRow) (string, token) {
 				if r.mail == 0 {
 					return widget.Number(0), themes.Dim
 				}
 				return widget.Number(r.mail), themes.Accent
 			}},
-		{name: "provider", head: "provider", wide: longest(10, provider),
+		{name: "provider", head: "provider", width: longest(10, provider),
 			cell: dim(func(_ *Env, r *AgentRow) string { return provider(r) })},
-		{name: "pid", head: "pid", right: true, wide: fixed(7),
+		{name: "pid", head: "pid", right: true, width: fixed(7),
 			cell: dim(func(_ *Env, r *AgentRow) string { return widget.Number(r.PID) })},
 	}
 }
 
 // ChosenColumns returns the columns with the given names, or nil for the default columns.
-func ChosenColumns(names []string) []choosable {
-	var out []choosable
+func ChosenColumns(names []string) []columnKind {
+	var out []columnKind
 	for _, name := range names {
 		for _, c := range agentColumnKinds() {
 			if c.name == name {
@@ -103,20 +103,20 @@ func ChosenColumns(names []string) []choosable {
 	return out
 }
 
-// fitted is a column with its width.
-type fitted struct {
-	choosable
+// sizedColumn is a column with its width.
+type sizedColumn struct {
+	columnKind
 	w int
 }
 
 // fitColumns computes the widths of the chosen columns. If there is not enough room, it hides columns from the end,
 // but never the name.
-func (a *Agents) fitColumns(w int) []fitted {
+func (a *Agents) fitColumns(w int) []sizedColumn {
 	const gap, lead = 2, 4
-	var all []fitted
+	var all []sizedColumn
 	for _, c := range a.Chosen {
-		if n := c.wide(a); n > 0 {
-			all = append(all, fitted{c, max(n, widget.Width(c.head))})
+		if n := c.width(a); n > 0 {
+			all = append(all, sizedColumn{c, max(n, widget.Width(c.head))})
 		}
 	}
 	free := func() int {
@@ -144,18 +144,18 @@ func (a *Agents) fitColumns(w int) []fitted {
 	return all
 }
 
-// ownColumns returns the columns that a user has chosen, ready to be drawn.
-func ownColumns(e *Env, own []fitted) []Column[*AgentRow] {
+// chosenColumns returns the columns that a user has chosen, ready to be drawn.
+func chosenColumns(e *Env, own []sizedColumn) []Column[*AgentRow] {
 	more := e.Look.Glyphs.More
 	all := make([]Column[*AgentRow], len(own))
 	for i, c := range own {
 		all[i] = Column[*AgentRow]{Head: c.head, W: c.w, Gap: 2, Right: c.right}
 		all[i].Cell = func(l *widget.Line, r *AgentRow, s widget.RowState) {
-			if c.choosable.cell == nil {
+			if c.columnKind.cell == nil {
 				r.whyCell(e, l, c.w)
 				return
 			}
-			text, t := c.choosable.cell(e, r)
+			text, t := c.columnKind.cell(e, r)
 			switch {
 			case c.name == "name":
 				l.Add(s.NameToken(), widget.FitName(text, c.w, more))

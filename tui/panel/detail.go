@@ -20,8 +20,8 @@ func description(e *Env, w int, name, note string, texts []string) []string {
 	return lines
 }
 
-// StripOf describes an agent in a few lines.
-func (a *Agents) StripOf(e *Env, r *AgentRow, w int) []string {
+// SummaryOf describes an agent in a few lines.
+func (a *Agents) SummaryOf(e *Env, r *AgentRow, w int) []string {
 	known, ok := e.Snap.Agent(r.Name)
 	if !ok {
 		return []string{e.Look.Title(w, false, nil, "")}

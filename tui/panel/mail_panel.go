@@ -75,7 +75,7 @@ func newMail(all *Agents) *Mail {
 			return []Copied{{"text", r.Text}, {"subject", r.Subject}, {"from", r.From},
 				{"id", r.ID}}
 		},
-		Strip: k.strip,
+		Summary: k.summary,
 	})
 	return k
 }
@@ -308,8 +308,8 @@ func (k *Mail) help(e *Env, w int) []string {
 	return e.Look.Notes(w, text)
 }
 
-// strip returns the beginning of a message.
-func (k *Mail) strip(e *Env, r *MailRow, w int) []string {
+// summary returns the beginning of a message.
+func (k *Mail) summary(e *Env, r *MailRow, w int) []string {
 	return description(e, w, r.ID, "", MailDetails(e, &r.Message))
 }
 

@@ -65,12 +65,12 @@ type Panel interface {
 	// Entered is called when the panel gets the focus.
 	Entered()
 
-	lister
+	rowList
 	teller
 }
 
-// lister is the list of a Panel: cursor, filter, order and marks.
-type lister interface {
+// rowList is the list of a Panel: cursor, filter, order and marks.
+type rowList interface {
 	Move(n int)
 	Select(id string) bool
 	Has(id string) bool
@@ -99,7 +99,7 @@ type teller interface {
 	Rig() string
 	Called() string
 	Copies() []Copied
-	Strip(e *Env, w int) []string
+	Summary(e *Env, w int) []string
 }
 
 // About has the constant properties of a panel.

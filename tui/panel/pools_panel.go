@@ -40,7 +40,7 @@ func newPools(all *Agents) *Pools {
 				{"output of the check", r.Check.Output},
 				{"where it is declared", r.Source}}
 		},
-		Strip:   p.strip,
+		Summary: p.summary,
 		Actions: p.actions,
 	})
 	return p
@@ -341,8 +341,8 @@ func (r *PoolRow) Passes(f *widget.Filter, now time.Time) bool {
 	})
 }
 
-// strip describes a pool in a few lines, followed by its members.
-func (p *Pools) strip(e *Env, r *PoolRow, w int) []string {
+// summary describes a pool in a few lines, followed by its members.
+func (p *Pools) summary(e *Env, r *PoolRow, w int) []string {
 	dot := " " + e.Look.Glyphs.Dot + " "
 	lines := []string{e.Look.Title(w, false, []widget.Tab{{Name: "pool " + r.Shown, Active: true}},
 		r.Source)}

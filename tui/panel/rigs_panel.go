@@ -45,7 +45,7 @@ func newRigs(all *Agents) *Rigs {
 			return []Copied{{"name", r.Name}, {"path", r.Path}, {"prefix", r.Prefix},
 				{"where it is declared", r.Source}}
 		},
-		Strip:   g.strip,
+		Summary: g.summary,
 		Actions: g.actions,
 	})
 	return g
@@ -360,7 +360,7 @@ func rigHelp(e *Env, w int) []string {
 		"Add one with a command:", "", "    gcity rig add FOLDER")
 }
 
-// strip describes a rig in a few lines.
-func (g *Rigs) strip(e *Env, r *RigRow, w int) []string {
+// summary describes a rig in a few lines.
+func (g *Rigs) summary(e *Env, r *RigRow, w int) []string {
 	return description(e, w, "rig "+r.Shown, r.Source, g.details(e, r))
 }

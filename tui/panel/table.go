@@ -50,7 +50,7 @@ type Definition[R any, P named[R]] struct {
 	Rig     func(r P) string                  // returns the rig of the row
 	Called  func(r P) string                  // returns the row's name in a title; nil = its key
 	Copies  func(r P) []Copied                // returns the texts that can be copied from the row
-	Strip   func(e *Env, r P, w int) []string // returns a description of the row in a few lines
+	Summary func(e *Env, r P, w int) []string // returns a description of the row in a few lines
 	Actions func() []Action                   // returns the actions that only this panel has
 }
 
@@ -244,13 +244,13 @@ func (t *Table[R, P]) Copies() []Copied {
 	return t.Def.Copies(r)
 }
 
-// Strip describes the row under the cursor in a few lines, or returns nil.
-func (t *Table[R, P]) Strip(e *Env, w int) []string {
+// Summary describes the row under the cursor in a few lines, or returns nil.
+func (t *Table[R, P]) Summary(e *Env, w int) []string {
 	r := t.Pointed()
-	if r == nil || t.Def.Strip == nil {
+	if r == nil || t.Def.Summary == nil {
 		return nil
 	}
-	return t.Def.Strip(e, r, w)
+	return t.Def.Summary(e, r, w)
 }
 
 // Actions returns the actions that only this panel has.

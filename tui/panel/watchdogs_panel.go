@@ -47,7 +47,7 @@ func newWatchdogs(all *Agents) *Watchdogs {
 				{"reason of its state", r.fixedReason},
 				{"where it is declared", r.Dog.Source}}
 		},
-		Strip:   d.strip,
+		Summary: d.summary,
 		Actions: d.actions,
 	})
 	return d
@@ -182,13 +182,13 @@ func (d *Watchdogs) Columns(e *Env, rows []*WatchdogRow, w int) []Column[*Watchd
 		}},
 		{Head: "last decision", W: c.why, Gap: c.gap, Cell: func(l *widget.Line, r *WatchdogRow,
 			_ widget.RowState) {
-			e.Look.Reason(l, r.because(e.Now), c.why)
+			e.Look.Reason(l, r.reason(e.Now), c.why)
 		}},
 	})...)
 }
 
-// because returns the reason of a watchdog's condition, and when it checks next.
-func (r *WatchdogRow) because(now time.Time) widget.Reason {
+// reason returns the reason of a watchdog's condition, and when it checks next.
+func (r *WatchdogRow) reason(now time.Time) widget.Reason {
 	b := widget.Reason{Text: r.Why(now), Token: themes.Text, Next: r.nextCheck(now),
 		NextToken: themes.Dim}
 	switch {
@@ -213,8 +213,8 @@ func (d *Watchdogs) help(e *Env, w int) []string {
 		`    watches = "AGENT"      # the agent reports with: gc heartbeat`)
 }
 
-// strip describes a watchdog in a few lines.
-func (d *Watchdogs) strip(e *Env, r *WatchdogRow, w int) []string {
+// summary describes a watchdog in a few lines.
+func (d *Watchdogs) summary(e *Env, r *WatchdogRow, w int) []string {
 	return description(e, w, "watchdog "+r.Shown, r.Dog.Source, d.details(e, r.Name))
 }
 

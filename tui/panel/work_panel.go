@@ -55,10 +55,10 @@ func newWork(all *Agents) *Work {
 			}
 			return ""
 		},
-		Rig:    func(r *WorkRow) string { return r.Rig },
-		Called: func(r *WorkRow) string { return r.id },
-		Copies: func(r *WorkRow) []Copied { return BeadCopies(&r.Bead) },
-		Strip:  k.strip,
+		Rig:     func(r *WorkRow) string { return r.Rig },
+		Called:  func(r *WorkRow) string { return r.id },
+		Copies:  func(r *WorkRow) []Copied { return BeadCopies(&r.Bead) },
+		Summary: k.summary,
 	})
 	return k
 }
@@ -258,8 +258,8 @@ func (k *Work) help(e *Env, w int) []string {
 		"that cook a formula, and agents, create them too.")
 }
 
-// strip describes a bead in a few lines.
-func (k *Work) strip(e *Env, r *WorkRow, w int) []string {
+// summary describes a bead in a few lines.
+func (k *Work) summary(e *Env, r *WorkRow, w int) []string {
 	return description(e, w, r.id, r.Rig, r.Details(e))
 }
 

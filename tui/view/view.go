@@ -165,10 +165,10 @@ func drawPanel(m *state.Room, at state.Place, w int, focus bool) []string {
 // selectionSummary shows a few lines about the object that verbs act on, or otherwise about the selected agent.
 func selectionSummary(m *state.Room, w, h int) []string {
 	e := m.Env()
-	lines := m.ActionPanel().Strip(e, w)
+	lines := m.ActionPanel().Summary(e, w)
 	if lines == nil {
 		if r := state.Selected(m); r != nil {
-			lines = m.Agents.StripOf(e, r, w)
+			lines = m.Agents.SummaryOf(e, r, w)
 		}
 	}
 	return m.Look.FillDetails(lines, w, h)
