@@ -58,7 +58,7 @@ func TestDrainAllHasADeadline(t *testing.T) {
 	if _, ok := effectOf[feed.Quit](s); ok {
 		t.Fatal("left too early")
 	}
-	s.wait(10*time.Second + panel.Slack)
+	s.wait(10*time.Second + panel.CheckSlack)
 	if f, ok := effectOf[feed.Quit](s); !ok || f.Exit != feed.StopCity {
 		t.Error("the deadline is over")
 	}

@@ -41,7 +41,7 @@ func TestNextStepIsShown(t *testing.T) {
 		{"next is near", city.Agent{State: city.Running, Next: &city.Next{What: "restarted", At: in(time.Second)}}, "in 1s: restarted", "in 1s: restarted"},
 	} {
 		r := panel.NewAgentRow(&c.agent)
-		if got := r.Ends(s.m.Env()); got != (widget.Phrase{Full: c.full, Brief: c.brief}) {
+		if got := r.NextChange(s.m.Env()); got != (widget.Phrase{Full: c.full, Brief: c.brief}) {
 			t.Errorf("%s: %+v", c.name, got)
 		}
 	}

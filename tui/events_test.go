@@ -219,7 +219,7 @@ func TestOlderEvents(t *testing.T) {
 	}
 	s.press("G")
 	s.hear(feed.News{Events: happened(4031, 1)})
-	if n := len(s.m.Events.Rows); n != panel.Kept {
+	if n := len(s.m.Events.Rows); n != panel.MaxEvents {
 		t.Errorf("%d rows are kept by who follows", n)
 	}
 }
@@ -247,7 +247,7 @@ func TestOlderEventsBehindAFilter(t *testing.T) {
 		first -= feed.HistoryPageSize
 		s.hear(feed.News{HistoryPages: []feed.LoadedHistory{{ID: q.ID, Events: happened(first, feed.HistoryPageSize)}}})
 	}
-	if n := len(s.m.Events.Rows); pages == 0 || n < panel.DigMost || n >= panel.DigMost+feed.HistoryPageSize {
+	if n := len(s.m.Events.Rows); pages == 0 || n < panel.MaxPages || n >= panel.MaxPages+feed.HistoryPageSize {
 		t.Errorf("%d pages, %d rows", pages, n)
 	}
 }

@@ -175,8 +175,8 @@ func TestEventsFollowUntilScrolled(t *testing.T) {
 	s.shows("gc-33")
 	s.hear(feed.News{Events: []events.Event{{Seq: 101, Subject: "twin"}}})
 	s.hides("twin")
-	more(2 * panel.Kept)
-	if n := len(s.m.Events.Rows); n != panel.Kept {
+	more(2 * panel.MaxEvents)
+	if n := len(s.m.Events.Rows); n != panel.MaxEvents {
 		t.Errorf("%d events are kept", n)
 	}
 }

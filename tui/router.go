@@ -151,7 +151,7 @@ func receive(m *state.Room, n feed.News) {
 	if m.OnlyAttention && m.FilledAt != m.Now.Unix() {
 		m.ApplyNewData()
 	}
-	m.Events.Aim(m.Now)
+	m.Events.Sync(m.Now)
 	for _, d := range n.HistoryPages {
 		state.AddOlderEvents(m, d)
 	}

@@ -33,7 +33,7 @@ func TestOwnVisitEnds(t *testing.T) {
 	s.agent("idle", attached(2)) // the second viewer is another user
 	s.shows("1 viewer")
 	s.agent("idle", attached(1))
-	s.wait(s.m.Snap.Patrol.Interval + panel.Slack)
+	s.wait(s.m.Snap.Patrol.Interval + panel.CheckSlack)
 	s.hides("1 viewer")
 	s.wait(time.Second) // counted again after the visit: this is another user
 	s.shows("1 viewer")

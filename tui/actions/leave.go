@@ -152,7 +152,7 @@ func askDrainAll(m *state.Room) []feed.Effect {
 // depart drains agents and starts waiting for their sessions to end.
 func depart(m *state.Room, rows []*panel.AgentRow) []feed.Effect {
 	d := state.Departure{Sessions: map[string]string{}, Total: len(rows),
-		Until: m.Now.Add(details.LongestDrain(m.Pools, rows) + panel.Slack)}
+		Until: m.Now.Add(details.LongestDrain(m.Pools, rows) + panel.CheckSlack)}
 	var commands []city.Command
 	for _, r := range rows {
 		d.Sessions[r.Name] = r.Session.ID

@@ -136,7 +136,7 @@ func stateFields(src *Source, r *panel.AgentRow, a *city.Agent) []string {
 			dot +
 			"running for " + widget.Age(src.Now.Sub(r.Since))
 	}
-	if e := r.Ends(src.Env).Full; e != "" {
+	if e := r.NextChange(src.Env).Full; e != "" {
 		state += dot + e
 		if !r.Until.IsZero() {
 			state += " (" + widget.Clock(r.Until, src.Now) + ")"
@@ -145,7 +145,7 @@ func stateFields(src *Source, r *panel.AgentRow, a *city.Agent) []string {
 	lines := []string{src.Look.Field("state", state),
 		src.Look.Field("why", widget.Plain(describe.Reason(a)))}
 	// whether the line of the state already shows the next event
-	told := r.Ends(src.Env).Full != "" && a.Next != nil && a.Next.At != nil &&
+	told := r.NextChange(src.Env).Full != "" && a.Next != nil && a.Next.At != nil &&
 		a.Next.At.Equal(r.Until)
 	if next := panel.NextText(a.Next, src.Now); next != "" && !told {
 		if a.Next.At != nil {

@@ -37,7 +37,7 @@ func (n *News) Empty() bool {
 
 // MaxPending is the number of events kept while the model does not read. Temporarily there may be twice as many. Older
 // events are dropped, because the panel keeps no more and the log has all of them.
-const MaxPending = panel.Kept
+const MaxPending = panel.MaxEvents
 
 // Mailbox stores the latest news until the pump takes it. Adding never waits.
 type Mailbox struct {

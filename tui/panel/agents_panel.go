@@ -228,7 +228,7 @@ func (r *AgentRow) nextText(e *Env) widget.Phrase {
 	if r.State == city.Running && r.attached() {
 		return widget.SamePhrase("attached")
 	}
-	if o := r.Ends(e); o.Full != "" || !r.attached() {
+	if o := r.NextChange(e); o.Full != "" || !r.attached() {
 		return o
 	}
 	return widget.SamePhrase("attached")

@@ -152,7 +152,7 @@ func stateLine(e *Env, r *AgentRow, l *widget.Line, clock bool) {
 		since = r.Stuck.Since
 	}
 	l.Add(themes.Dim, " for "+widget.Age(e.Now.Sub(since)))
-	next := r.Ends(e).Full
+	next := r.NextChange(e).Full
 	if next == "" {
 		next = NextText(r.next, e.Now)
 	}

@@ -7,13 +7,13 @@ import (
 	"gcity/tui/widget"
 )
 
-// near is how long before an idle restart the row announces the restart.
-const near = time.Minute
+// soon is how long before an idle restart the row announces the restart.
+const soon = time.Minute
 
-// Ends returns what will happen to an agent if no user intervenes.
-func (r *AgentRow) Ends(e *Env) widget.Phrase {
+// NextChange returns what will happen to an agent if no user intervenes.
+func (r *AgentRow) NextChange(e *Env) widget.Phrase {
 	if r.State == city.Draining {
-		return r.drains(e.Now)
+		return r.drainLeft(e.Now)
 	}
 	if !r.Until.IsZero() {
 		in := widget.Remaining(r.Until.Sub(e.Now))
@@ -29,17 +29,17 @@ func (r *AgentRow) Ends(e *Env) widget.Phrase {
 		}
 		return widget.SamePhrase("for another " + in)
 	}
-	if text := r.idles(e); text != "" {
+	if text := r.idleRestart(e); text != "" {
 		return widget.SamePhrase(text)
 	}
-	if r.next == nil || r.next.At == nil || r.State == city.Running && r.next.At.Sub(e.Now) > near {
+	if r.next == nil || r.next.At == nil || r.State == city.Running && r.next.At.Sub(e.Now) > soon {
 		return widget.Phrase{}
 	}
 	return widget.SamePhrase(NextText(r.next, e.Now))
 }
 
-// drains returns the time that a draining agent has left.
-func (r *AgentRow) drains(now time.Time) widget.Phrase {
+// drainLeft returns the time that a draining agent has left.
+func (r *AgentRow) drainLeft(now time.Time) widget.Phrase {
 	switch {
 	case r.drain != nil && r.drain.Acked:
 		return widget.Phrase{Full: "reported done; its session is ending", Brief: "has finished"}
@@ -50,16 +50,16 @@ func (r *AgentRow) drains(now time.Time) widget.Phrase {
 	return widget.Phrase{Full: in + " if still running", Brief: in}
 }
 
-// idles returns when an idle agent restarts, if that is soon. The known last activity may be one patrol old, so
+// idleRestart returns when an idle agent restarts, if that is soon. The known last activity may be one patrol old, so
 // shorter idle times are not reported.
-func (r *AgentRow) idles(e *Env) string {
+func (r *AgentRow) idleRestart(e *Env) string {
 	if r.idle <= 0 || r.State != city.Running || r.attached() || r.Session == nil ||
 		r.Session.LastActivity == nil {
 		return ""
 	}
 	quiet := e.Now.Sub(*r.Session.LastActivity)
 	rest := r.idle - quiet
-	if rest > near || quiet <= e.Snap.Patrol.Interval+Slack {
+	if rest > soon || quiet <= e.Snap.Patrol.Interval+CheckSlack {
 		return ""
 	}
 	return "idle; restarts in " + widget.Remaining(rest)
@@ -76,5 +76,5 @@ func NextText(n *city.Next, now time.Time) string {
 	return "in " + widget.Remaining(n.At.Sub(now)) + ": " + widget.Plain(n.What)
 }
 
-// Slack is how much longer than the patrol's interval a check of the sessions may take.
-const Slack = 5 * time.Second
+// CheckSlack is how much longer than the patrol's interval a check of the sessions may take.
+const CheckSlack = 5 * time.Second

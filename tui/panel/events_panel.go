@@ -13,10 +13,10 @@ import (
 	"gcity/tui/widget"
 )
 
-// Kept is the maximum number of events in the panel. DigMost is the maximum while the user looks at older events.
+// MaxEvents is the maximum number of events in the panel. DigMost is the maximum while the user looks at older events.
 const (
-	Kept    = 2000
-	DigMost = 10_000
+	MaxEvents = 2000
+	MaxPages  = 10_000
 )
 
 // EventRow is an event ready to be drawn.
@@ -47,15 +47,15 @@ type Events struct {
 	agents *Agents // to find the agents of events
 
 	Frozen bool
-	fresh  int // number of events received while frozen
+	unseen int // number of events received while frozen
 
 	Seen shownEvent // the event under the cursor while following
 
-	now    time.Time // time when the filter was last applied
-	Only   bool      // show only events of the selected agent
-	who    string    // name of that agent; "" = show all events
-	Asked  int       // ID of the request for older events in progress; 0 = none
-	Begins bool      // the oldest event is loaded
+	now      time.Time // time when the filter was last applied
+	Only     bool      // show only events of the selected agent
+	agent    string    // name of that agent; "" = show all events
+	Asked    int       // ID of the request for older events in progress; 0 = none
+	AtOldest bool      // the oldest event is loaded
 }
 
 func NewEvents(all *Agents) *Events {
@@ -74,9 +74,9 @@ func NewEvents(all *Agents) *Events {
 			return at == t.List.Cursor && (focus || t.Frozen)
 		},
 		Current: t.Selected,
-		Count:   t.countFresh,
-		Empty:   t.nothing,
-		Search:  func(*Env) string { return t.searched() },
+		Count:   t.countNew,
+		Empty:   t.empty,
+		Search:  func(*Env) string { return t.limits() },
 		Note:    t.noteAtEnd,
 		Agent:   func(r *EventRow) string { return r.Event.Subject },
 		Rig:     func(r *EventRow) string { return all.rigOf(r.Event.Subject) },
@@ -96,16 +96,16 @@ func (t *Events) Reset() {
 // Refill applies the filter; a frozen cursor stays on its event.
 func (t *Events) Refill(e *Env, _ func(id string) bool) {
 	seq := t.CursorSeq()
-	t.Aim(e.Now)
+	t.Sync(e.Now)
 	t.Version++
 	t.refill(seq)
 }
 
-// Aim updates the values that the filter refers to: the selected agent and the time.
-func (t *Events) Aim(now time.Time) {
-	t.now, t.who = now, ""
+// Sync updates the values that the filter refers to: the selected agent and the time.
+func (t *Events) Sync(now time.Time) {
+	t.now, t.agent = now, ""
 	if t.Only {
-		t.who = t.agents.SelectedKey
+		t.agent = t.agents.SelectedKey
 	}
 }
 
@@ -115,22 +115,22 @@ func (t *Events) Has(string) bool { return false }
 // Hidden returns zeros. Most of the timeline is always outside the panel, so the title does not show a number.
 func (t *Events) Hidden(*Env, int, int) (above, below int) { return 0, 0 }
 
-// countFresh counts the events received since the view was frozen.
-func (t *Events) countFresh(*Env) string {
-	if t.Frozen && t.fresh > 0 {
-		return "+" + widget.Number(t.fresh)
+// countNew counts the events received since the view was frozen.
+func (t *Events) countNew(*Env) string {
+	if t.Frozen && t.unseen > 0 {
+		return "+" + widget.Number(t.unseen)
 	}
 	return ""
 }
 
-// nothing returns why the list is empty.
-func (t *Events) nothing(e *Env, w int) []string {
+// empty returns why the list is empty.
+func (t *Events) empty(e *Env, w int) []string {
 	text := "No events yet. Starts, exits, crashes and changes are listed here."
 	switch {
 	case t.Filter.Active():
 		text = fmt.Sprintf("No event matches %q. %s", t.Filter.Text, e.Clears())
-	case t.who != "":
-		text = "No events are known for " + widget.Plain(t.who) + ". " +
+	case t.agent != "":
+		text = "No events are known for " + widget.Plain(t.agent) + ". " +
 			e.KeyOf("event.only") + " shows the events of all agents."
 	case e.Snap == nil:
 		text = "Waiting for the city."
@@ -138,11 +138,11 @@ func (t *Events) nothing(e *Env, w int) []string {
 	return []string{e.Look.Note(text, w)}
 }
 
-// searched describes the limits of the timeline: the filter and the selected agent. It returns "" if there are none.
-func (t *Events) searched() string {
+// limits describes the limits of the timeline: the filter and the selected agent. It returns "" if there are none.
+func (t *Events) limits() string {
 	var parts []string
-	if t.who != "" {
-		parts = append(parts, "only "+widget.Plain(t.who))
+	if t.agent != "" {
+		parts = append(parts, "only "+widget.Plain(t.agent))
 	}
 	if t.Filter.Active() {
 		parts = append(parts, "/"+t.Filter.Text)
@@ -162,7 +162,7 @@ func (t *Events) noteAtEnd(e *Env, tabs []widget.Tab) string {
 		if note != "" {
 			note += "  "
 		}
-		note += e.Behind(uint64(t.fresh))
+		note += e.Behind(uint64(t.unseen))
 	}
 	return note
 }
@@ -190,17 +190,17 @@ func (t *Events) Add(es []events.Event) {
 		newest = e.Seq
 		t.Rows = append(t.Rows, NewEventRow(e))
 		if t.Frozen {
-			t.fresh++
+			t.unseen++
 		}
 	}
 	seq := t.CursorSeq()
-	most := Kept
+	most := MaxEvents
 	if t.Frozen {
-		most = DigMost
+		most = MaxPages
 	}
 	if over := len(t.Rows) - most; over > 0 {
 		t.Rows = append([]EventRow(nil), t.Rows[over:]...)
-		t.Begins = false
+		t.AtOldest = false
 	}
 	t.refill(seq)
 }
@@ -236,7 +236,7 @@ func (t *Events) refill(seq uint64) {
 	at := 0
 	for i := range t.Rows {
 		r := &t.Rows[i]
-		if t.who != "" && r.Event.Subject != t.who && r.Event.Actor != t.who ||
+		if t.agent != "" && r.Event.Subject != t.agent && r.Event.Actor != t.agent ||
 			t.Filter.Active() && !t.Passes(&Env{Now: t.now}, r) {
 			continue
 		}
@@ -274,9 +274,9 @@ func (e *shownEvent) Look(seq uint64, now time.Time) {
 // put records an event that the user has selected.
 func (e *shownEvent) put(seq uint64) { e.seq, e.seen = seq, seq }
 
-// meant returns the index of the event that keys apply to. That is the event under the cursor. While new events arrive,
+// target returns the index of the event that keys apply to. That is the event under the cursor. While new events arrive,
 // it is the last event that was visible long enough.
-func (t *Events) meant() int {
+func (t *Events) target() int {
 	if t.Frozen || t.Seen.seen == 0 {
 		return t.List.Cursor
 	}
@@ -294,17 +294,17 @@ func (t *Events) meant() int {
 // Move moves the cursor by n rows. It freezes the view, unless the cursor reaches the newest event.
 func (t *Events) Move(n int) {
 	defer func() { t.Seen.put(t.CursorSeq()) }()
-	t.List.Cursor = t.meant()
+	t.List.Cursor = t.target()
 	t.List.Move(n)
 	t.Frozen = t.List.Cursor < len(t.List.Shown)-1
 	if !t.Frozen {
-		t.fresh = 0
+		t.unseen = 0
 	}
 }
 
 // Selected returns the event that keys apply to, or nil.
 func (t *Events) Selected() *EventRow {
-	if at := t.meant(); at < len(t.List.Shown) {
+	if at := t.target(); at < len(t.List.Shown) {
 		return &t.Rows[t.List.Shown[at]]
 	}
 	return nil

@@ -66,7 +66,7 @@ type Panel interface {
 	Entered()
 
 	rowList
-	teller
+	describer
 }
 
 // rowList is the list of a Panel: cursor, filter, order and marks.
@@ -90,8 +90,8 @@ type rowList interface {
 	Forget()
 }
 
-// teller describes the row under the cursor and the whole list.
-type teller interface {
+// describer describes the row under the cursor and the whole list.
+type describer interface {
 	Title(e *Env) widget.Tab
 	Search(e *Env) (text, found string)
 	Help(e *Env, w int) []string

@@ -238,7 +238,7 @@ func AgentLines(e *Env, rows []*AgentRow) []string {
 	for i, r := range rows {
 		sign, token := AgentSign(e.Look, r.State)
 		text := r.Why
-		if ends := r.Ends(e).Full; ends != "" {
+		if ends := r.NextChange(e).Full; ends != "" {
 			text += " " + e.Look.Glyphs.Dot + " " + ends
 		}
 		lines[i] = e.Look.Paint(token, widget.Fit(sign+" "+string(r.State), StateWidth+2, "")) +

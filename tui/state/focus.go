@@ -77,8 +77,8 @@ func RefilterEvents(m *Room) { m.Events.Refill(m.Env(), nil) }
 // loadOlder loads older events when the cursor is on the oldest event.
 func loadOlder(m *Room) {
 	t := m.Events
-	if t.List.Cursor > 0 || len(t.Rows) == 0 || t.Asked != 0 || t.Begins ||
-		len(t.Rows) >= panel.DigMost || t.Rows[0].Event.Seq <= 1 {
+	if t.List.Cursor > 0 || len(t.Rows) == 0 || t.Asked != 0 || t.AtOldest ||
+		len(t.Rows) >= panel.MaxPages || t.Rows[0].Event.Seq <= 1 {
 		return
 	}
 	m.Requests++
@@ -98,7 +98,7 @@ func AddOlderEvents(m *Room, d feed.LoadedHistory) {
 		ShowFailure(m, "cannot load older events: "+widget.Plain(d.Problem))
 		return
 	}
-	t.Begins = d.Complete
+	t.AtOldest = d.Complete
 	before := len(t.List.Shown)
 	t.Older(d.Events)
 	if len(t.List.Shown) == before && m.Focus == panel.IDEvents {

@@ -30,7 +30,7 @@ func EndVisit(m *Room, now time.Time, s Visit) {
 	if m.Snap == nil {
 		return
 	}
-	s.Until = now.Add(m.Snap.Patrol.Interval + panel.Slack)
+	s.Until = now.Add(m.Snap.Patrol.Interval + panel.CheckSlack)
 	m.LastVisit = s
 	m.Relist()
 }
