@@ -322,7 +322,7 @@ func TestEventTones(t *testing.T) {
 		events.AutomationSkipped: themes.Off, events.BeadClosed: themes.Text, events.AgentStarted: themes.Text, events.AgentStopped: themes.Text,
 		events.PoolScaled: themes.Text, events.AgentReleased: themes.Good, events.ConfigHeld: themes.Warn, events.BeadUpdated: themes.Text,
 	} {
-		if got := panel.Tone(kind); got != want {
+		if got := panel.EventToken(kind); got != want {
 			t.Errorf("%s: %v, want %v", kind, got, want)
 		}
 	}

@@ -315,7 +315,7 @@ func TestPaletteNounsLeadToPanels(t *testing.T) {
 	for _, p := range s.m.Panels {
 		a := p.About()
 		for _, noun := range []string{string(a.ID), a.Noun} {
-			if noun == a.Noun && a.Part {
+			if noun == a.Noun && a.Subset {
 				continue
 			}
 			s.press("0")

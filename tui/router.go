@@ -60,8 +60,8 @@ func newModel(o Options, now time.Time) *state.Room {
 // handle applies a message to the model and returns effects.
 func handle(m *state.Room, now time.Time, msg any) []feed.Effect {
 	m.Now = now
-	m.Events.Seen.Look(m.Events.CursorSeq(), now)
-	defer func() { m.Events.Seen.Look(m.Events.CursorSeq(), now) }()
+	m.Events.Seen.Record(m.Events.CursorSeq(), now)
+	defer func() { m.Events.Seen.Record(m.Events.CursorSeq(), now) }()
 	var todo []feed.Effect
 	switch msg := msg.(type) {
 	case feed.News:

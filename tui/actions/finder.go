@@ -36,7 +36,7 @@ func nounsOf(m *state.Room, a *state.Action) []string {
 	case a.ID == "city.switch":
 		return []string{"cities"}
 	case noun == "focus":
-		if p := m.PanelOf(panel.ID(verb)).About(); string(p.ID) == verb && !p.Part {
+		if p := m.PanelOf(panel.ID(verb)).About(); string(p.ID) == verb && !p.Subset {
 			return []string{verb, p.Noun}
 		}
 	case verb == "show" && m.Keys.ByID("focus."+noun) == nil:

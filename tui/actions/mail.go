@@ -209,7 +209,7 @@ func archive(m *state.Room, all ...mail.Message) []feed.Effect {
 			Until: m.Now.Add(state.UndoDuration), Commands: back}
 		m.Mail.Marks = map[string]bool{}
 		for _, l := range all {
-			m.Mail.Drop(l.ID)
+			m.Mail.Remove(l.ID)
 		}
 		listMail(m)
 		return todo

@@ -20,8 +20,8 @@ func focusActions(all []panel.Panel) []state.Action {
 	var to []state.Action
 	for _, p := range all {
 		a := p.About()
-		keys := []string{a.Hotkey, a.Letter}
-		if a.Letter == "" {
+		keys := []string{a.Hotkey, a.Key2}
+		if a.Key2 == "" {
 			keys = keys[:1]
 		}
 		to = append(to, state.Action{ID: "focus." + string(a.ID), Short: a.Short,

@@ -162,13 +162,13 @@ func (t *Events) noteAtEnd(e *Env, tabs []widget.Tab) string {
 		if note != "" {
 			note += "  "
 		}
-		note += e.Behind(uint64(t.unseen))
+		note += e.NewText(uint64(t.unseen))
 	}
 	return note
 }
 
-// Behind returns how much arrived since a view was frozen, and the key that follows new output again.
-func (e *Env) Behind(n uint64) string {
+// NewText returns how much arrived since a view was frozen, and the key that follows new output again.
+func (e *Env) NewText(n uint64) string {
 	follows := e.KeyOf("move.last") + " follows"
 	if n == 0 {
 		return "frozen, " + follows
@@ -261,8 +261,8 @@ type shownEvent struct {
 	seen  uint64 // the last event that was visible long enough for a user to see it
 }
 
-// Look records the event under the cursor.
-func (e *shownEvent) Look(seq uint64, now time.Time) {
+// Record records the event under the cursor.
+func (e *shownEvent) Record(seq uint64, now time.Time) {
 	if now.Sub(e.since) >= keymap.DialogGuard {
 		e.seen = e.seq
 	}
@@ -271,8 +271,8 @@ func (e *shownEvent) Look(seq uint64, now time.Time) {
 	}
 }
 
-// put records an event that the user has selected.
-func (e *shownEvent) put(seq uint64) { e.seq, e.seen = seq, seq }
+// set records an event that the user has selected.
+func (e *shownEvent) set(seq uint64) { e.seq, e.seen = seq, seq }
 
 // target returns the index of the event that keys apply to. That is the event under the cursor. While new events arrive,
 // it is the last event that was visible long enough.
@@ -293,7 +293,7 @@ func (t *Events) target() int {
 
 // Move moves the cursor by n rows. It freezes the view, unless the cursor reaches the newest event.
 func (t *Events) Move(n int) {
-	defer func() { t.Seen.put(t.CursorSeq()) }()
+	defer func() { t.Seen.set(t.CursorSeq()) }()
 	t.List.Cursor = t.target()
 	t.List.Move(n)
 	t.Frozen = t.List.Cursor < len(t.List.Shown)-1
@@ -310,8 +310,8 @@ func (t *Events) Selected() *EventRow {
 	return nil
 }
 
-// Tone returns the colour of an event type, by its severity. Routine events are plain.
-func Tone(kind string) themes.Token {
+// EventToken returns the colour of an event type, by its severity. Routine events are plain.
+func EventToken(kind string) themes.Token {
 	switch kind {
 	case events.AgentCrashed, events.AgentQuarantined, events.AgentStartFailed,
 		events.ConfigRejected, events.PoolCheckFailed, events.AutomationFailed, events.CityCrashed,
@@ -348,7 +348,7 @@ func (t *Events) Columns(e *Env, _ []*EventRow, w int) []Column[*EventRow] {
 			if _, verb, ok := strings.Cut(kind, "."); ok && w < 100 {
 				kind = verb
 			}
-			l.Add(Tone(r.Event.Type), widget.Fit(kind, kinds, more))
+			l.Add(EventToken(r.Event.Type), widget.Fit(kind, kinds, more))
 		}},
 		{W: subject, Gap: 2, Cell: func(l *widget.Line, r *EventRow, _ widget.RowState) {
 			l.Add(themes.Text, widget.FitName(r.Subject, subject, more))

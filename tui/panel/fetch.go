@@ -8,11 +8,11 @@ import (
 	"gcity/tui/widget"
 )
 
-// Asking is a panel that builds its rows from queries of beads. The room sends the queries and returns the results.
-type Asking interface {
+// BeadPanel is a panel that builds its rows from queries of beads. The room sends the queries and returns the results.
+type BeadPanel interface {
 	Panel
-	// Ask sends queries for missing or outdated beads, if the panel is visible and the last results are old enough.
-	Ask(e *Env, visible bool, seek func(beads.Query) int)
+	// RequestBeads sends queries for missing or outdated beads, if the panel is visible and the last results are old enough.
+	RequestBeads(e *Env, visible bool, seek func(beads.Query) int)
 	// Take handles an answer. It reports whether the panel was waiting for it.
 	Take(id int, found []beads.Bead, problem string) bool
 	// Outdated marks the panel's beads as outdated, because the city's beads have changed.
@@ -80,29 +80,29 @@ func (f *Fetch) Take(id int, found []beads.Bead, problem string) (all [][]beads.
 // pager is the Fetch of a list that is requested in pages, the newest rows first.
 type pager struct {
 	Fetch
-	size, most int // rows of a page, and of all pages
+	size, max int // rows of a page, and of all pages
 
 	pages  int
 	limit  int    // limit of the last query
 	more   bool   // there are rows beyond the limit
-	whose  string // the last query was only for rows of this agent; "" = for all
+	agent  string // the last query was only for rows of this agent; "" = for all
 	counts [2]int // the city's counts at the last query
 }
 
-func newPager(size, most int) pager { return pager{size: size, most: most, pages: 1} }
+func newPager(size, most int) pager { return pager{size: size, max: most, pages: 1} }
 
 // renew marks the answers as outdated if the city's counts or the agent have changed. If the cursor is at the end of
 // the list, it adds a page.
 func (p *pager) renew(counts [2]int, whose string, atEnd bool) {
 	all := p.pages * p.size
-	grows := p.more && atEnd && all < p.most && p.limit == all
+	grows := p.more && atEnd && all < p.max && p.limit == all
 	if grows {
 		p.pages++
 	}
-	if grows || counts != p.counts || whose != p.whose {
+	if grows || counts != p.counts || whose != p.agent {
 		p.Outdated()
 	}
-	p.counts, p.whose = counts, whose
+	p.counts, p.agent = counts, whose
 }
 
 // next returns the limit of the next query, or 0 if no query is due.

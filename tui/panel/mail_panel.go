@@ -19,7 +19,7 @@ import (
 // Mail is requested in pages, the newest messages first. Moving to the end requests more, up to mailMost.
 const (
 	MailPage = 500
-	mailMost = 4 * MailPage
+	maxMail  = 4 * MailPage
 )
 
 // MailRow is a message ready to be drawn. Its texts are already cleaned.
@@ -45,9 +45,9 @@ type Mail struct {
 }
 
 func newMail(all *Agents) *Mail {
-	k := &Mail{pager: newPager(MailPage, mailMost), agents: all}
+	k := &Mail{pager: newPager(MailPage, maxMail), agents: all}
 	k.Table = NewTable(Definition[MailRow, *MailRow]{
-		About: About{ID: IDMail, Title: "Mail", Hotkey: "9", Letter: "L",
+		About: About{ID: IDMail, Title: "Mail", Hotkey: "9", Key2: "L",
 			Short: "mail", Noun: "message",
 			Zone: keymap.InMail, Kind: KindMessage,
 			Opens: "mail.read", Details: "mail.read", Nouns: []string{"mail"},
@@ -90,8 +90,8 @@ func (r *MailRow) agent(all *Agents) string {
 	return ""
 }
 
-// Ask sends queries for the newest messages that are not archived.
-func (k *Mail) Ask(e *Env, visible bool, seek func(beads.Query) int) {
+// RequestBeads sends queries for the newest messages that are not archived.
+func (k *Mail) RequestBeads(e *Env, visible bool, seek func(beads.Query) int) {
 	if e.Snap == nil || !visible {
 		return
 	}
@@ -103,7 +103,7 @@ func (k *Mail) Ask(e *Env, visible bool, seek func(beads.Query) int) {
 	k.renew([2]int{e.Snap.Mail.Total, unread}, k.agents.findName(k.Filter.FieldPrefix("to")),
 		n > 0 && at == n-1)
 	if limit := k.next(e.Now); limit > 0 {
-		q := mail.Query(k.whose)
+		q := mail.Query(k.agent)
 		q.Limit = limit
 		k.Begin(e.Now, seek, q)
 	}
@@ -133,8 +133,8 @@ func (k *Mail) SetRead(id string, read bool) {
 	}
 }
 
-// Drop removes a message before the city confirms it.
-func (k *Mail) Drop(id string) {
+// Remove removes a message before the city confirms it.
+func (k *Mail) Remove(id string) {
 	k.all = slices.DeleteFunc(k.all, func(m mail.Message) bool { return m.ID == id })
 }
 

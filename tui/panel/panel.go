@@ -107,7 +107,7 @@ type About struct {
 	ID       ID
 	Title    string
 	Hotkey   string      // key that focuses it
-	Letter   string      // a second key that focuses it; "" = none
+	Key2     string      // a second key that focuses it; "" = none
 	Short    string      // its name in the footer; "" = not shown there
 	Noun     string      // noun for one of its rows
 	Zone     keymap.Zone // zone in which its keys apply
@@ -118,13 +118,13 @@ type About struct {
 	Optional bool     // hidden while it is empty and not focused
 	Slot     bool     // on a wide screen, it replaces Events after it has had the focus
 	// it shows a subset of another panel's rows, with that panel's filter, order and marks
-	Part     bool
-	Shared   bool // another panel has the same rows; the room moves the selection in both
-	Plain    bool // no column headings
-	Exact    bool // its columns never exceed its width
-	Unmarked bool // its rows cannot be marked
-	Always   bool // it ignores the attention filter
-	Follows  bool // the agent of the row under the cursor becomes the selected agent
+	Subset    bool
+	Shared    bool // another panel has the same rows; the room moves the selection in both
+	Plain     bool // no column headings
+	FitsWidth bool // its columns never exceed its width
+	Unmarked  bool // its rows cannot be marked
+	Always    bool // it ignores the attention filter
+	Follows   bool // the agent of the row under the cursor becomes the selected agent
 	// where there is no room for both, a description of the row replaces the pane while the list has the focus
 	Described bool
 	// message if the row refers to no agent; "" = rows do not refer to agents

@@ -69,7 +69,7 @@ func (t *Table[R, P]) About() *About { return &t.Def.About }
 
 // Update builds the rows from a snapshot. While the user works, known rows keep their order.
 func (t *Table[R, P]) Update(e *Env) {
-	if t.Def.Part || t.Def.Rows == nil {
+	if t.Def.Subset || t.Def.Rows == nil {
 		return
 	}
 	t.Version++
@@ -109,7 +109,7 @@ func (t *Table[R, P]) Choose() {
 
 // Passes reports whether a row is shown.
 func (t *Table[R, P]) Passes(e *Env, r P) bool {
-	if t.Def.Part {
+	if t.Def.Subset {
 		return true
 	}
 	return t.Def.Matches(&t.Filter, r, e.Now) &&
@@ -277,7 +277,7 @@ func (t *Table[R, P]) Title(e *Env) widget.Tab {
 	if t.Def.Issues != nil {
 		out.CountNote, out.Alert = t.Def.Issues(e)
 	}
-	if len(t.Marks) > 0 && !t.Def.Part {
+	if len(t.Marks) > 0 && !t.Def.Subset {
 		out.CountNote = widget.Number(len(t.Marks)) + " marked"
 	}
 	return out
@@ -286,7 +286,7 @@ func (t *Table[R, P]) Title(e *Env) widget.Tab {
 // Search describes the filters of the list, or returns "". found is the number of rows that match.
 func (t *Table[R, P]) Search(e *Env) (text, found string) {
 	switch {
-	case t.Def.Part:
+	case t.Def.Subset:
 		return "", ""
 	case t.Def.Search != nil:
 		text = t.Def.Search(e)
@@ -353,7 +353,7 @@ func (t *Table[R, P]) draw(e *Env, at Box) []string {
 			s.Cursor = t.Def.Cursor(k, r, at.Focus)
 		}
 		l := RowLine(e.Look, columns, r, s)
-		if lines = append(lines, l.Fill(w)); !t.Def.Exact || l.Width > w {
+		if lines = append(lines, l.Fill(w)); !t.Def.FitsWidth || l.Width > w {
 			lines[len(lines)-1] = widget.Crop(lines[len(lines)-1], w)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // WorkPage is the number of unclosed beads per request. Moving to the end of the list requests more, up to workMost.
 const (
 	WorkPage     = 500
-	workMost     = 4 * WorkPage
+	maxWork      = 4 * WorkPage
 	closedListed = 200 // maximum number of listed beads that were closed today
 )
 
@@ -34,9 +34,9 @@ type Work struct {
 }
 
 func newWork(all *Agents) *Work {
-	k := &Work{pager: newPager(WorkPage, workMost), agents: all}
+	k := &Work{pager: newPager(WorkPage, maxWork), agents: all}
 	k.Table = NewTable(Definition[WorkRow, *WorkRow]{
-		About: About{ID: IDWork, Title: "Work", Hotkey: "8", Letter: "b", Noun: "bead",
+		About: About{ID: IDWork, Title: "Work", Hotkey: "8", Key2: "b", Noun: "bead",
 			Zone: keymap.InWork, Kind: KindBead,
 			Opens: "work.details", Details: "work.details", Nouns: []string{"work"},
 			Explains: true, Slot: true, Follows: true, Described: true},
@@ -63,9 +63,9 @@ func newWork(all *Agents) *Work {
 	return k
 }
 
-// Ask requests the newest unclosed beads and the beads that were closed today. If there are more unclosed beads, it
+// RequestBeads requests the newest unclosed beads and the beads that were closed today. If there are more unclosed beads, it
 // also requests the ready beads.
-func (k *Work) Ask(e *Env, visible bool, seek func(beads.Query) int) {
+func (k *Work) RequestBeads(e *Env, visible bool, seek func(beads.Query) int) {
 	if e.Snap == nil || !visible {
 		return
 	}
@@ -80,14 +80,14 @@ func (k *Work) Ask(e *Env, visible bool, seek func(beads.Query) int) {
 		return kind == city.GateType
 	})
 	unclosed := beads.Query{Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress},
-		NotType: notWork, Assignee: k.whose, Limit: limit}
+		NotType: notWork, Assignee: k.agent, Limit: limit}
 	y, m, d := e.Now.Date()
 	queries := []beads.Query{unclosed, {Status: []beads.Status{beads.StatusClosed},
-		NotType: city.NotWork(), Assignee: k.whose, Limit: closedListed,
+		NotType: city.NotWork(), Assignee: k.agent, Limit: closedListed,
 		ClosedSince: time.Date(y, m, d, 0, 0, 0, 0, e.Now.Location())}}
 	if k.more {
 		queries = append(queries, beads.Query{Ready: true, NotType: notWork,
-			Assignee: k.whose, Limit: limit})
+			Assignee: k.agent, Limit: limit})
 	}
 	k.Begin(e.Now, seek, queries...)
 }

@@ -16,7 +16,7 @@ const SaveInterval = time.Minute
 func filters(m *Room) map[string]*widget.Filter {
 	all := map[string]*widget.Filter{}
 	for _, p := range m.Panels {
-		if a := p.About(); !a.Part {
+		if a := p.About(); !a.Subset {
 			all[string(a.ID)] = p.Query()
 		}
 	}
@@ -48,7 +48,7 @@ func rowsUnderCursors(m *Room) map[string]string {
 	rows := map[string]string{}
 	for _, p := range m.Panels {
 		a := p.About()
-		if at, _, _, _ := p.Cursor(); at > 0 && !a.Part && a.ID != panel.IDEvents {
+		if at, _, _, _ := p.Cursor(); at > 0 && !a.Subset && a.ID != panel.IDEvents {
 			rows[string(a.ID)] = p.Key()
 		}
 	}

@@ -35,7 +35,7 @@ func (m *Room) ApplyNewData() { m.fill(m.keptRows) }
 // stays. While the user works in the lists, all rows stay. A list that shows a part of another list holds rows only
 // while it has the focus.
 func (m *Room) keptRows(p panel.Panel) func(id string) bool {
-	here, chosen := !p.About().Part || m.Focused() == p, p.Key()
+	here, chosen := !p.About().Subset || m.Focused() == p, p.Key()
 	return func(id string) bool { return here && (id == chosen || m.userIsActive()) }
 }
 
@@ -124,7 +124,7 @@ func (m *Room) Resort() {
 func (m *Room) Orders() map[string]string {
 	all := map[string]string{}
 	for _, p := range m.Panels {
-		if o, ways := p.Sorting(m.Now); o != nil && !p.About().Part {
+		if o, ways := p.Sorting(m.Now); o != nil && !p.About().Subset {
 			all[string(p.About().ID)] = widget.OrderText(*o, ways)
 		}
 	}
@@ -135,7 +135,7 @@ func (m *Room) Orders() map[string]string {
 func (m *Room) SetOrders(kept map[string]string) {
 	for _, p := range m.Panels {
 		o, ways := p.Sorting(m.Now)
-		if o == nil || p.About().Part {
+		if o == nil || p.About().Subset {
 			continue
 		}
 		name, reversed := strings.CutSuffix(kept[string(p.About().ID)], " reversed")

@@ -18,8 +18,8 @@ func RequestLists(m *Room) {
 	}
 	e := m.Env()
 	for _, p := range m.Panels {
-		if k, ok := p.(panel.Asking); ok {
-			k.Ask(e, OnScreen(m, p.About().ID), func(q beads.Query) int { return requestBeads(m, q) })
+		if k, ok := p.(panel.BeadPanel); ok {
+			k.RequestBeads(e, OnScreen(m, p.About().ID), func(q beads.Query) int { return requestBeads(m, q) })
 		}
 	}
 }
@@ -27,7 +27,7 @@ func RequestLists(m *Room) {
 // DeliverLists passes an answer to the panel that waits for it.
 func DeliverLists(m *Room, f feed.FoundBeads) {
 	for _, p := range m.Panels {
-		if k, ok := p.(panel.Asking); ok && k.Take(f.ID, f.Beads, f.Problem) && m.Snap != nil {
+		if k, ok := p.(panel.BeadPanel); ok && k.Take(f.ID, f.Beads, f.Problem) && m.Snap != nil {
 			p.Update(m.Env())
 			m.ApplyNewData()
 		}
@@ -37,7 +37,7 @@ func DeliverLists(m *Room, f feed.FoundBeads) {
 // MarkListsOutdated makes panels request beads again, because the city's beads have changed.
 func MarkListsOutdated(m *Room) {
 	for _, p := range m.Panels {
-		if k, ok := p.(panel.Asking); ok {
+		if k, ok := p.(panel.BeadPanel); ok {
 			k.Outdated()
 		}
 	}

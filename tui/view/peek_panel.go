@@ -155,9 +155,9 @@ func viewOfPane(m *state.Room, extra []string) []string {
 // newOutputText returns how much output has arrived since the pane was frozen.
 func newOutputText(m *state.Room) string {
 	if m.Peek.FrozenPicture.Full {
-		return m.Env().Behind(0)
+		return m.Env().NewText(0)
 	}
-	return m.Env().Behind(m.Peek.LinesReceived() - m.Peek.LinesWhenFrozen)
+	return m.Env().NewText(m.Peek.LinesReceived() - m.Peek.LinesWhenFrozen)
 }
 
 // peekNote is the right end of the pane's rule: size, viewers, and the last exit of an agent that is not running.
