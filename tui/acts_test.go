@@ -170,11 +170,11 @@ func TestActsOnMail(t *testing.T) {
 	}
 	s.act("t")
 	s.sees("Re: may I merge?")
-	for !s.m.Mail.Pointed().ForPeople() {
+	for !s.m.Mail.Row().ForPeople() {
 		s.act("j")
 	}
 	s.act("u")
-	if s.m.Mail.Pointed().Read {
+	if s.m.Mail.Row().Read {
 		t.Error("what was marked as unread is read")
 	}
 	s.act("A")

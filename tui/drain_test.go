@@ -174,20 +174,20 @@ func TestAPoolIsNotShortOfAMemberThatTheUserDrains(t *testing.T) {
 		s.pool("worker", func(p *city.Pool) { p.Size, p.Desired, p.Draining = 2-n, 2, []string{"worker-2"} })
 	}
 	drained("operator", 1)
-	s.wait(2 * panel.Long)
+	s.wait(2 * panel.MaxShort)
 	drained("operator", 1)
 	s.shows("draining   worker", "waits for worker-2 to finish")
 	drained("operator", 2) // another member is missing
-	s.wait(panel.Long)
+	s.wait(panel.MaxShort)
 	s.shows("short      worker")
 	drained("operator", 1)
 	s.pool("worker", func(p *city.Pool) { p.Draining = nil })
 	s.shows("growing    worker")
-	s.wait(panel.Long)
+	s.wait(panel.MaxShort)
 	s.shows("short      worker")
 	s.pool("worker", func(p *city.Pool) { p.Size = 2 })
 	drained("pool", 1)
-	s.wait(panel.Long)
+	s.wait(panel.MaxShort)
 	s.shows("short      worker")
 }
 

@@ -26,7 +26,7 @@ func (r *toy) Key() string { return r.name }
 func newToys() panel.Panel {
 	toys := panel.NewTable(panel.Definition[toy, *toy]{
 		About: panel.About{ID: "toys", Title: "Toys", Hotkey: "T", Noun: "toy", Zone: "Toys",
-			Kind: "toy", Opens: "toy.fix", Nouns: []string{"toy"}, Share: 5, Least: 3},
+			Kind: "toy", Opens: "toy.fix", Nouns: []string{"toy"}, Share: 5, MinHeight: 3},
 		Rows: func(e *panel.Env) (rows []toy) {
 			for i := range e.Snap.Rigs {
 				r := &e.Snap.Rigs[i]

@@ -214,7 +214,7 @@ func TestEveryColumnSorts(t *testing.T) {
 	withAll(s)
 	s.change(measured)
 	for _, p := range s.m.Panels {
-		if o, _ := p.Sorting(s.now); o == nil || p.About().Plain {
+		if o, _ := p.Sorting(s.now); o == nil || p.About().NoHeads {
 			continue
 		}
 		state.FocusOn(s.m, p.About().ID)

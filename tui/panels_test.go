@@ -132,7 +132,7 @@ func TestAttentionComesWithTime(t *testing.T) {
 	s.agent("worker-3", func(a *city.Agent) { a.Until = nil })
 	s.pool("worker", func(p *city.Pool) { p.Size = 1 })
 	s.press("!")
-	s.wait(panel.Long)
+	s.wait(panel.MaxShort)
 	if got := s.pooling(); !slices.Equal(got, []string{"batch", "triage", "worker"}) {
 		t.Errorf("after a minute: %v", got)
 	}

@@ -125,7 +125,7 @@ func TestAPoolThatStaysSmallIsShort(t *testing.T) {
 	s.press("2")
 	s.pool("worker", func(p *city.Pool) { p.Size, p.Draining = 1, nil })
 	s.shows("growing    worker")
-	s.wait(panel.Long - time.Second)
+	s.wait(panel.MaxShort - time.Second)
 	s.pool("worker", func(p *city.Pool) { p.Reason = "check returned 2 again" })
 	s.shows("growing    worker")
 	s.wait(time.Second)
@@ -134,7 +134,7 @@ func TestAPoolThatStaysSmallIsShort(t *testing.T) {
 	s.shows("steady     worker")
 	s.pool("worker", func(p *city.Pool) { p.Size = 1 })
 	s.shows("growing    worker")
-	s.wait(panel.Long)
+	s.wait(panel.MaxShort)
 	s.pool("worker", func(p *city.Pool) { p.Desired, p.Since = 4, s.now })
 	s.shows("growing    worker") // a new desired size restarts the wait
 }

@@ -109,7 +109,7 @@ func needVerb(m *state.Room) string {
 
 // noAgent returns why a verb has no agent to act on.
 func noAgent(m *state.Room) string {
-	return cmp.Or(m.Focused().About().Proxy, panel.NoneSelected(m.Env(), m.Focused(), true))
+	return cmp.Or(m.Focused().About().NoAgent, panel.NoneSelected(m.Env(), m.Focused(), true))
 }
 
 func needTerminal(m *state.Room) string {

@@ -72,7 +72,7 @@ func pointedMail(m *state.Room) *panel.MailRow {
 	if m.Focus != panel.IDMail {
 		return nil
 	}
-	return m.Mail.Pointed()
+	return m.Mail.Row()
 }
 
 func needMail(m *state.Room) string {

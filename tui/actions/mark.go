@@ -10,7 +10,7 @@ import (
 
 // markActions returns the actions that mark rows of a list.
 func markActions(all []panel.Panel) []state.Action {
-	lists := panel.ZonesOf(all, func(a *panel.About) bool { return !a.Unmarked })
+	lists := panel.ZonesOf(all, func(a *panel.About) bool { return !a.NoMarks })
 	return []state.Action{
 		{ID: "agent.mark", Key: keymap.Bind("mark the row; verbs act on all marked rows",
 			"space"), In: lists, Why: needRow, Run: mark},
@@ -93,7 +93,7 @@ func markAll(m *state.Room) []feed.Effect {
 
 // sortActions returns the actions that change the order of the focused list.
 func sortActions(all []panel.Panel) []state.Action {
-	lists := panel.ZonesOf(all, func(a *panel.About) bool { return !a.Unmarked })
+	lists := panel.ZonesOf(all, func(a *panel.About) bool { return !a.NoMarks })
 	return []state.Action{
 		{ID: "list.sort",
 			Key: keymap.Bind("sort the list by the next column",

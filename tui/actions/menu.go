@@ -27,7 +27,7 @@ func menuActions() []state.Action {
 
 func nouns(m *state.Room) []string {
 	p := m.ActionPanel()
-	if a := p.About(); a.Proxy == "" || a.Follows || m.Agents.Has(p.Agent()) {
+	if a := p.About(); a.NoAgent == "" || a.Follows || m.Agents.Has(p.Agent()) {
 		return a.Nouns
 	}
 	return p.About().Nouns[:1]
@@ -103,7 +103,7 @@ func Elsewhere(m *state.Room, a *state.Action) bool {
 		return false
 	}
 	p := m.Focused().About()
-	agents := p.Kind == panel.KindAgent || p.Proxy != "" || m.Focus == panel.IDPeek
+	agents := p.Kind == panel.KindAgent || p.NoAgent != "" || m.Focus == panel.IDPeek
 	return !agents && strings.HasPrefix(a.ID, "agent.") &&
 		!(p.Kind == panel.KindPool && alsoOfPools(a.ID))
 }

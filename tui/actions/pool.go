@@ -142,7 +142,7 @@ func askScale(m *state.Room) []feed.Effect {
 				known = now
 			}
 			return fmt.Sprintf("scale %s to (%s, or auto; %s)", p.Shown, known.Bounds(),
-				strings.TrimPrefix(known.CheckSays(), "the "))
+				strings.TrimPrefix(known.CheckResult(), "the "))
 		},
 		Hint:     m.Keys.Hint("  ", "prompt.done", "sets", "prompt.cancel", "cancels"),
 		Edit:     widget.NewEntry(""),

@@ -144,7 +144,7 @@ func scaleWords(m *state.Room, before []string) []state.Word {
 		if p == nil {
 			return nil
 		}
-		all := []state.Word{{Word: "auto", Note: p.CheckSays()}}
+		all := []state.Word{{Word: "auto", Note: p.CheckResult()}}
 		for n := p.Min; n <= min(p.Max, p.Min+most); n++ {
 			all = append(all, state.Word{Word: strconv.Itoa(n)})
 		}

@@ -39,7 +39,7 @@ func bead(m *state.Room) *panel.WorkRow {
 	if m.Focus != panel.IDWork {
 		return nil
 	}
-	return m.Work.Pointed()
+	return m.Work.Row()
 }
 
 func needBead(m *state.Room) string {

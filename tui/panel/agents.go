@@ -49,7 +49,7 @@ func NewAgentRow(a *city.Agent) AgentRow {
 		Task: widget.Plain(a.Task), Pool: a.Pool, Rig: a.Rig, Provider: a.Provider, Since: a.Since,
 		Restarts: a.Restarts, Crashes: a.Crashes, PID: a.PID, Exit: a.Exit, Session: a.Session,
 		Usage: a.Usage, drain: a.Drain, next: a.Next, idle: a.IdleTimeout, Frozen: a.Frozen,
-		Drifted: len(a.Drift) > 0, Running: a.Running, Waiting: waitingIn(a.Sends),
+		Drifted: len(a.Drift) > 0, Running: a.Running, Waiting: waiting(a.Sends),
 		mail: max(0, a.Mail), Stuck: a.Stuck, OffAt: a.SuspendedBy,
 	}
 	if a.Until != nil {
@@ -63,7 +63,7 @@ func NewAgentRow(a *city.Agent) AgentRow {
 	case a.AwaitsGate != "" && r.State == city.Running:
 		r.Why = city.AwaitingGate + " " + widget.Plain(a.AwaitsGate)
 	case len(r.Waiting) > 0 && r.State == city.Running:
-		r.Why = r.waits()
+		r.Why = r.waitText()
 	case r.Drifted:
 		r.Why = widget.Plain(describe.HeldBack(a.Drift))
 	case r.Task != "" && a.State == city.Running:
@@ -71,7 +71,7 @@ func NewAgentRow(a *city.Agent) AgentRow {
 	case a.Description != "" && (a.State == city.Running || r.Why == ""):
 		r.Why = widget.Plain(a.Description)
 	}
-	if waits := r.waits(); waits != "" && r.State != city.Running {
+	if waits := r.waitText(); waits != "" && r.State != city.Running {
 		r.Why = strings.TrimPrefix(r.Why+"; "+waits, "; ")
 	}
 	return r

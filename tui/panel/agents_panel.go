@@ -47,7 +47,7 @@ func newQuarantine(all *Agents) *Table[AgentRow, *AgentRow] {
 		About: About{ID: IDQuarantine, Title: "Quarantine", Hotkey: "3", Noun: "agent",
 			Zone: keymap.InLists, Kind: KindAgent,
 			Opens: "agent.zoom", Nouns: []string{"agent", "rig"}, Subset: true, Shared: true,
-			Plain: true, Share: 5, Least: 2},
+			NoHeads: true, Share: 5, MinHeight: 2},
 		Orders:  all.Def.Orders,
 		Belongs: func(r *AgentRow) bool { return r.State == city.Quarantined },
 		Columns: quarantineColumns,

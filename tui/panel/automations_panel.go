@@ -22,7 +22,7 @@ func newAutomations() *Automations {
 			Zone: keymap.InAutomations, Kind: KindAutomation,
 			Opens: "automation.details", Details: "automation.details",
 			Nouns:    []string{"automation", "rig"},
-			Explains: true, Share: 6, Least: 3},
+			Explains: true, Share: 6, MinHeight: 3},
 		Rows: func(e *Env) []AutomationRow {
 			rows := make([]AutomationRow, len(e.Snap.Automations))
 			for i := range rows {

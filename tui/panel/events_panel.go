@@ -63,9 +63,9 @@ func NewEvents(all *Agents) *Events {
 	t.Table = NewTable(Definition[EventRow, *EventRow]{
 		About: About{ID: IDEvents, Title: "Events", Hotkey: "5", Noun: "event",
 			Zone: keymap.InEvents, Kind: KindEvent,
-			Opens: "view.event", Nouns: []string{"event", "agent", "rig"}, Plain: true,
-			Unmarked: true, Always: true,
-			Proxy: "the event under the cursor is not about an existing agent"},
+			Opens: "view.event", Nouns: []string{"event", "agent", "rig"}, NoHeads: true,
+			NoMarks: true, Always: true,
+			NoAgent: "the event under the cursor is not about an existing agent"},
 		Matches: func(f *widget.Filter, r *EventRow, now time.Time) bool {
 			return r.Passes(f, now)
 		},

@@ -51,7 +51,7 @@ func newMail(all *Agents) *Mail {
 			Short: "mail", Noun: "message",
 			Zone: keymap.InMail, Kind: KindMessage,
 			Opens: "mail.read", Details: "mail.read", Nouns: []string{"mail"},
-			Explains: true, Slot: true, Follows: true, Described: true},
+			Explains: true, InSlot: true, Follows: true, Described: true},
 		Rows:    k.rows,
 		Orders:  func(time.Time) []widget.SortKey[MailRow] { return mailSorts() },
 		Matches: func(f *widget.Filter, r *MailRow, _ time.Time) bool { return r.Passes(f) },

@@ -116,23 +116,23 @@ type About struct {
 	Details  string   // ID of the action that shows details
 	Nouns    []string // prefixes of the IDs of actions on its rows
 	Optional bool     // hidden while it is empty and not focused
-	Slot     bool     // on a wide screen, it replaces Events after it has had the focus
+	InSlot   bool     // on a wide screen, it replaces Events after it has had the focus
 	// it shows a subset of another panel's rows, with that panel's filter, order and marks
 	Subset    bool
 	Shared    bool // another panel has the same rows; the room moves the selection in both
-	Plain     bool // no column headings
+	NoHeads   bool // no column headings
 	FitsWidth bool // its columns never exceed its width
-	Unmarked  bool // its rows cannot be marked
+	NoMarks   bool // its rows cannot be marked
 	Always    bool // it ignores the attention filter
 	Follows   bool // the agent of the row under the cursor becomes the selected agent
 	// where there is no room for both, a description of the row replaces the pane while the list has the focus
 	Described bool
 	// message if the row refers to no agent; "" = rows do not refer to agents
-	Proxy string
+	NoAgent string
 	// its share of the height on a wide screen: 1/Share; 0 = the remaining height
-	Share    int
-	Least    int  // its minimum height on a wide screen
-	Explains bool // while it is empty, it gets as many rows as its help needs
+	Share     int
+	MinHeight int  // its minimum height on a wide screen
+	Explains  bool // while it is empty, it gets as many rows as its help needs
 }
 
 // Env has the values of the room that panels need.

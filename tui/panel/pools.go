@@ -25,8 +25,8 @@ const (
 	poolSuspended poolState = "suspended"
 )
 
-// Long is how long a pool may have too few members before it needs attention.
-const Long = time.Minute
+// MaxShort is how long a pool may have too few members before it needs attention.
+const MaxShort = time.Minute
 
 // PoolRow is a pool ready to be drawn. Its texts are already cleaned.
 type PoolRow struct {
@@ -47,7 +47,7 @@ type PoolRow struct {
 	Source    string
 	restart   string    // the progress of its restart; "" = it does not restart
 	drained   int       // number of members that a user drains
-	lacking   time.Time // since when too few members run (see unmet); zero = enough members run
+	short     time.Time // since when too few members run (see unmet); zero = enough members run
 }
 
 func NewPoolRow(p *city.Pool) PoolRow {
@@ -65,11 +65,11 @@ func NewPoolRow(p *city.Pool) PoolRow {
 	return r
 }
 
-// lacks reports whether the pool has fewer members than wanted and is not suspended.
-func (r *PoolRow) lacks() bool { return r.Suspended == "" && r.Size < r.Desired }
+// isShort reports whether the pool has fewer members than wanted and is not suspended.
+func (r *PoolRow) isShort() bool { return r.Suspended == "" && r.Size < r.Desired }
 
 // unmet reports whether the pool lacks more members than a user drains.
-func (r *PoolRow) unmet() bool { return r.lacks() && r.Size+r.drained < r.Desired }
+func (r *PoolRow) unmet() bool { return r.isShort() && r.Size+r.drained < r.Desired }
 
 func (r *PoolRow) State(now time.Time) poolState {
 	switch {
@@ -77,11 +77,11 @@ func (r *PoolRow) State(now time.Time) poolState {
 		return poolSuspended
 	case r.Check.Problem != "":
 		return poolFailing
-	case r.unmet() && now.Sub(r.lacking) >= Long && now.Sub(r.Since) >= Long:
+	case r.unmet() && now.Sub(r.short) >= MaxShort && now.Sub(r.Since) >= MaxShort:
 		return poolShort
 	case r.unmet():
 		return poolGrowing
-	case r.lacks():
+	case r.isShort():
 		return poolDraining
 	case len(r.Draining) > 0 || r.Size > r.Desired:
 		return poolShrinking
@@ -149,8 +149,8 @@ func (s poolState) urgency() int {
 		poolShrinking, poolSteady, poolSuspended}, s)
 }
 
-// CheckSays summarizes the result of the check.
-func (r *PoolRow) CheckSays() string {
+// CheckResult summarizes the result of the check.
+func (r *PoolRow) CheckResult() string {
 	switch {
 	case r.Check.Problem != "":
 		return "the check fails"

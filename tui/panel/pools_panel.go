@@ -25,7 +25,7 @@ func newPools(all *Agents) *Pools {
 		About: About{ID: IDPools, Title: "Pools", Hotkey: "2", Noun: "pool",
 			Zone: keymap.InPools, Kind: KindPool,
 			Opens: "pool.member", Details: "pool.details", Nouns: []string{"pool", "rig"},
-			Explains: true, Share: 5, Least: 2, Described: true},
+			Explains: true, Share: 5, MinHeight: 2, Described: true},
 		Rows:    p.build,
 		Orders:  poolSorts,
 		Matches: func(f *widget.Filter, r *PoolRow, now time.Time) bool { return r.Passes(f, now) },
@@ -62,9 +62,9 @@ func (p *Pools) build(e *Env) []PoolRow {
 		row := NewPoolRow(&e.Snap.Pools[i])
 		row.drained = p.drainedByUser(&e.Snap.Pools[i])
 		if row.unmet() {
-			row.lacking = e.Now
+			row.short = e.Now
 			if old := p.Find(row.Name); old != nil && old.unmet() {
-				row.lacking = old.lacking
+				row.short = old.short
 			}
 		}
 		rows = append(rows, row)
@@ -200,7 +200,7 @@ func (r *PoolRow) leaving() widget.Phrase {
 	case 0:
 		return widget.Phrase{}
 	case 1:
-		if r.lacks() {
+		if r.isShort() {
 			return widget.Phrase{Full: "waits for " + r.Draining[0] + " to finish",
 				Brief: "1 draining"}
 		}

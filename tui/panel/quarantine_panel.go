@@ -55,7 +55,7 @@ func quarantineColumns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 			}
 			l.Add(themes.Dim, widget.Fit(exit, lastWidth-2, more))
 			l.Space(min(lastWidth, 2))
-			l.Add(themes.Warn, widget.Fit(freed(r, e.Now), free, more))
+			l.Add(themes.Warn, widget.Fit(releaseText(r, e.Now), free, more))
 			if keyWidth > 0 && r.Quarantined() {
 				l.Space(2)
 				l.Add(themes.Key, key)
@@ -68,8 +68,8 @@ func quarantineColumns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 // Quarantined reports whether the agent is in quarantine.
 func (r *AgentRow) Quarantined() bool { return r.State == city.Quarantined }
 
-// freed returns when an agent leaves quarantine, or its new state if it has left.
-func freed(r *AgentRow, now time.Time) string {
+// releaseText returns when an agent leaves quarantine, or its new state if it has left.
+func releaseText(r *AgentRow, now time.Time) string {
 	switch {
 	case !r.Quarantined():
 		return "now " + string(r.State)

@@ -25,7 +25,7 @@ func newRigs(all *Agents) *Rigs {
 		About: About{ID: IDRigs, Title: "Rigs", Hotkey: "7", Noun: "rig",
 			Zone: keymap.InRigs, Kind: KindRig,
 			Opens: "rig.details", Details: "rig.details", Nouns: []string{"rig"},
-			Optional: true, Explains: true, Slot: true, Described: true},
+			Optional: true, Explains: true, InSlot: true, Described: true},
 		Rows: func(e *Env) []RigRow {
 			rows := make([]RigRow, len(e.Snap.Rigs))
 			for i := range rows {
@@ -113,27 +113,27 @@ func (g *Rigs) toggle(*Env) []Request {
 		return []Request{{Prompt: "Resume " + g.Called() + "?", Yes: "resume", Doing: "resuming",
 			What: g.Called(), Commands: resume}}
 	}
-	what := calledRigs(on)
+	what := rigsText(on)
 	body := "No session is running in the rig, and none starts"
 	if running > 0 {
 		body = describe.SessionsStop(running) + ", and none starts"
 	}
 	return []Request{{Prompt: "Suspend " + what + "?", Yes: "suspend", Doing: "suspending",
-		What: what, Commands: suspend, Count: max(len(on), running), Targets: whichRigs(on),
+		What: what, Commands: suspend, Count: max(len(on), running), Targets: rigLines(on),
 		Body: []string{body + " until the rig is resumed.",
 			"This is stored in the configuration."}}}
 }
 
-// calledRigs names rigs: "rig shop", "3 rigs".
-func calledRigs(rows []*RigRow) string {
+// rigsText names rigs: "rig shop", "3 rigs".
+func rigsText(rows []*RigRow) string {
 	if len(rows) == 1 {
 		return "rig " + rows[0].Shown
 	}
 	return widget.Count(len(rows), "rig")
 }
 
-// whichRigs lists rigs if there are several.
-func whichRigs(rows []*RigRow) []string {
+// rigLines lists rigs if there are several.
+func rigLines(rows []*RigRow) []string {
 	if len(rows) < 2 {
 		return nil
 	}
@@ -190,7 +190,7 @@ func (g *Rigs) restart(*Env) []Request {
 		body = append(body, "Not restarted: "+widget.Count(left, "suspended or draining agent")+".")
 	}
 	return []Request{{Prompt: "Restart " + what + "?", Yes: "restart", Doing: "restarting",
-		What: what, Commands: commands, Count: len(rows), Targets: whichRigs(g.Targets()),
+		What: what, Commands: commands, Count: len(rows), Targets: rigLines(g.Targets()),
 		Body: body}}
 }
 

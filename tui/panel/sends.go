@@ -7,8 +7,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// waitingIn returns the texts that wait for an agent, the next one first.
-func waitingIn(sends []city.Send) []city.Send {
+// waiting returns the texts that wait for an agent, the next one first.
+func waiting(sends []city.Send) []city.Send {
 	var all []city.Send
 	for _, s := range sends {
 		if s.Stage == city.Queued {
@@ -18,11 +18,11 @@ func waitingIn(sends []city.Send) []city.Send {
 	return all
 }
 
-// onDraft is the controller's reason for a text that waits because the input line contains a user's draft.
-const onDraft = "a user's draft is on the input line"
+// draftReason is the controller's reason for a text that waits because the input line contains a user's draft.
+const draftReason = "a user's draft is on the input line"
 
-// waits returns how many texts wait and why the first one waits, or "".
-func (r *AgentRow) waits() string {
+// waitText returns how many texts wait and why the first one waits, or "".
+func (r *AgentRow) waitText() string {
 	if len(r.Waiting) == 0 {
 		return ""
 	}
@@ -33,7 +33,7 @@ func (r *AgentRow) waits() string {
 	if r.State != city.Running { // the row already shows that it is not running
 		return text
 	}
-	if why := widget.Plain(r.Waiting[0].Why); why == onDraft {
+	if why := widget.Plain(r.Waiting[0].Why); why == draftReason {
 		text += ": draft on its line" // a short form for a row
 	} else if why != "" {
 		text += ": " + why

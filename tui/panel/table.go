@@ -128,7 +128,7 @@ func (t *Table[R, P]) Has(id string) bool { return t.Find(id) != nil }
 
 // Targets returns the rows that a verb acts on: the marked rows or, without marks, the row under the cursor.
 func (t *Table[R, P]) Targets() []P {
-	if r := t.Pointed(); r != nil && len(t.Marks) == 0 {
+	if r := t.Row(); r != nil && len(t.Marks) == 0 {
 		return []P{r}
 	}
 	var rows []P
@@ -190,8 +190,8 @@ func (t *Table[R, P]) Forget() { t.lines = widget.Cache{} }
 // Entered does nothing: the cursor stays where it is.
 func (t *Table[R, P]) Entered() {}
 
-// Pointed returns the row that keys apply to, or nil.
-func (t *Table[R, P]) Pointed() P {
+// Row returns the row that keys apply to, or nil.
+func (t *Table[R, P]) Row() P {
 	if t.Def.Current != nil {
 		return t.Def.Current()
 	}
@@ -201,17 +201,17 @@ func (t *Table[R, P]) Pointed() P {
 // Subject returns the row under the cursor.
 func (t *Table[R, P]) Subject() Ref {
 	ref := Ref{Kind: t.Def.Kind}
-	if r := t.Pointed(); r != nil {
+	if r := t.Row(); r != nil {
 		ref.Name = r.Key()
 	}
 	return ref
 }
 
 // Agent returns the agent that the row under the cursor refers to, or "".
-func (t *Table[R, P]) Agent() string { return valueOf(t.Def.Agent, t.Pointed()) }
+func (t *Table[R, P]) Agent() string { return valueOf(t.Def.Agent, t.Row()) }
 
 // Rig returns the rig of the row under the cursor, or "".
-func (t *Table[R, P]) Rig() string { return valueOf(t.Def.Rig, t.Pointed()) }
+func (t *Table[R, P]) Rig() string { return valueOf(t.Def.Rig, t.Row()) }
 
 func valueOf[P comparable](tell func(P) string, r P) string {
 	var none P
@@ -237,7 +237,7 @@ func (t *Table[R, P]) Called() string {
 
 // Copies returns the texts that can be copied from the row under the cursor.
 func (t *Table[R, P]) Copies() []Copied {
-	r := t.Pointed()
+	r := t.Row()
 	if r == nil || t.Def.Copies == nil {
 		return nil
 	}
@@ -246,7 +246,7 @@ func (t *Table[R, P]) Copies() []Copied {
 
 // Summary describes the row under the cursor in a few lines, or returns nil.
 func (t *Table[R, P]) Summary(e *Env, w int) []string {
-	r := t.Pointed()
+	r := t.Row()
 	if r == nil || t.Def.Summary == nil {
 		return nil
 	}
@@ -362,7 +362,7 @@ func (t *Table[R, P]) draw(e *Env, at Box) []string {
 
 // Headed reports whether a list of w by h cells has column headings.
 func (t *Table[R, P]) Headed(e *Env, w, h int) bool {
-	return !t.Def.Plain && h-1 >= 3 && w >= 60
+	return !t.Def.NoHeads && h-1 >= 3 && w >= 60
 }
 
 // Hidden returns how many rows are do not fit into an area of w by h cells.

@@ -23,8 +23,8 @@ func newWatchdogs(all *Agents) *Watchdogs {
 			Zone: keymap.InWatchdogs, Kind: KindWatchdog,
 			Opens: "watchdog.details", Details: "watchdog.details", Nouns: []string{"watchdog",
 				"agent"},
-			Optional: true, Unmarked: true, Explains: true, Share: 6, Least: 3,
-			Follows: true, Described: true, Proxy: "the watched agent does not exist"},
+			Optional: true, NoMarks: true, Explains: true, Share: 6, MinHeight: 3,
+			Follows: true, Described: true, NoAgent: "the watched agent does not exist"},
 		Rows: func(e *Env) []WatchdogRow {
 			rows := make([]WatchdogRow, len(e.Snap.Watchdogs))
 			for i := range rows {

@@ -39,7 +39,7 @@ func newWork(all *Agents) *Work {
 		About: About{ID: IDWork, Title: "Work", Hotkey: "8", Key2: "b", Noun: "bead",
 			Zone: keymap.InWork, Kind: KindBead,
 			Opens: "work.details", Details: "work.details", Nouns: []string{"work"},
-			Explains: true, Slot: true, Follows: true, Described: true},
+			Explains: true, InSlot: true, Follows: true, Described: true},
 		Rows:    k.rows,
 		Orders:  func(time.Time) []widget.SortKey[WorkRow] { return workSorts() },
 		Matches: func(f *widget.Filter, r *WorkRow, _ time.Time) bool { return r.Passes(f) },

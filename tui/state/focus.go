@@ -57,7 +57,7 @@ func FocusOn(m *Room, p panel.ID) {
 	if m.Focus = p; p != panel.IDPeek {
 		m.FilterSource = ""
 	}
-	if m.Focused().About().Slot || p == panel.IDEvents {
+	if m.Focused().About().InSlot || p == panel.IDEvents {
 		m.lastShared = p
 	}
 	UpdatePane(m)

@@ -196,7 +196,7 @@ func (m *Room) planWide(p *Plan, body int) {
 // the panel that had the focus last.
 func sharedPanel(m *Room) panel.ID {
 	for _, id := range []panel.ID{m.Focus, m.lastShared} {
-		if p := m.PanelOf(id); p.About().ID == id && p.About().Slot && m.Present(p) {
+		if p := m.PanelOf(id); p.About().ID == id && p.About().InSlot && m.Present(p) {
 			return id
 		}
 	}
@@ -219,7 +219,7 @@ func SharedTabs(m *Room, e *panel.Env, own widget.Tab, w int) []widget.Tab {
 		switch a := p.About(); {
 		case string(a.ID) == own.ID:
 			all = append(all, own)
-		case a.ID == panel.IDEvents || a.Slot && m.Present(p):
+		case a.ID == panel.IDEvents || a.InSlot && m.Present(p):
 			all = append(all, p.Title(e))
 		}
 	}
@@ -234,8 +234,8 @@ func (m *Room) roomFor(p panel.Panel, top int) int {
 	if a := p.About(); a.Explains && total == 0 && m.Focus == a.ID {
 		n = len(p.Help(m.Env(), ListsWidth(m.W)))
 	}
-	n = min(n, max(p.About().Least, top/p.About().Share))
-	if n > 1 && total > 0 && !p.About().Plain {
+	n = min(n, max(p.About().MinHeight, top/p.About().Share))
+	if n > 1 && total > 0 && !p.About().NoHeads {
 		n++ // a row for the column headings
 	}
 	return 1 + n

@@ -37,7 +37,7 @@ func Targets(m *Room) []*panel.AgentRow {
 		}
 		return rows
 	}
-	if m.Focused().About().Proxy == "" && len(m.Agents.Marks) > 0 {
+	if m.Focused().About().NoAgent == "" && len(m.Agents.Marks) > 0 {
 		var rows []*panel.AgentRow
 		for i := range m.Agents.Rows {
 			if m.Agents.Marks[m.Agents.Rows[i].Name] {
@@ -182,7 +182,7 @@ func AcknowledgeableWatchdog(m *Room) *panel.WatchdogRow {
 // RowAgent returns the agent that the row under the cursor refers to, or nil if no such agent exists.
 func RowAgent(m *Room) *panel.AgentRow {
 	p := m.Focused()
-	if p.About().Proxy == "" {
+	if p.About().NoAgent == "" {
 		return nil
 	}
 	return m.Agents.Find(p.Agent())
@@ -194,7 +194,7 @@ func SingleAgent(m *Room) *panel.AgentRow {
 	p := m.Focused()
 	_, _, shown, _ := p.Cursor()
 	switch {
-	case p.About().Proxy != "":
+	case p.About().NoAgent != "":
 		return RowAgent(m)
 	case shown == 0 && p.About().Kind == panel.KindAgent && m.Focus == p.About().ID:
 		return nil

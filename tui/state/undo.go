@@ -117,7 +117,7 @@ func Undoable(m *Room) bool {
 	if !CanUndo(m) {
 		return false
 	}
-	if a := m.Focused().About(); a.Kind != panel.KindAgent && a.Proxy == "" {
+	if a := m.Focused().About(); a.Kind != panel.KindAgent && a.NoAgent == "" {
 		return true
 	}
 	held := Releasable(m)

@@ -152,7 +152,7 @@ func Footer(m *state.Room, w int) string {
 
 // footAgent names the agent that a verb acts on in Events and Watchdogs. That agent may differ from the selected agent.
 func footAgent(m *state.Room, a *state.Action) string {
-	if m.Focused().About().Proxy == "" || !strings.HasPrefix(a.ID, "agent.") ||
+	if m.Focused().About().NoAgent == "" || !strings.HasPrefix(a.ID, "agent.") ||
 		a.ID == "agent.details" ||
 		a.ID == state.ReleaseID && (state.Undoable(m) || state.AcknowledgeableWatchdog(m) != nil) {
 		return ""

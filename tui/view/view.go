@@ -234,7 +234,7 @@ func tabFor(m *state.Room, e *panel.Env, at state.Place, w int) widget.Tab {
 func minSearchWidth(m *state.Room) int {
 	w := 120
 	for _, p := range m.Panels {
-		if a := p.About(); (a.Optional || a.Slot) && m.Present(p) { // the panel adds a title
+		if a := p.About(); (a.Optional || a.InSlot) && m.Present(p) { // the panel adds a title
 			w += 24
 		}
 	}
