@@ -50,7 +50,7 @@ func TestFilterOfEvents(t *testing.T) {
 		"exit 3": true, "~agcr": true, "!exit": false, "type:crash exit since:6m !subject:scout": true, "": true,
 	} {
 		f := widget.ParseFilter(text)
-		if row.Passes(&f, epoch) != want {
+		if row.Matches(&f, epoch) != want {
 			t.Errorf("%q: %v", text, !want)
 		}
 	}

@@ -47,7 +47,7 @@ func TestFilterTerms(t *testing.T) {
 		"provider:tm": true, "provider:pty": false, "tmux": false, "attached": true, "~attached": false,
 	} {
 		f := widget.ParseFilter(text)
-		if got := row.Passes(&f); got != want {
+		if got := row.Matches(&f); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}

@@ -35,7 +35,7 @@ func Set(m *state.Room, k panel.Marking, ids ...string) {
 
 func needRow(m *state.Room) string {
 	k := state.Marking(m)
-	if k.Here() == "" {
+	if k.Cursor() == "" {
 		return "the list is empty"
 	}
 	return ""
@@ -43,7 +43,7 @@ func needRow(m *state.Room) string {
 
 func mark(m *state.Room) []feed.Effect {
 	k := state.Marking(m)
-	id := k.Here()
+	id := k.Cursor()
 	if (*k.Marks)[id] {
 		*k.Marks = state.Cloned(*k.Marks)
 		delete(*k.Marks, id)
@@ -70,7 +70,7 @@ func markRange(m *state.Room) []feed.Effect {
 		ids = append(ids, k.Rows.ID(k.List.Shown[at]))
 	}
 	Set(m, k, ids...)
-	*k.Anchor = k.Here()
+	*k.Anchor = k.Cursor()
 	return nil
 }
 

@@ -20,7 +20,7 @@ func heardLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	switch {
 	case r == nil:
 		return nil, palette.Unknown("watchdog", args[0], watchdogNames(m, nil))
-	case !r.Dog.IsEscalated():
+	case !r.Info.IsEscalated():
 		return nil, r.Shown + " does not call for attention"
 	}
 	return answerCall(m, r), ""

@@ -31,7 +31,7 @@ func Agent(src *Source, name string, w int) []string {
 		lines = append(lines, src.Look.Field("awaits", "gate "+widget.Plain(a.AwaitsGate)))
 	}
 	for _, d := range src.Watchdogs.Over(name) {
-		lines = append(lines, src.Look.Field("watched", "by "+d.Shown+dot+d.Word+dot+"heartbeat "+
+		lines = append(lines, src.Look.Field("watched", "by "+d.Shown+dot+d.Status+dot+"heartbeat "+
 			d.Heart(src.Now).Full))
 	}
 	lines = append(lines, sendFields(src, a.Sends)...)

@@ -56,7 +56,7 @@ func Watchdogs(l *panel.Lists) []Word {
 	all := make([]Word, 0, len(l.Watchdogs.Rows))
 	for i := range l.Watchdogs.Rows {
 		r := &l.Watchdogs.Rows[i]
-		all = append(all, Word{Word: r.Name, Note: "watchdog, " + r.Word, Noun: NounWatchdog})
+		all = append(all, Word{Word: r.Name, Note: "watchdog, " + r.Status, Noun: NounWatchdog})
 	}
 	return all
 }

@@ -30,7 +30,7 @@ func newAgents() *Agents {
 			Opens: "agent.zoom", Nouns: []string{"agent", "rig"}, Shared: true, FitsWidth: true},
 		Rows:    a.build,
 		Orders:  agentSorts,
-		Matches: func(f *widget.Filter, r *AgentRow, _ time.Time) bool { return r.Passes(f) },
+		Matches: func(f *widget.Filter, r *AgentRow, _ time.Time) bool { return r.Matches(f) },
 		Needs:   (*AgentRow).Attention,
 		Columns: a.Columns,
 		Empty:   a.emptyHelp,
@@ -168,7 +168,7 @@ func (a *Agents) Columns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 			Cell: func(l *widget.Line, r *AgentRow, s widget.RowState) {
 				l.Add(s.NameToken(), widget.FitName(r.Shown, c.Name, more))
 			}},
-	}, shown([]Column[*AgentRow]{
+	}, visible([]Column[*AgentRow]{
 		{W: c.mark, Gap: 1, Cell: func(l *widget.Line, r *AgentRow, _ widget.RowState) {
 			l.Add(themes.Accent, widget.Fit(r.mark(e.Look), c.mark, ""))
 		}},
@@ -270,8 +270,8 @@ func (a *Agents) emptyHelp(e *Env, w int) []string {
 		"It starts when the file is saved.")
 }
 
-// Passes reports whether a row matches the filter.
-func (r *AgentRow) Passes(f *widget.Filter) bool {
+// Matches reports whether a row matches the filter.
+func (r *AgentRow) Matches(f *widget.Filter) bool {
 	return f.Matches(func(t *widget.Term) (hit bool) {
 		switch t.Field {
 		case "state":

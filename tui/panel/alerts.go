@@ -249,12 +249,12 @@ func (d *Watchdogs) Alerts(e *Env) (calls, degraded []Alert) {
 		if k := e.Key("agent.release"); k != "" && !e.ReadOnly {
 			how = ", " + k + " there acknowledges"
 		}
-		calls = append(calls, Alert{Text: CallLine(r.Dog), Key: key, Effect: how})
+		calls = append(calls, Alert{Text: CallLine(r.Info), Key: key, Effect: how})
 	}
 	for i := range d.Rows {
-		if r := &d.Rows[i]; r.Dog.Degraded != "" && !r.Dog.Suspended && !r.Dog.IsEscalated() {
+		if r := &d.Rows[i]; r.Info.Degraded != "" && !r.Info.Suspended && !r.Info.IsEscalated() {
 			degraded = append(degraded, Alert{Text: "watchdog " + r.Shown + " is degraded: " +
-				widget.Plain(r.Dog.Degraded), Key: key})
+				widget.Plain(r.Info.Degraded), Key: key})
 		}
 	}
 	return calls, degraded

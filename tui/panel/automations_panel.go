@@ -32,7 +32,7 @@ func newAutomations() *Automations {
 			return rows
 		},
 		Orders:  func(time.Time) []widget.SortKey[AutomationRow] { return automationSorts() },
-		Matches: func(f *widget.Filter, r *AutomationRow, _ time.Time) bool { return r.Passes(f) },
+		Matches: func(f *widget.Filter, r *AutomationRow, _ time.Time) bool { return r.Matches(f) },
 		Needs:   func(r *AutomationRow, _ time.Time) bool { return r.Attention() },
 		Columns: automationColumnsOf,
 		Issues:  func(*Env) (string, bool) { return a.problems() },
@@ -176,8 +176,8 @@ func automationHelp(e *Env, w int) []string {
 		`    exec = "df -h ."     # or formula = "NAME"`)
 }
 
-// Passes reports whether a row matches the filter.
-func (r *AutomationRow) Passes(f *widget.Filter) bool {
+// Matches reports whether a row matches the filter.
+func (r *AutomationRow) Matches(f *widget.Filter) bool {
 	return f.Matches(func(t *widget.Term) (hit bool) {
 		switch t.Field {
 		case "state":

@@ -67,7 +67,7 @@ func NewEvents(all *Agents) *Events {
 			NoMarks: true, Always: true,
 			NoAgent: "the event under the cursor is not about an existing agent"},
 		Matches: func(f *widget.Filter, r *EventRow, now time.Time) bool {
-			return r.Passes(f, now)
+			return r.Matches(f, now)
 		},
 		Columns: t.Columns,
 		Cursor: func(at int, _ *EventRow, focus bool) bool {
@@ -237,7 +237,7 @@ func (t *Events) refill(seq uint64) {
 	for i := range t.Rows {
 		r := &t.Rows[i]
 		if t.agent != "" && r.Event.Subject != t.agent && r.Event.Actor != t.agent ||
-			t.Filter.Active() && !t.Passes(&Env{Now: t.now}, r) {
+			t.Filter.Active() && !t.Shows(&Env{Now: t.now}, r) {
 			continue
 		}
 		if r.Event.Seq <= seq {
@@ -359,9 +359,9 @@ func (t *Events) Columns(e *Env, _ []*EventRow, w int) []Column[*EventRow] {
 	}
 }
 
-// Passes reports whether an event matches the filter. "type:" and "subject:" match a prefix of the value, or of a part
+// Matches reports whether an event matches the filter. "type:" and "subject:" match a prefix of the value, or of a part
 // after a dot or a slash; "by:" matches the actor, "since:10m" the age. An incomplete duration matches everything.
-func (r *EventRow) Passes(f *widget.Filter, now time.Time) bool {
+func (r *EventRow) Matches(f *widget.Filter, now time.Time) bool {
 	return f.Matches(func(t *widget.Term) (hit bool) {
 		switch t.Field {
 		case "type":

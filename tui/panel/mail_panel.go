@@ -54,7 +54,7 @@ func newMail(all *Agents) *Mail {
 			Explains: true, InSlot: true, Follows: true, Described: true},
 		Rows:    k.rows,
 		Orders:  func(time.Time) []widget.SortKey[MailRow] { return mailSorts() },
-		Matches: func(f *widget.Filter, r *MailRow, _ time.Time) bool { return r.Passes(f) },
+		Matches: func(f *widget.Filter, r *MailRow, _ time.Time) bool { return r.Matches(f) },
 		Needs:   func(r *MailRow, _ time.Time) bool { return r.people && !r.Read },
 		Belongs: func(r *MailRow) bool {
 			return r.people || k.Others || k.Filter.HasField("to") || k.Filter.HasField("from")
@@ -175,8 +175,8 @@ func (k *Mail) note(e *Env) (text string, alert bool) {
 	return strings.Join(parts, ", "), false
 }
 
-// Passes reports whether a row matches the filter.
-func (r *MailRow) Passes(f *widget.Filter) bool {
+// Matches reports whether a row matches the filter.
+func (r *MailRow) Matches(f *widget.Filter) bool {
 	return f.Matches(func(t *widget.Term) (hit bool) {
 		switch t.Field {
 		case "to":
@@ -257,7 +257,7 @@ func mailColumnsOf(e *Env, rows []*MailRow, w int) []Column[*MailRow] {
 			Cell: func(l *widget.Line, r *MailRow, _ widget.RowState) {
 				l.Add(themes.Text, widget.FitName(r.from, from, more))
 			}},
-	}, shown([]Column[*MailRow]{
+	}, visible([]Column[*MailRow]{
 		{Head: "to", W: to, Gap: gap, Cell: func(l *widget.Line, r *MailRow, _ widget.RowState) {
 			l.Add(themes.Dim, widget.FitName(r.to, to, more))
 		}},

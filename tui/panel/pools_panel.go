@@ -28,7 +28,7 @@ func newPools(all *Agents) *Pools {
 			Explains: true, Share: 5, MinHeight: 2, Described: true},
 		Rows:    p.build,
 		Orders:  poolSorts,
-		Matches: func(f *widget.Filter, r *PoolRow, now time.Time) bool { return r.Passes(f, now) },
+		Matches: func(f *widget.Filter, r *PoolRow, now time.Time) bool { return r.Matches(f, now) },
 		Needs:   (*PoolRow).Attention,
 		Columns: poolColumnsOf,
 		Issues:  func(e *Env) (string, bool) { ills := p.problems(e.Now); return ills, ills != "" },
@@ -320,8 +320,8 @@ func poolHelp(e *Env, w int) []string {
 		`    check = "cat wanted"    # prints the number of members`)
 }
 
-// Passes reports whether a row matches the filter.
-func (r *PoolRow) Passes(f *widget.Filter, now time.Time) bool {
+// Matches reports whether a row matches the filter.
+func (r *PoolRow) Matches(f *widget.Filter, now time.Time) bool {
 	return f.Matches(func(t *widget.Term) (hit bool) {
 		switch t.Field {
 		case "state":

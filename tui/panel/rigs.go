@@ -104,8 +104,8 @@ func (r *RigRow) unfinished() int {
 	return r.Work.Open + r.Work.InProgress
 }
 
-// Passes reports whether a row matches the filter.
-func (r *RigRow) Passes(f *widget.Filter) bool {
+// Matches reports whether a row matches the filter.
+func (r *RigRow) Matches(f *widget.Filter) bool {
 	return f.Matches(func(t *widget.Term) (hit bool) {
 		switch t.Field {
 		case "state":

@@ -34,7 +34,7 @@ func newRigs(all *Agents) *Rigs {
 			return rows
 		},
 		Orders:  func(time.Time) []widget.SortKey[RigRow] { return rigSorts() },
-		Matches: func(f *widget.Filter, r *RigRow, _ time.Time) bool { return r.Passes(f) },
+		Matches: func(f *widget.Filter, r *RigRow, _ time.Time) bool { return r.Matches(f) },
 		Needs:   func(r *RigRow, _ time.Time) bool { return r.Attention() },
 		Columns: rigColumnsOf,
 		Issues:  func(*Env) (string, bool) { return g.problems() },
@@ -342,7 +342,7 @@ func rigColumnsOf(e *Env, rows []*RigRow, w int) []Column[*RigRow] {
 			Cell: func(l *widget.Line, r *RigRow, s widget.RowState) {
 				l.Add(s.NameToken(), widget.FitName(r.Shown, c.name, more))
 			}},
-	}, shown([]Column[*RigRow]{
+	}, visible([]Column[*RigRow]{
 		number("run", c.run, (*RigRow).runText),
 		number("work", c.work, (*RigRow).workCell),
 		text("prefix", c.prefix, themes.Dim, func(r *RigRow) string { return r.Prefix }),

@@ -74,7 +74,7 @@ func (t *Table[R, P]) Update(e *Env) {
 	}
 	t.Version++
 	t.Arrange(t.Def.Rows(e), t.rank(e.Now), e.Now, e.Still)
-	t.Marks = Pruned(t.Marks, t.Has)
+	t.Marks = Prune(t.Marks, t.Has)
 }
 
 // rank returns the order of the rows as a comparison.
@@ -88,7 +88,7 @@ func keyOf[R any, P named[R]](r *R) string { return P(r).Key() }
 func (t *Table[R, P]) Refill(e *Env, holds func(id string) bool) {
 	t.Version++
 	belongs := func(i int) bool { return t.Def.Belongs == nil || t.Def.Belongs(&t.Rows[i]) }
-	t.List.Fill(t, t.SelectedKey, belongs, func(i int) bool { return t.Passes(e, &t.Rows[i]) },
+	t.List.Fill(t, t.SelectedKey, belongs, func(i int) bool { return t.Shows(e, &t.Rows[i]) },
 		holds)
 	t.Choose()
 }
@@ -107,8 +107,8 @@ func (t *Table[R, P]) Choose() {
 	}
 }
 
-// Passes reports whether a row is shown.
-func (t *Table[R, P]) Passes(e *Env, r P) bool {
+// Shows reports whether a row is shown.
+func (t *Table[R, P]) Shows(e *Env, r P) bool {
 	if t.Def.Subset {
 		return true
 	}
@@ -337,7 +337,7 @@ func (t *Table[R, P]) draw(e *Env, at Box) []string {
 	columns, room := t.Def.Columns(e, shown, w), h-1
 	if t.Headed(e, w, h) {
 		sorted, arrow := t.sorted(e)
-		lines = append(lines, heads(e.Look, columns, sorted, arrow, w))
+		lines = append(lines, headings(e.Look, columns, sorted, arrow, w))
 		room--
 	}
 	from, to := t.List.Window(room)
@@ -455,8 +455,8 @@ func byText(a, b string) int {
 	return cmp.Compare(strings.ToLower(a), strings.ToLower(b))
 }
 
-// heads draws the column headings. The heading of the current order has an arrow.
-func heads[P any](k *widget.Styles, columns []Column[P], sorted, arrow string, w int) string {
+// headings draws the column headings. The heading of the current order has an arrow.
+func headings[P any](k *widget.Styles, columns []Column[P], sorted, arrow string, w int) string {
 	l := widget.Line{Styles: k}
 	l.Space(3)
 	for i, c := range columns {
@@ -538,8 +538,8 @@ func (t *Table[R, P]) sorted(e *Env) (name, arrow string) {
 	}
 }
 
-// shown returns the columns that have a width.
-func shown[P any](columns []Column[P]) []Column[P] {
+// visible returns the columns that have a width.
+func visible[P any](columns []Column[P]) []Column[P] {
 	return slices.DeleteFunc(columns, func(c Column[P]) bool { return c.W <= 0 })
 }
 
@@ -560,16 +560,16 @@ type Marking struct {
 	List   *widget.List
 }
 
-// Here returns the id under the cursor, or "".
-func (k *Marking) Here() string {
+// Cursor returns the id under the cursor, or "".
+func (k *Marking) Cursor() string {
 	if i := k.List.Current(k.Rows); i >= 0 {
 		return k.Rows.ID(i)
 	}
 	return ""
 }
 
-// Pruned returns the marks without the marks of rows that no longer exist.
-func Pruned(marks map[string]bool, known func(id string) bool) map[string]bool {
+// Prune returns the marks without the marks of rows that no longer exist.
+func Prune(marks map[string]bool, known func(id string) bool) map[string]bool {
 	for id := range marks {
 		if !known(id) {
 			marks = maps.Clone(marks)

@@ -16,9 +16,9 @@ func (d *Watchdogs) details(e *Env, name string) []string {
 	if r == nil {
 		return []string{"This watchdog is no longer part of the city."}
 	}
-	w, dot := r.Dog, " "+e.Look.Glyphs.Dot+" "
-	sign, token := watchdogSign(e.Look, r.Word)
-	state := e.Look.Paint(token, sign+" "+r.Word)
+	w, dot := r.Info, " "+e.Look.Glyphs.Dot+" "
+	sign, token := watchdogSign(e.Look, r.Status)
+	state := e.Look.Paint(token, sign+" "+r.Status)
 	if next := r.nextCheck(e.Now).Full; next != "" {
 		state += dot + next
 	}
@@ -38,7 +38,7 @@ func (d *Watchdogs) details(e *Env, name string) []string {
 			e.Look.Paint(themes.Warn, widget.Plain(w.Degraded))))
 	}
 	lines = append(lines, e.Look.Field("watches", d.watchedText(e, w)),
-		e.Look.Field("heartbeat", heartText(e, r)))
+		e.Look.Field("heartbeat", beatText(e, r)))
 	if says := w.Reports(); says != "" {
 		lines = append(lines, e.Look.Field("reports", says))
 	}
@@ -76,11 +76,11 @@ func (d *Watchdogs) watchedText(e *Env, w *city.Watchdog) string {
 	return text
 }
 
-func heartText(e *Env, r *WatchdogRow) string {
+func beatText(e *Env, r *WatchdogRow) string {
 	text := r.Heart(e.Now).Full
-	if r.Dog.Problem != "" {
+	if r.Info.Problem != "" {
 		text += " " + e.Look.Glyphs.Dot + " " +
-			e.Look.Paint(themes.Warn, widget.Plain(r.Dog.Problem))
+			e.Look.Paint(themes.Warn, widget.Plain(r.Info.Problem))
 	}
 	return text
 }

@@ -15,14 +15,14 @@ type WatchdogRow struct {
 	Name        string // its unmodified name in the city
 	Shown       string
 	watches     string // unmodified name of the watched agent
-	Word        string // its condition as shown
-	Dog         *city.Watchdog
+	Status      string // its condition as shown
+	Info        *city.Watchdog
 	fixedReason string // its reason, without countdowns
 }
 
 func newWatchdogRow(w *city.Watchdog, dot string) WatchdogRow {
 	r := WatchdogRow{Name: w.Name, Shown: widget.Plain(w.Name), watches: w.Watches,
-		Word: widget.Plain(w.StatusWord()), Dog: w}
+		Status: widget.Plain(w.StatusWord()), Info: w}
 	var parts []string
 	if w.IsEscalated() {
 		parts = append(parts, "for "+widget.Plain(w.Escalated.To)+": "+
@@ -55,8 +55,8 @@ func (r *WatchdogRow) Key() string { return r.Name }
 
 // Why returns the reason of the watchdog's condition: the call, the problem, or the last decision with its age.
 func (r *WatchdogRow) Why(now time.Time) string {
-	j := r.Dog.Last
-	if j == nil || r.Dog.IsEscalated() || r.Dog.Degraded != "" || r.Dog.Problem != "" {
+	j := r.Info.Last
+	if j == nil || r.Info.IsEscalated() || r.Info.Degraded != "" || r.Info.Problem != "" {
 		return r.fixedReason
 	}
 	return widget.Plain(string(j.Decision)) + " " + widget.Age(now.Sub(j.At)) + " ago" +
@@ -64,13 +64,13 @@ func (r *WatchdogRow) Why(now time.Time) string {
 }
 
 // Attention reports whether the watchdog needs attention.
-func (r *WatchdogRow) Attention() bool { return r.Dog.NeedsAttention() }
+func (r *WatchdogRow) Attention() bool { return r.Info.NeedsAttention() }
 
 // nextCheck returns when the next check is, or what decides the check in progress.
 func (r *WatchdogRow) nextCheck(now time.Time) widget.Phrase {
-	switch t, next := r.Dog.Triaged, r.Dog.Next; {
+	switch t, next := r.Info.Triaged, r.Info.Next; {
 	case t != nil:
-		by := widget.Plain(r.Dog.Triage)
+		by := widget.Plain(r.Info.Triage)
 		if by == "" {
 			by = "triage"
 		}
@@ -88,7 +88,7 @@ func (r *WatchdogRow) nextCheck(now time.Time) widget.Phrase {
 
 // Heart returns the age of the heartbeat and when the heartbeat becomes stale.
 func (r *WatchdogRow) Heart(now time.Time) widget.Phrase {
-	w := r.Dog
+	w := r.Info
 	if w.Heartbeat == nil {
 		return widget.SamePhrase("none")
 	}
@@ -111,9 +111,9 @@ func (r *WatchdogRow) Heart(now time.Time) widget.Phrase {
 func watchdogRank(a, b *WatchdogRow) int {
 	need := func(r *WatchdogRow) int {
 		switch {
-		case r.Dog.IsEscalated():
+		case r.Info.IsEscalated():
 			return 0
-		case r.Dog.NeedsAttention():
+		case r.Info.NeedsAttention():
 			return 1
 		}
 		return 2
@@ -128,7 +128,7 @@ func watchdogRank(a, b *WatchdogRow) int {
 func (d *Watchdogs) Calling() []*WatchdogRow {
 	var rows []*WatchdogRow
 	for i := range d.Rows {
-		if d.Rows[i].Dog.IsEscalated() {
+		if d.Rows[i].Info.IsEscalated() {
 			rows = append(rows, &d.Rows[i])
 		}
 	}
@@ -185,10 +185,10 @@ func watchdogSign(l *widget.Styles, word string) (string, themes.Token) {
 
 // decider names what decides the next check: the mode, or the triage agent.
 func (r *WatchdogRow) decider() string {
-	if r.Dog.Mode == city.ByTriage {
-		return strings.TrimSpace("triage " + widget.Plain(r.Dog.Triage))
+	if r.Info.Mode == city.ByTriage {
+		return strings.TrimSpace("triage " + widget.Plain(r.Info.Triage))
 	}
-	return widget.Plain(string(r.Dog.Mode))
+	return widget.Plain(string(r.Info.Mode))
 }
 
 // Over returns the watchdogs that watch an agent.

@@ -35,7 +35,7 @@ func newWatchdogs(all *Agents) *Watchdogs {
 		Orders: func(time.Time) []widget.SortKey[WatchdogRow] {
 			return []widget.SortKey[WatchdogRow]{{Name: "state", Desc: true, Cmp: watchdogRank}}
 		},
-		Matches: func(f *widget.Filter, r *WatchdogRow, _ time.Time) bool { return r.Passes(f) },
+		Matches: func(f *widget.Filter, r *WatchdogRow, _ time.Time) bool { return r.Matches(f) },
 		Needs:   func(r *WatchdogRow, _ time.Time) bool { return r.Attention() },
 		Columns: d.Columns,
 		Issues:  func(*Env) (string, bool) { return d.problems() },
@@ -45,7 +45,7 @@ func newWatchdogs(all *Agents) *Watchdogs {
 		Copies: func(r *WatchdogRow) []Copied {
 			return []Copied{{"name", r.Name}, {"the watched agent", r.watches},
 				{"reason of its state", r.fixedReason},
-				{"where it is declared", r.Dog.Source}}
+				{"where it is declared", r.Info.Source}}
 		},
 		Summary: d.summary,
 		Actions: d.actions,
@@ -82,7 +82,7 @@ func (d *Watchdogs) whyNoAgent(*Env) string {
 
 // CheckedNow describes the check in progress, or returns "".
 func (r *WatchdogRow) CheckedNow(now time.Time) string {
-	if r.Dog.Triaged != nil {
+	if r.Info.Triaged != nil {
 		return r.nextCheck(now).Full
 	}
 	return ""
@@ -102,7 +102,7 @@ func (d *Watchdogs) show(*Env) []Request {
 	return []Request{{Title: "watchdog " + r.Shown, Lines: func(e *Env, w int) []string {
 		lines := d.details(e, name)
 		if r := d.Find(name); r != nil {
-			lines = append(lines, judgements(e, r.Dog)...)
+			lines = append(lines, judgements(e, r.Info)...)
 		}
 		return widget.WrapAll(lines, w)
 	}}}
@@ -151,21 +151,21 @@ func (d *Watchdogs) Columns(e *Env, rows []*WatchdogRow, w int) []Column[*Watchd
 	c, more := watchdogWidths(e, rows, w), e.Look.Glyphs.More
 	return append([]Column[*WatchdogRow]{
 		{Head: "state", W: c.state, Cell: func(l *widget.Line, r *WatchdogRow, _ widget.RowState) {
-			sign, token := watchdogSign(e.Look, r.Word)
-			l.Add(token, widget.Fit(sign+" "+r.Word, c.state, more))
+			sign, token := watchdogSign(e.Look, r.Status)
+			l.Add(token, widget.Fit(sign+" "+r.Status, c.state, more))
 		}},
 		{Head: "name", W: c.name, Gap: c.gap, Cell: func(l *widget.Line, r *WatchdogRow,
 			s widget.RowState) {
 			l.Add(s.NameToken(), widget.FitName(r.Shown, c.name, more))
 		}},
-	}, shown([]Column[*WatchdogRow]{
+	}, visible([]Column[*WatchdogRow]{
 		{Head: "watches", W: c.watches, Gap: c.gap, Cell: func(l *widget.Line, r *WatchdogRow,
 			_ widget.RowState) {
 			l.Add(themes.Text, widget.FitName(widget.Plain(r.watches), c.watches, more))
 		}},
 		{Head: "heartbeat", W: c.heart, Gap: c.gap, Cell: func(l *widget.Line, r *WatchdogRow,
 			_ widget.RowState) {
-			_, token := watchdogSign(e.Look, r.Word)
+			_, token := watchdogSign(e.Look, r.Status)
 			text := r.Heart(e.Now)
 			if widget.Width(text.Full) > c.heart {
 				text.Full = text.Brief
@@ -175,7 +175,7 @@ func (d *Watchdogs) Columns(e *Env, rows []*WatchdogRow, w int) []Column[*Watchd
 		{Head: "decides", W: c.mode, Gap: c.gap, Cell: func(l *widget.Line, r *WatchdogRow,
 			_ widget.RowState) {
 			mode := themes.Dim
-			if r.Dog.Degraded != "" {
+			if r.Info.Degraded != "" {
 				mode = themes.Warn
 			}
 			l.Add(mode, widget.Fit(r.decider(), c.mode, more))
@@ -192,14 +192,14 @@ func (r *WatchdogRow) reason(now time.Time) widget.Reason {
 	b := widget.Reason{Text: r.Why(now), Token: themes.Text, Next: r.nextCheck(now),
 		NextToken: themes.Dim}
 	switch {
-	case r.Dog.IsEscalated():
+	case r.Info.IsEscalated():
 		b.Token = themes.Bad
-	case r.Dog.Suspended:
+	case r.Info.Suspended:
 		b.Token = themes.Dim
 	case r.Attention():
 		b.Token = themes.Warn
 	}
-	if r.Dog.Triaged != nil {
+	if r.Info.Triaged != nil {
 		b.NextToken = themes.Busy
 	}
 	return b
@@ -215,20 +215,20 @@ func (d *Watchdogs) help(e *Env, w int) []string {
 
 // summary describes a watchdog in a few lines.
 func (d *Watchdogs) summary(e *Env, r *WatchdogRow, w int) []string {
-	return description(e, w, "watchdog "+r.Shown, r.Dog.Source, d.details(e, r.Name))
+	return description(e, w, "watchdog "+r.Shown, r.Info.Source, d.details(e, r.Name))
 }
 
-// Passes reports whether a row matches the filter.
-func (r *WatchdogRow) Passes(f *widget.Filter) bool {
+// Matches reports whether a row matches the filter.
+func (r *WatchdogRow) Matches(f *widget.Filter) bool {
 	return f.Matches(func(t *widget.Term) (hit bool) {
 		switch t.Field {
 		case "state":
-			hit = strings.HasPrefix(r.Word, t.Word)
+			hit = strings.HasPrefix(r.Status, t.Word)
 		case "name":
 			hit = widget.HasNamePrefix(r.Name, t.Word) || widget.HasNamePrefix(r.watches, t.Word)
 		case "":
 			hit = t.In(r.Shown) || !t.Fuzzy &&
-				(t.In(r.Word) || t.In(r.watches) || t.In(r.decider()) || t.In(r.fixedReason))
+				(t.In(r.Status) || t.In(r.watches) || t.In(r.decider()) || t.In(r.fixedReason))
 		}
 		return hit
 	})
@@ -239,7 +239,7 @@ func (d *Watchdogs) Update(e *Env) {
 	d.Table.Update(e)
 	for _, w := range d.Calling() {
 		if r := d.agents.Find(w.watches); r != nil {
-			r.AddCall(w.Dog)
+			r.AddCall(w.Info)
 		}
 	}
 }

@@ -112,8 +112,8 @@ func rigOfBead(s *city.Snapshot, id string) string {
 // Attention reports whether the bead needs a user's attention: a gate blocks it.
 func (r *WorkRow) Attention() bool { return r.Gate != "" }
 
-// Passes reports whether a row matches the filter.
-func (r *WorkRow) Passes(f *widget.Filter) bool {
+// Matches reports whether a row matches the filter.
+func (r *WorkRow) Matches(f *widget.Filter) bool {
 	return f.Matches(func(t *widget.Term) (hit bool) {
 		switch t.Field {
 		case "state":

@@ -42,7 +42,7 @@ func newWork(all *Agents) *Work {
 			Explains: true, InSlot: true, Follows: true, Described: true},
 		Rows:    k.rows,
 		Orders:  func(time.Time) []widget.SortKey[WorkRow] { return workSorts() },
-		Matches: func(f *widget.Filter, r *WorkRow, _ time.Time) bool { return r.Passes(f) },
+		Matches: func(f *widget.Filter, r *WorkRow, _ time.Time) bool { return r.Matches(f) },
 		Needs:   func(r *WorkRow, _ time.Time) bool { return r.Attention() },
 		Columns: k.columns,
 		Count:   k.count,
@@ -210,7 +210,7 @@ func (k *Work) columns(e *Env, rows []*WorkRow, w int) []Column[*WorkRow] {
 				l.Add(token, widget.Fit(sign+" "+string(r.State), c.state, ""))
 			}},
 		text("id", c.id, func(r *WorkRow) string { return r.id }),
-	}, shown([]Column[*WorkRow]{
+	}, visible([]Column[*WorkRow]{
 		text("prio", c.prio, func(r *WorkRow) string { return r.Bead.Priority.String() }),
 		{Head: "title", W: c.title, Gap: c.gap,
 			Cell: func(l *widget.Line, r *WorkRow, s widget.RowState) {

@@ -173,7 +173,7 @@ func Filter(m *Room) *widget.Filter { return m.Focused().Query() }
 func AcknowledgeableWatchdog(m *Room) *panel.WatchdogRow {
 	if r := m.Watchdogs.Current(); ActsOn(m, panel.KindWatchdog) && m.Mode != ReadOnly &&
 		r != nil &&
-		r.Dog.IsEscalated() {
+		r.Info.IsEscalated() {
 		return r
 	}
 	return nil
