@@ -30,9 +30,9 @@ func Agent(src *Source, name string, w int) []string {
 	if a.AwaitsGate != "" {
 		lines = append(lines, src.Look.Field("awaits", "gate "+widget.Plain(a.AwaitsGate)))
 	}
-	for _, d := range src.Watchdogs.Over(name) {
+	for _, d := range src.Watchdogs.Watching(name) {
 		lines = append(lines, src.Look.Field("watched", "by "+d.Shown+dot+d.Status+dot+"heartbeat "+
-			d.Heart(src.Now).Full))
+			d.BeatAge(src.Now).Full))
 	}
 	lines = append(lines, sendFields(src, a.Sends)...)
 	if len(a.Drift) > 0 {

@@ -77,7 +77,7 @@ func (d *Watchdogs) watchedText(e *Env, w *city.Watchdog) string {
 }
 
 func beatText(e *Env, r *WatchdogRow) string {
-	text := r.Heart(e.Now).Full
+	text := r.BeatAge(e.Now).Full
 	if r.Info.Problem != "" {
 		text += " " + e.Look.Glyphs.Dot + " " +
 			e.Look.Paint(themes.Warn, widget.Plain(r.Info.Problem))

@@ -86,8 +86,8 @@ func (r *WatchdogRow) nextCheck(now time.Time) widget.Phrase {
 	}
 }
 
-// Heart returns the age of the heartbeat and when the heartbeat becomes stale.
-func (r *WatchdogRow) Heart(now time.Time) widget.Phrase {
+// BeatAge returns the age of the heartbeat and when the heartbeat becomes stale.
+func (r *WatchdogRow) BeatAge(now time.Time) widget.Phrase {
 	w := r.Info
 	if w.Heartbeat == nil {
 		return widget.SamePhrase("none")
@@ -191,8 +191,8 @@ func (r *WatchdogRow) decider() string {
 	return widget.Plain(string(r.Info.Mode))
 }
 
-// Over returns the watchdogs that watch an agent.
-func (d *Watchdogs) Over(agent string) []*WatchdogRow {
+// Watching returns the watchdogs that watch an agent.
+func (d *Watchdogs) Watching(agent string) []*WatchdogRow {
 	var rows []*WatchdogRow
 	for i := range d.Rows {
 		if d.Rows[i].watches == agent {

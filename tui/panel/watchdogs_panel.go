@@ -117,7 +117,7 @@ func watchdogWidths(e *Env, rows []*WatchdogRow, w int) watchdogColumns {
 	c := watchdogColumns{state: state + 2, name: 6, watches: 7, heart: 9, mode: 7, gap: 2}
 	full := 0
 	for _, r := range rows {
-		h := r.Heart(e.Now)
+		h := r.BeatAge(e.Now)
 		c.name, c.watches = max(c.name, widget.Width(r.Shown)), max(c.watches,
 			widget.Width(widget.Plain(r.watches)))
 		c.heart, full = max(c.heart, widget.Width(h.Brief)), max(full, widget.Width(h.Full))
@@ -166,7 +166,7 @@ func (d *Watchdogs) Columns(e *Env, rows []*WatchdogRow, w int) []Column[*Watchd
 		{Head: "heartbeat", W: c.heart, Gap: c.gap, Cell: func(l *widget.Line, r *WatchdogRow,
 			_ widget.RowState) {
 			_, token := watchdogSign(e.Look, r.Status)
-			text := r.Heart(e.Now)
+			text := r.BeatAge(e.Now)
 			if widget.Width(text.Full) > c.heart {
 				text.Full = text.Brief
 			}
