@@ -158,7 +158,7 @@ func TestVerbsAmongRuns(t *testing.T) {
 				s.m.Dialogs.Choice() != nil {
 				t.Errorf("%s after %s does something to an agent", key, at)
 			}
-			s.shows(actions.AmongOthers(s.m))
+			s.shows(actions.RefusedHere(s.m))
 		}
 	}
 	s.press("0", "d")

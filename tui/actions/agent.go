@@ -82,8 +82,8 @@ func needSubject(m *state.Room) string {
 	return ""
 }
 
-// amongPools returns why verbs for agents are refused while Pools has the focus.
-func amongPools(m *state.Room) string {
+// refusedInPools returns why verbs for agents are refused while Pools has the focus.
+func refusedInPools(m *state.Room) string {
 	k := m.Keys
 	return fmt.Sprintf("press %s for the agents; %s, %s, %s, %s, %s, %s and %s act on pools",
 		k.KeyText("focus.agents"), k.KeyText("agent.restart"), k.KeyText(state.SuspendID),
@@ -97,9 +97,9 @@ func needVerb(m *state.Room) string {
 	case m.Mode == state.ReadOnly:
 		return "this control room is read-only"
 	case state.ActsOn(m, panel.KindPool) && len(m.NamedAgents) == 0:
-		return amongPools(m)
+		return refusedInPools(m)
 	case state.AgentVerbsRefused(m) && len(m.NamedAgents) == 0:
-		return AmongOthers(m)
+		return RefusedHere(m)
 	}
 	if len(state.Targets(m)) == 0 {
 		return noAgent(m)
@@ -120,7 +120,7 @@ func needTerminal(m *state.Room) string {
 	case state.ActsOn(m, panel.KindPool):
 		return needMember(m)
 	case state.AgentVerbsRefused(m):
-		return AmongOthers(m)
+		return RefusedHere(m)
 	case r == nil:
 		return noAgent(m)
 	case !r.Running:
@@ -135,7 +135,7 @@ func needHeld(m *state.Room) string {
 		return why
 	}
 	if rows := state.Targets(m); len(rows) == 1 && rows[0].Surplus() {
-		return isSurplus(m, rows[0])
+		return surplusReason(m, rows[0])
 	}
 	if len(state.Releasable(m)) == 0 {
 		return "nothing to release: only agents in quarantine, in backoff or draining can " +
@@ -191,7 +191,7 @@ func askRestart(m *state.Room) []feed.Effect {
 	if slices.ContainsFunc(rows, (*panel.AgentRow).Quarantined) {
 		body += " This ends the quarantine."
 	}
-	ask(m, question{title: "Restart " + details.TargetNames(rows) + "?", whom: names(m, rows),
+	ask(m, question{title: "Restart " + details.TargetNames(rows) + "?", targets: names(m, rows),
 		verb:  "restart",
 		count: len(rows), do: do, body: []string{body}, more: restartPoolToo(m, rows)})
 	return nil
@@ -199,9 +199,9 @@ func askRestart(m *state.Room) []feed.Effect {
 
 func release(m *state.Room) []feed.Effect {
 	rows := state.Releasable(m)
-	return perhaps(m, question{title: "Release " + details.TargetNames(rows) + "?",
-		whom: names(m, rows),
-		verb: "release", do: func(m *state.Room) []feed.Effect {
+	return askIfWanted(m, question{title: "Release " + details.TargetNames(rows) + "?",
+		targets: names(m, rows),
+		verb:    "release", do: func(m *state.Room) []feed.Effect {
 			return state.CommandRows(m, "releasing", rows, func(name string) city.Command {
 				if r := m.Agents.Find(name); r != nil && r.State == city.Draining {
 					return city.Undrain{Agent: name}
@@ -256,8 +256,8 @@ func names(m *state.Room, rows []*panel.AgentRow) []string {
 	return lines
 }
 
-// AmongOthers returns why verbs for agents are refused while the focused panel or the pane shows something else.
-func AmongOthers(m *state.Room) string {
+// RefusedHere returns why verbs for agents are refused while the focused panel or the pane shows something else.
+func RefusedHere(m *state.Room) string {
 	if m.Focus != panel.IDPeek {
 		return "this panel shows " + m.ActionPanel().About().Noun + "s; press " +
 			m.Keys.KeyText("focus.agents") + " for the agents"

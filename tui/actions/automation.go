@@ -102,10 +102,10 @@ func fire(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
 		m.Fired.ID = m.Status.ID
 		return todo
 	}
-	against := against(m, &r)
+	against := obstacles(m, &r)
 	switch {
 	case len(against) == 0:
-		return perhaps(m, question{title: "Fire " + r.Shown + " now?", verb: "fire", do: do})
+		return askIfWanted(m, question{title: "Fire " + r.Shown + " now?", verb: "fire", do: do})
 	case r.State != panel.AutomationRunning:
 		against = append(against, "The automation will run once now.")
 	}
@@ -121,12 +121,12 @@ func fireMany(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
 	for _, r := range rows {
 		names = append(names, r.Shown)
 		commands = append(commands, city.Fire{Automation: r.Name, By: "operator"})
-		if len(against(m, r)) > 0 {
+		if len(obstacles(m, r)) > 0 {
 			closed++
 		}
 	}
 	what := widget.Count(len(rows), "automation")
-	q := question{title: "Fire " + what + " now?", whom: []string{strings.Join(names, ", ")},
+	q := question{title: "Fire " + what + " now?", targets: []string{strings.Join(names, ", ")},
 		verb: "fire", count: len(rows),
 		body: []string{"Each will run once now."},
 		do: func(m *state.Room) []feed.Effect {
@@ -141,8 +141,8 @@ func fireMany(m *state.Room, rows []*panel.AutomationRow) []feed.Effect {
 	return nil
 }
 
-// against returns the reasons why an automation would not run by itself now.
-func against(m *state.Room, r *panel.AutomationRow) []string {
+// obstacles returns the reasons why an automation would not run by itself now.
+func obstacles(m *state.Room, r *panel.AutomationRow) []string {
 	var lines []string
 	rig := state.FindRig(m, r.Rig)
 	switch {

@@ -12,22 +12,22 @@ import (
 
 // question is a confirmation before an action.
 type question struct {
-	title string
-	whom  []string // the targets, if the title does not name them
-	body  []string
-	verb  string // label of "yes"
-	no    string // label of "no"; "" means "leave it"
-	count int    // number of targets
-	plan  bool   // the question shows a plan and is always asked
-	do    func(*state.Room) []feed.Effect
-	more  []state.Answer // answers after "yes"
+	title   string
+	targets []string // the targets, if the title does not name them
+	body    []string
+	verb    string // label of "yes"
+	no      string // label of "no"; "" means "leave it"
+	count   int    // number of targets
+	plan    bool   // the question shows a plan and is always asked
+	do      func(*state.Room) []feed.Effect
+	more    []state.Answer // answers after "yes"
 }
 
-// many is the smallest number of targets for which the user must type that number to confirm.
-const many = 5
+// manyTargets is the smallest number of targets for which the user must type that number to confirm.
+const manyTargets = 5
 
-// perhaps runs a harmless and reversible action. It asks for confirmation only with state.ConfirmAlways.
-func perhaps(m *state.Room, q question) []feed.Effect {
+// askIfWanted runs a harmless and reversible action. It asks for confirmation only with state.ConfirmAlways.
+func askIfWanted(m *state.Room, q question) []feed.Effect {
 	if m.Confirm != state.ConfirmAlways {
 		return q.do(m)
 	}
@@ -37,7 +37,7 @@ func perhaps(m *state.Room, q question) []feed.Effect {
 
 // ask asks a yes-or-no question unless the preferences turn it off. For many targets the number must be typed.
 func ask(m *state.Room, q question) {
-	if m.Confirm == state.ConfirmNever && q.count < many && !q.plan {
+	if m.Confirm == state.ConfirmNever && q.count < manyTargets && !q.plan {
 		m.Todo = append(m.Todo, q.do(m)...)
 		return
 	}
@@ -47,10 +47,10 @@ func ask(m *state.Room, q question) {
 	}}
 	c.Answers = slices.Insert(c.Answers, 1, q.more...)
 	c.Cursor += len(q.more)
-	if len(q.whom) > 0 {
-		c.Body = append(append(slices.Clone(q.whom), ""), q.body...)
+	if len(q.targets) > 0 {
+		c.Body = append(append(slices.Clone(q.targets), ""), q.body...)
 	}
-	if q.count >= many {
+	if q.count >= manyTargets {
 		c.RequiredText, c.Edit = strconv.Itoa(q.count), widget.NewEntry("")
 		c.Answers[0].Key, c.Answers[c.Cursor].Key = "", ""
 	}

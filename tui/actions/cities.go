@@ -24,7 +24,7 @@ func SwitchCity(m *state.Room) []feed.Effect {
 			" stays")
 		return nil
 	case m.All:
-		return leaveFor(m, feed.SwitchCity{})
+		return startSwitch(m, feed.SwitchCity{})
 	}
 	f := &state.Finder{Title: citiesTitle(m), EmptyText: "No city has this name.", About: CitiesList{},
 		Verb: "switches", Reasons: true}
@@ -80,7 +80,7 @@ func cityItems(m *state.Room) []state.Item {
 	}
 	return append(items, state.Item{Title: "  all cities in one list", Words: "fleet",
 		Line: "fleet.show",
-		Run:  func(m *state.Room) []feed.Effect { return leaveFor(m, feed.SwitchCity{}) }})
+		Run:  func(m *state.Room) []feed.Effect { return startSwitch(m, feed.SwitchCity{}) }})
 }
 
 // citiesTitle returns the title of the list of cities, with a note if the list is outdated.
@@ -108,13 +108,13 @@ func visitCity(m *state.Room, name, path, agent string) []feed.Effect {
 		state.ShowSuccess(m, "this is "+widget.Plain(name))
 		return nil
 	}
-	return leaveFor(m, feed.SwitchCity{Name: name, Path: path, Agent: agent})
+	return startSwitch(m, feed.SwitchCity{Name: name, Path: path, Agent: agent})
 }
 
 // visitRow switches to the city of a row.
 func visitRow(m *state.Room, c *fleet.City, agent string) []feed.Effect {
 	if c.Unregistered && !state.IsHere(m, c) {
-		return leaveFor(m, feed.SwitchCity{Home: true, Name: c.Info.Name, Agent: agent})
+		return startSwitch(m, feed.SwitchCity{Home: true, Name: c.Info.Name, Agent: agent})
 	} else if c.Unregistered {
 		state.ShowSuccess(m, "this is "+c.DisplayName)
 		return nil
@@ -122,8 +122,8 @@ func visitRow(m *state.Room, c *fleet.City, agent string) []feed.Effect {
 	return visitCity(m, c.Info.Name, c.Info.Path, agent)
 }
 
-// leaveFor starts a switch. Until it ends, only the key that cancels it works: other keys are meant for the new city.
-func leaveFor(m *state.Room, t feed.SwitchCity) []feed.Effect {
+// startSwitch starts a switch. Until it ends, only the key that cancels it works: other keys are meant for the new city.
+func startSwitch(m *state.Room, t feed.SwitchCity) []feed.Effect {
 	if m.Departure.Waits() {
 		state.ShowFailure(m, "cannot switch city: "+state.DepartureText(m))
 		return nil

@@ -72,14 +72,14 @@ func needDrain(m *state.Room) string {
 		return "no selected agent is running, so there is nothing to drain"
 	}
 	if rows[0].Surplus() {
-		return isSurplus(m, rows[0])
+		return surplusReason(m, rows[0])
 	}
 	return fmt.Sprintf("%s is %s: there is nothing to drain", rows[0].Shown,
 		rows[0].State.Is())
 }
 
-// isSurplus returns why a surplus member of a pool drains, and how to keep it.
-func isSurplus(m *state.Room, r *panel.AgentRow) string {
+// surplusReason returns why a surplus member of a pool drains, and how to keep it.
+func surplusReason(m *state.Room, r *panel.AgentRow) string {
 	return fmt.Sprintf("%s is draining because pool %s scales down; to keep it, press %s, then %s",
 		r.Shown, widget.Plain(r.Pool), m.Keys.KeyText("focus.pools"), m.Keys.KeyText("pool.more"))
 }
@@ -87,8 +87,8 @@ func isSurplus(m *state.Room, r *panel.AgentRow) string {
 func askDrain(m *state.Room) []feed.Effect {
 	drain, undrain := DrainTargets(m)
 	if len(drain) == 0 {
-		return perhaps(m, question{title: "Cancel the drain of " + drained(m, undrain) + "?",
-			whom: names(m, undrain), verb: "cancel the drain",
+		return askIfWanted(m, question{title: "Cancel the drain of " + drained(m, undrain) + "?",
+			targets: names(m, undrain), verb: "cancel the drain",
 			do: func(m *state.Room) []feed.Effect {
 				return state.CommandRows(m, "canceling the drain of", undrain,
 					func(name string) city.Command {
@@ -105,20 +105,20 @@ func askDrain(m *state.Room) []feed.Effect {
 			return city.Drain{Agent: name}
 		})
 	}
-	q := question{title: "Drain " + drained(m, drain) + "?", whom: names(m, drain),
+	q := question{title: "Drain " + drained(m, drain) + "?", targets: names(m, drain),
 		body: details.DrainEffects(m.Pools, drain), verb: "drain", count: len(drain), do: do}
 	if whole {
-		q.whom = []string{details.ListRows(drain)}
+		q.targets = []string{details.ListRows(drain)}
 	}
-	if out := leftOut(m); out != "" {
+	if out := omitted(m); out != "" {
 		q.body = append(q.body, out)
 	}
 	ask(m, q)
 	return nil
 }
 
-// leftOut names the targets that a drain leaves out, with their states, or returns "".
-func leftOut(m *state.Room) string {
+// omitted names the targets that a drain leaves out, with their states, or returns "".
+func omitted(m *state.Room) string {
 	var out []string
 	for _, r := range drainRows(m) {
 		if !r.Drainable() {

@@ -14,8 +14,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// written is a position in the configuration, with a description of the declaration there.
-type written struct {
+// declaration is a position in the configuration, with a description of the declaration there.
+type declaration struct {
 	feed.FileLine
 	what string
 }
@@ -25,8 +25,8 @@ var refusedAt = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^(\S.*?:\d+:\d+): `)
 })
 
-// mistake returns the first error position of the configuration on disk, if it is invalid.
-func mistake(m *state.Room) (feed.FileLine, bool) {
+// configError returns the first error position of the configuration on disk, if it is invalid.
+func configError(m *state.Room) (feed.FileLine, bool) {
 	if m.Snap == nil || m.Snap.Config.Rejected == "" {
 		return feed.FileLine{}, false
 	}
@@ -37,8 +37,8 @@ func mistake(m *state.Room) (feed.FileLine, bool) {
 	return state.PlaceOf(m, at[1])
 }
 
-// editedThing returns the agent or pool that an edit is about, or "", and where it is declared and patched.
-func editedThing(m *state.Room) (name, source string, patched []string) {
+// editSubject returns the agent or pool that an edit is about, or "", and where it is declared and patched.
+func editSubject(m *state.Room) (name, source string, patched []string) {
 	name = m.Agents.SelectedKey
 	switch {
 	case m.Snap == nil:
@@ -58,15 +58,15 @@ func editedThing(m *state.Room) (name, source string, patched []string) {
 	return "", "", nil
 }
 
-// writtenAt lists the positions of the subject of an edit: an error first, then its declaration, then patches to it.
-func writtenAt(m *state.Room) (name string, all []written) {
-	name, source, patched := editedThing(m)
+// declarations lists the positions of the subject of an edit: an error first, then its declaration, then patches to it.
+func declarations(m *state.Room) (name string, all []declaration) {
+	name, source, patched := editSubject(m)
 	add := func(p feed.FileLine, what string) {
-		if !slices.ContainsFunc(all, func(w written) bool { return w.FileLine == p }) {
-			all = append(all, written{p, what})
+		if !slices.ContainsFunc(all, func(w declaration) bool { return w.FileLine == p }) {
+			all = append(all, declaration{p, what})
 		}
 	}
-	if p, ok := mistake(m); ok {
+	if p, ok := configError(m); ok {
 		add(p, "has the error")
 	}
 	if p, ok := state.PlaceOf(m, source); ok {
@@ -83,23 +83,23 @@ func writtenAt(m *state.Room) (name string, all []written) {
 // editPlace starts an edit at the declaration of the subject, or at an error in city.toml. It asks which file to edit
 // unless city.toml is the only candidate or has the error.
 func editPlace(m *state.Room) []feed.Effect {
-	_, all := writtenAt(m)
-	_, refused := mistake(m)
+	_, all := declarations(m)
+	_, refused := configError(m)
 	switch {
 	case len(all) == 0:
 		return []feed.Effect{feed.Edit{}}
 	case all[0].File == "" && (len(all) == 1 || refused):
 		return []feed.Effect{feed.Edit{At: all[0].FileLine}}
 	}
-	askWhere(m, all)
+	askWhichFile(m, all)
 	return nil
 }
 
-// askWhere asks which of several files to edit. For a file that cannot be edited here, it shows the reason.
-func askWhere(m *state.Room, all []written) {
+// askWhichFile asks which of several files to edit. For a file that cannot be edited here, it shows the reason.
+func askWhichFile(m *state.Room, all []declaration) {
 	c := &state.Choice{Title: "Edit which file?", Since: m.Now}
-	if !slices.ContainsFunc(all, func(w written) bool { return w.File == "" }) {
-		all = append(all, written{what: "the city's own file"})
+	if !slices.ContainsFunc(all, func(w declaration) bool { return w.File == "" }) {
+		all = append(all, declaration{what: "the city's own file"})
 	}
 	told := map[string]bool{}
 	for _, w := range all {

@@ -22,7 +22,7 @@ func fleetActions() []state.Action {
 			"@"), Short: "cities", In: []keymap.Zone{keymap.Everywhere}, Run: SwitchCity},
 		{ID: "fleet.show", Key: keymap.Bind("show all cities in one list"),
 			In: []keymap.Zone{keymap.Everywhere}, Why: needFleet,
-			Run: func(m *state.Room) []feed.Effect { return leaveFor(m, feed.SwitchCity{}) }},
+			Run: func(m *state.Room) []feed.Effect { return startSwitch(m, feed.SwitchCity{}) }},
 
 		{ID: "fleet.open", Key: keymap.Bind("open the city, or select the agent in its city",
 			"enter", "@"),
@@ -31,10 +31,10 @@ func fleetActions() []state.Action {
 			"to the cities",
 			"tab", "shift+tab"), Short: "agents", In: f, Why: needNeeds, Run: turnFleet},
 		{ID: "fleet.suspend", Key: keymap.Bind("suspend the whole city, or resume it", "s"),
-			Short: "suspend", In: f, Risk: keymap.Confirmed, Why: needLoop,
+			Short: "suspend", In: f, Risk: keymap.Confirmed, Why: needAnswer,
 			Run: suspendCity},
 		{ID: "fleet.reload", Key: keymap.Bind("reload the city's configuration now", "R"), In: f,
-			Why: needLoop, Run: reloadCity},
+			Why: needAnswer, Run: reloadCity},
 		{ID: "fleet.details", Key: keymap.Bind("show details of the city: why it is in this "+
 			"state, all its problems",
 			"d"), Short: "details", In: f, Why: needCityRow, Run: showOtherCity},
@@ -120,8 +120,8 @@ func needCityItself(m *state.Room) string {
 	return needCityRow(m)
 }
 
-// needLoop returns why the city cannot receive commands, or "".
-func needLoop(m *state.Room) string {
+// needAnswer returns why the city cannot receive commands, or "".
+func needAnswer(m *state.Room) string {
 	if why := state.NeedWritable(m); why != "" {
 		return why
 	}
@@ -159,8 +159,8 @@ func enterCity(m *state.Room) []feed.Effect {
 	return visitRow(m, c, agent)
 }
 
-// toCity sends a command to a city of the list.
-func toCity(m *state.Room, doing string, c *fleet.City, command city.Command) []feed.Effect {
+// sendToCity sends a command to a city of the list.
+func sendToCity(m *state.Room, doing string, c *fleet.City, command city.Command) []feed.Effect {
 	return []feed.Effect{feed.SendCityCommand{ID: state.BeginAction(m,
 		doing+" "+c.DisplayName+" "+m.Look.Glyphs.More),
 		Title:  doing,
@@ -170,9 +170,9 @@ func toCity(m *state.Room, doing string, c *fleet.City, command city.Command) []
 func suspendCity(m *state.Room) []feed.Effect {
 	c := *state.ChosenCity(m)
 	if c.Summary.Suspended {
-		return perhaps(m, question{title: "Resume " + c.DisplayName + "?", verb: "resume",
+		return askIfWanted(m, question{title: "Resume " + c.DisplayName + "?", verb: "resume",
 			do: func(m *state.Room) []feed.Effect {
-				return toCity(m, "resuming", &c, city.Resume{})
+				return sendToCity(m, "resuming", &c, city.Resume{})
 			}})
 	}
 	ask(m, question{title: "Suspend " + c.DisplayName + "?", verb: "suspend",
@@ -180,13 +180,13 @@ func suspendCity(m *state.Room) []feed.Effect {
 		body: []string{fmt.Sprintf("%d of %s running. All sessions stop, and none starts until "+
 			"the city is resumed.", c.Summary.Running, widget.Count(c.Summary.Agents, "agent"))},
 		do: func(m *state.Room) []feed.Effect {
-			return toCity(m, "suspending", &c, city.Suspend{})
+			return sendToCity(m, "suspending", &c, city.Suspend{})
 		}})
 	return nil
 }
 
 func reloadCity(m *state.Room) []feed.Effect {
-	return toCity(m, "reloading the configuration of", state.ChosenCity(m), city.Reload{})
+	return sendToCity(m, "reloading the configuration of", state.ChosenCity(m), city.Reload{})
 }
 
 // askRegister asks for a folder. It suggests the folder of the selected city if that city is not running, because
@@ -283,7 +283,7 @@ func backInFleet(m *state.Room) []feed.Effect {
 		m.CityFilter = widget.Filter{}
 		state.ListCities(m)
 	case !m.All:
-		return leaveFor(m, m.OpenedFrom)
+		return startSwitch(m, m.OpenedFrom)
 	}
 	return nil
 }

@@ -60,13 +60,13 @@ func grantOne(m *state.Room, r panel.Request) []feed.Effect {
 		do := func(m *state.Room) []feed.Effect {
 			return state.SendCommands(m, r.Doing, r.What, r.Commands)
 		}
-		q := question{title: r.Prompt, whom: r.Targets, body: r.Body, verb: r.Yes, count: r.Count,
+		q := question{title: r.Prompt, targets: r.Targets, body: r.Body, verb: r.Yes, count: r.Count,
 			do: do}
 		if r.Count > 0 {
 			ask(m, q)
 			return nil
 		}
-		return perhaps(m, q)
+		return askIfWanted(m, q)
 	case r.Select != "":
 		state.FocusOn(m, panel.IDAgents)
 		return chooseNamed(m, r.Select)

@@ -122,7 +122,7 @@ func explainSuspend(m *state.Room) []feed.Effect {
 
 // askHosted switches to the city that this program runs, and asks there how to leave.
 func askHosted(m *state.Room) []feed.Effect {
-	return leaveFor(m, feed.SwitchCity{Home: true, Name: m.Home, AskLeave: true})
+	return startSwitch(m, feed.SwitchCity{Home: true, Name: m.Home, AskLeave: true})
 }
 
 // askDrainAll asks whether to drain all agents before the city stops.
@@ -142,9 +142,9 @@ func askDrainAll(m *state.Room) []feed.Effect {
 		"Agents that finish do not restart; " + m.Keys.KeyText("view.back") +
 			" stays and restarts them."}
 	ask(m, question{title: "Drain " + details.TargetNames(rows) + ", then leave?",
-		whom: names(m, rows),
-		body: body,
-		verb: "drain, then leave", no: "stay", count: len(rows),
+		targets: names(m, rows),
+		body:    body,
+		verb:    "drain, then leave", no: "stay", count: len(rows),
 		do: func(m *state.Room) []feed.Effect { return depart(m, rows) }})
 	return nil
 }

@@ -224,7 +224,7 @@ func archive(m *state.Room, all ...mail.Message) []feed.Effect {
 		ask(m, q)
 		return nil
 	}
-	return perhaps(m, q)
+	return askIfWanted(m, q)
 }
 
 // archiveListed archives the marked messages or, without marks, the message under the cursor.

@@ -66,7 +66,7 @@ func needAddressees(m *state.Room) string {
 	case m.Mode == state.ReadOnly:
 		return state.NeedWritable(m)
 	case state.AgentVerbsRefused(m):
-		return AmongOthers(m)
+		return RefusedHere(m)
 	case m.Subject().Kind == panel.KindPool:
 		return needPool(m)
 	case len(addressees(m)) == 0:
@@ -158,13 +158,13 @@ func mailComposed(m *state.Room) []feed.Effect {
 			return todo
 		}}
 	if len(all) > 1 {
-		q.whom = []string{widget.Plain(strings.Join(e.to, ", "))}
+		q.targets = []string{widget.Plain(strings.Join(e.to, ", "))}
 	}
-	if len(all) >= many {
+	if len(all) >= manyTargets {
 		ask(m, q)
 		return nil
 	}
-	return perhaps(m, q)
+	return askIfWanted(m, q)
 }
 
 // askRecipient lists the possible recipients of mail.

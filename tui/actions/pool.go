@@ -200,9 +200,9 @@ func autoScale(m *state.Room, p *panel.PoolRow) []feed.Effect {
 // askLeaving asks for confirmation if members would leave. Otherwise perhaps decides whether to ask.
 func askLeaving(m *state.Room, q question, leaving []*panel.AgentRow) []feed.Effect {
 	if len(leaving) == 0 {
-		return perhaps(m, q)
+		return askIfWanted(m, q)
 	}
-	q.whom, q.count = []string{details.ListRows(leaving)}, len(leaving)
+	q.targets, q.count = []string{details.ListRows(leaving)}, len(leaving)
 	q.body = details.DrainEffects(m.Pools, leaving)[:1]
 	ask(m, q)
 	return nil

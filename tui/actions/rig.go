@@ -79,7 +79,7 @@ func belong(agents int) string {
 }
 
 func resumeRigOf(m *state.Room, name string) []feed.Effect {
-	return perhaps(m, question{title: "Resume rig " + widget.Plain(name) + "?", verb: "resume",
+	return askIfWanted(m, question{title: "Resume rig " + widget.Plain(name) + "?", verb: "resume",
 		do: func(m *state.Room) []feed.Effect {
 			return state.SendCommands(m, "resuming", "rig "+widget.Plain(name),
 				[]city.Command{city.ResumeRig{Rig: name}})

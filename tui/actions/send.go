@@ -156,7 +156,7 @@ func sendComposed(m *state.Room) []feed.Effect {
 func deliver(m *state.Room, rows []*panel.AgentRow, text string,
 	agreed func(*state.Room)) []feed.Effect {
 	first, _, _ := strings.Cut(text, "\n")
-	q := question{title: "Send to " + details.TargetNames(rows) + "?", whom: names(m, rows),
+	q := question{title: "Send to " + details.TargetNames(rows) + "?", targets: names(m, rows),
 		verb:  "send",
 		count: len(rows), do: func(m *state.Room) []feed.Effect {
 			agreed(m)
@@ -167,11 +167,11 @@ func deliver(m *state.Room, rows []*panel.AgentRow, text string,
 		}}
 	q.body = []string{fmt.Sprintf("%q", widget.Cut(widget.Plain(first), 60, m.Look.Glyphs.More)),
 		widget.Count(widget.LineCount(text), "line") + ", " + widget.Bytes(len(text))}
-	if len(rows) >= many {
+	if len(rows) >= manyTargets {
 		ask(m, q)
 		return nil
 	}
-	return perhaps(m, q)
+	return askIfWanted(m, q)
 }
 
 // leaveComposer closes the composer and keeps its text as a draft while the room is open.

@@ -118,7 +118,7 @@ func slingTo(m *state.Room, b beads.Bead, to string) []feed.Effect {
 			return state.RunTasks(m, "handing", what, feed.Sling{Request: r})
 		}}
 	if b.Assignee == "" || b.Assignee == to {
-		return perhaps(m, q)
+		return askIfWanted(m, q)
 	}
 	r.Force = true
 	q.verb, q.body = "reassign it", append(q.body,

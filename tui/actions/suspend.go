@@ -27,7 +27,7 @@ func suspend(name string) city.Command { return city.Suspend{Agent: name} }
 func resume(name string) city.Command { return city.Resume{Agent: name} }
 
 func resumeAll(m *state.Room, all []details.Suspendable) []feed.Effect {
-	return perhaps(m, question{title: "Resume " + details.NameAll(all) + "?", verb: "resume",
+	return askIfWanted(m, question{title: "Resume " + details.NameAll(all) + "?", verb: "resume",
 		do: func(m *state.Room) []feed.Effect { return setFlag(m, "resuming", all, resume) }})
 }
 
@@ -73,12 +73,12 @@ func askSuspend(m *state.Room) []feed.Effect {
 		do:    func(m *state.Room) []feed.Effect { return setFlag(m, "suspending", on, suspend) }}
 	switch {
 	case len(on) > 1:
-		q.whom = []string{details.ListAll(on)}
+		q.targets = []string{details.ListAll(on)}
 	case on[0].Pool && len(rows) == 1:
-		q.whom = []string{rows[0].Shown + " is one of several members: they are " +
+		q.targets = []string{rows[0].Shown + " is one of several members: they are " +
 			"suspended together."}
 	case on[0].Pool:
-		q.whom = []string{"The members of a pool are suspended together."}
+		q.targets = []string{"The members of a pool are suspended together."}
 	}
 	q.body = append([]string{fmt.Sprintf("The sessions stop, and none starts until you "+
 		"resume (%s).", m.Keys.KeyText(state.SuspendID)), "This is stored in the configuration."},
@@ -113,7 +113,7 @@ func askSuspendPools(m *state.Room, rows []*panel.PoolRow) []feed.Effect {
 		verb: "suspend", count: max(len(on), ending),
 		do: func(m *state.Room) []feed.Effect { return setFlag(m, "suspending", on, suspend) }}
 	if len(on) > 1 {
-		q.whom = []string{details.ListAll(on)}
+		q.targets = []string{details.ListAll(on)}
 	}
 	ask(m, q)
 	return nil

@@ -109,7 +109,7 @@ func needCity(m *state.Room) string {
 
 func askSuspendCity(m *state.Room) []feed.Effect {
 	if m.Snap != nil && m.Snap.Suspended {
-		return perhaps(m, question{title: "Resume " + state.CityName(m) + "?", verb: "resume",
+		return askIfWanted(m, question{title: "Resume " + state.CityName(m) + "?", verb: "resume",
 			do: func(m *state.Room) []feed.Effect {
 				return state.SendCommands(m, "resuming", "the city", []city.Command{city.Resume{}})
 			}})
@@ -231,7 +231,7 @@ func back(m *state.Room) []feed.Effect {
 	case m.Focus != panel.IDAgents:
 		state.FocusOn(m, panel.IDAgents)
 	case m.All:
-		return leaveFor(m, feed.SwitchCity{})
+		return startSwitch(m, feed.SwitchCity{})
 	}
 	return nil
 }
