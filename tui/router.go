@@ -93,7 +93,7 @@ func handle(m *state.Room, now time.Time, msg any) []feed.Effect {
 		m.UI++
 		state.ShowFailure(m, string(msg))
 	}
-	actions.TellOfEdit(m)
+	actions.ShowEdit(m)
 	if s := &m.Status; s.While != nil && !s.While(m) {
 		m.Status = state.Status{}
 	}

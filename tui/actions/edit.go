@@ -20,19 +20,19 @@ func editActions() []state.Action {
 		{ID: "reader.edit",
 			Key: keymap.Bind("from an agent's details: edit its configuration",
 				"e"), In: []keymap.Zone{keymap.InReader},
-			Why: needEditableDossier, Run: editRead},
+			Why: needEditableAgent, Run: editOpenAgent},
 	}
 }
 
-func needEditableDossier(m *state.Room) string {
-	if why := needDossier(m); why != "" {
+func needEditableAgent(m *state.Room) string {
+	if why := needInspection(m); why != "" {
 		return why
 	}
 	return needEditable(m)
 }
 
-// editRead edits the declaration of the agent of the open details.
-func editRead(m *state.Room) []feed.Effect {
+// editOpenAgent edits the declaration of the agent of the open details.
+func editOpenAgent(m *state.Room) []feed.Effect {
 	todo := editConfig(m)
 	m.Dialogs.CloseIn(keymap.InReader)
 	return todo
@@ -59,9 +59,9 @@ func editConfig(m *state.Room) []feed.Effect {
 	return editPlace(m)
 }
 
-// TellOfEdit asks what to do with a checked edit. It waits while the user types or a dialog is open, so that no typed
+// ShowEdit asks what to do with a checked edit. It waits while the user types or a dialog is open, so that no typed
 // letter is an answer.
-func TellOfEdit(m *state.Room) {
+func ShowEdit(m *state.Room) {
 	if m.Checked == nil || state.Covered(m) {
 		return
 	}
@@ -108,7 +108,7 @@ func EditedConfig(m *state.Room, e feed.Edited) {
 			Answers: []state.Answer{again, drop}})
 		return
 	}
-	askEnforce(m, e, again, drop)
+	askApply(m, e, again, drop)
 }
 
 func dropDraft(m *state.Room) []feed.Effect {
@@ -118,8 +118,8 @@ func dropDraft(m *state.Room) []feed.Effect {
 	return []feed.Effect{feed.DiscardDraft{Path: d.Path}}
 }
 
-// askEnforce asks whether to apply an edit, and shows its plan.
-func askEnforce(m *state.Room, e feed.Edited, again, drop state.Answer) {
+// askApply asks whether to apply an edit, and shows its plan.
+func askApply(m *state.Room, e feed.Edited, again, drop state.Answer) {
 	yes := state.Answer{Key: "y", Title: "yes, apply it", Do: func(m *state.Room) []feed.Effect {
 		m.Draft = nil
 		return []feed.Effect{feed.ApplyDraft{ID: state.BeginAction(m, "applying the configuration "+

@@ -18,7 +18,7 @@ func eventActions() []state.Action {
 			Key: keymap.Bind("show only events of the event's agent, or all events",
 				","), Short: "only it", In: e, Why: needOnly, Run: toggleOnly},
 		{ID: "reader.agent", Key: keymap.Bind("from an event: select its agent",
-			"."), In: []keymap.Zone{keymap.InReader}, Why: needReadAgent, Run: chooseRead},
+			"."), In: []keymap.Zone{keymap.InReader}, Why: needOpenAgent, Run: selectOpen},
 	}
 }
 
@@ -42,14 +42,14 @@ func agentOf(m *state.Room, e *events.Event) string {
 	return ""
 }
 
-func needReadAgent(m *state.Room) string {
+func needOpenAgent(m *state.Room) string {
 	if name := m.Dialogs.EventAgent(); name == "" || m.Agents.Find(name) == nil {
 		return "this text is not about an existing agent"
 	}
 	return ""
 }
 
-func chooseRead(m *state.Room) []feed.Effect {
+func selectOpen(m *state.Room) []feed.Effect {
 	name := m.Dialogs.EventAgent()
 	m.Dialogs.CloseIn(keymap.InReader)
 	return chooseNamed(m, name)

@@ -21,9 +21,9 @@ func panelActions(all []panel.Panel) []state.Action {
 					Short: a.Action.Short,
 					Risk:  a.Action.Risk,
 					In:    []keymap.Zone{p.About().Zone},
-					Why:   func(m *state.Room) string { return refusedIn(m, p, a) },
+					Why:   func(m *state.Room) string { return whyRefused(m, p, a) },
 					Run: func(m *state.Room) []feed.Effect {
-						return grant(m, a.Action.Run(m.Env()))
+						return runRequests(m, a.Action.Run(m.Env()))
 					},
 				},
 			)
@@ -32,8 +32,8 @@ func panelActions(all []panel.Panel) []state.Action {
 	return actions
 }
 
-// refusedIn returns why an action of a panel is not possible now, or "".
-func refusedIn(m *state.Room, p panel.Panel, a panel.Action) string {
+// whyRefused returns why an action of a panel is not possible now, or "".
+func whyRefused(m *state.Room, p panel.Panel, a panel.Action) string {
 	switch {
 	case a.Writes && m.Mode == state.ReadOnly:
 		return state.NeedWritable(m)
@@ -43,14 +43,14 @@ func refusedIn(m *state.Room, p panel.Panel, a panel.Action) string {
 	return a.Action.WhyUnavailable(m.Env())
 }
 
-func grant(m *state.Room, all []panel.Request) (todo []feed.Effect) {
+func runRequests(m *state.Room, all []panel.Request) (todo []feed.Effect) {
 	for _, r := range all {
-		todo = append(todo, grantOne(m, r)...)
+		todo = append(todo, runRequest(m, r)...)
 	}
 	return todo
 }
 
-func grantOne(m *state.Room, r panel.Request) []feed.Effect {
+func runRequest(m *state.Room, r panel.Request) []feed.Effect {
 	switch {
 	case r.Lines != nil:
 		openReader(m, &state.Reader{Title: r.Title, Lines: func(w int) []string {

@@ -21,24 +21,24 @@ func inspectActions() []state.Action {
 			Key: keymap.Bind("show the agent's prompt"),
 			In:  []keymap.Zone{keymap.Everywhere}, Why: needAgent, Run: showPrompt},
 		{ID: "reader.told", Key: keymap.Bind("from an agent's details: show the whole prompt", "p"),
-			In: r, Why: needDossier, Run: showPrompt},
+			In: r, Why: needInspection, Run: showPrompt},
 		{ID: "reader.crashes", Key: keymap.Bind("from an agent's details: show its crashes", "l"),
-			In: r, Why: needDossier, Run: showCrashes},
+			In: r, Why: needInspection, Run: showCrashes},
 		{ID: "reader.release", Key: keymap.Bind(
 			"from an agent's details or crashes: release the agent", "u"),
-			In: r, Why: needHeldDossier, Run: releaseRead},
+			In: r, Why: needHeldAgent, Run: releaseOpen},
 	}
 }
 
-func needDossier(m *state.Room) string {
+func needInspection(m *state.Room) string {
 	if m.Dialogs.Inspection() == nil {
 		return "this text shows " + m.Dialogs.Reader().Title + ", not an agent"
 	}
 	return ""
 }
 
-func needHeldDossier(m *state.Room) string {
-	if why := needDossier(m); why != "" {
+func needHeldAgent(m *state.Room) string {
+	if why := needInspection(m); why != "" {
 		return why
 	}
 	if m.Mode == state.ReadOnly {
@@ -51,8 +51,8 @@ func needHeldDossier(m *state.Room) string {
 	return ""
 }
 
-// releaseRead releases the agent of the open details, regardless of marks.
-func releaseRead(m *state.Room) []feed.Effect {
+// releaseOpen releases the agent of the open details, regardless of marks.
+func releaseOpen(m *state.Room) []feed.Effect {
 	r := m.Agents.Find(m.Dialogs.Inspection().Name)
 	m.Dialogs.CloseIn(keymap.InReader)
 	var command city.Command = city.Release{Agent: r.Name}
@@ -76,7 +76,7 @@ func showAgent(m *state.Room) []feed.Effect {
 
 // readerKeys returns the keys for the open text, except scrolling and closing.
 func readerKeys(m *state.Room) []string {
-	if name := m.Dialogs.EventAgent(); name != "" && needReadAgent(m) == "" {
+	if name := m.Dialogs.EventAgent(); name != "" && needOpenAgent(m) == "" {
 		return []string{m.Keys.KeyText("reader.agent") + " selects " + widget.Plain(name)}
 	}
 	if m.Dialogs.OpenMessage() != nil && m.Mode != state.ReadOnly {
@@ -93,10 +93,10 @@ func readerKeys(m *state.Room) []string {
 	if !r.Prompt && r.About != nil && r.About.Prompt != "" {
 		keys = append(keys, m.Keys.KeyText("reader.told")+" prompt")
 	}
-	if needEditableDossier(m) == "" && !r.Crashes {
+	if needEditableAgent(m) == "" && !r.Crashes {
 		keys = append(keys, m.Keys.KeyText("reader.edit")+" edits its configuration")
 	}
-	if needHeldDossier(m) == "" {
+	if needHeldAgent(m) == "" {
 		keys = append(keys, m.Keys.KeyText("reader.release")+" releases it")
 	}
 	if m.Keys.ByID("reader.unsend").WhyUnavailable(m) == "" && !r.Crashes && !r.Prompt {

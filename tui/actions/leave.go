@@ -145,12 +145,12 @@ func askDrainAll(m *state.Room) []feed.Effect {
 		targets: names(m, rows),
 		body:    body,
 		verb:    "drain, then leave", no: "stay", count: len(rows),
-		do: func(m *state.Room) []feed.Effect { return depart(m, rows) }})
+		do: func(m *state.Room) []feed.Effect { return drainAndLeave(m, rows) }})
 	return nil
 }
 
-// depart drains agents and starts waiting for their sessions to end.
-func depart(m *state.Room, rows []*panel.AgentRow) []feed.Effect {
+// drainAndLeave drains agents and starts waiting for their sessions to end.
+func drainAndLeave(m *state.Room, rows []*panel.AgentRow) []feed.Effect {
 	d := state.Departure{Sessions: map[string]string{}, Total: len(rows),
 		Until: m.Now.Add(details.LongestDrain(m.Pools, rows) + panel.CheckSlack)}
 	var commands []city.Command

@@ -27,9 +27,9 @@ func mailActions() []state.Action {
 			In: global, Why: needTaker, Run: askSling},
 
 		{ID: "agent.inbox", Key: keymap.Bind("show the agent's mail"), In: global, Why: needAgent,
-			Run: goFor(panel.IDMail, "to:")},
+			Run: goFiltered(panel.IDMail, "to:")},
 		{ID: "agent.work", Key: keymap.Bind("show the agent's beads"), In: global, Why: needAgent,
-			Run: goFor(panel.IDWork, "assignee:")},
+			Run: goFiltered(panel.IDWork, "assignee:")},
 
 		{ID: "mail.read", Key: keymap.Bind("read the message", "enter"), Short: "read", In: k,
 			Why: needMail, Run: openMail},
@@ -45,7 +45,7 @@ func mailActions() []state.Action {
 			Short: "all mail", In: k, Run: toggleOthers},
 		{ID: "mail.agent", Key: keymap.Bind("go to the agent that sent or received it", "."),
 			In: k, Why: needMailAgent, Run: func(m *state.Room) []feed.Effect {
-				return grantOne(m, panel.Request{Select: m.Mail.Agent()})
+				return runRequest(m, panel.Request{Select: m.Mail.Agent()})
 			}},
 		{ID: "mail.refresh", Key: keymap.Bind("refresh", "ctrl+r"), In: k,
 			Run: func(m *state.Room) []feed.Effect { m.Mail.Outdated(); return nil }},
@@ -60,10 +60,10 @@ func mailActions() []state.Action {
 	}
 }
 
-// goFor returns an action that goes to a panel and filters it by the selected agent.
-func goFor(to panel.ID, field string) func(*state.Room) []feed.Effect {
+// goFiltered returns an action that goes to a panel and filters it by the selected agent.
+func goFiltered(to panel.ID, field string) func(*state.Room) []feed.Effect {
 	return func(m *state.Room) []feed.Effect {
-		return grantOne(m, panel.Request{GoTo: to, Filter: field + state.Selected(m).Name})
+		return runRequest(m, panel.Request{GoTo: to, Filter: field + state.Selected(m).Name})
 	}
 }
 

@@ -12,18 +12,18 @@ import (
 	"gcity/tui/widget"
 )
 
-// envelope is mail that is being written.
-type envelope struct {
-	to      []string // addresses of the recipients
-	subject string
-	answers *mail.Message // message that this one replies to; nil = none
+// mailDraft is mail that is being written.
+type mailDraft struct {
+	to        []string // addresses of the recipients
+	subject   string
+	repliesTo *mail.Message // message that this one replies to; nil = none
 }
 
 // draftKey returns the names that identify the draft.
-func (e *envelope) draftKey() []string {
+func (e *mailDraft) draftKey() []string {
 	about := ""
-	if e.answers != nil {
-		about = " about " + e.answers.ID
+	if e.repliesTo != nil {
+		about = " about " + e.repliesTo.ID
 	}
 	names := make([]string, len(e.to))
 	for i, to := range e.to {
@@ -33,12 +33,12 @@ func (e *envelope) draftKey() []string {
 }
 
 // messages returns the messages to send.
-func (e *envelope) messages(text string) []mail.Message {
+func (e *mailDraft) messages(text string) []mail.Message {
 	all := make([]mail.Message, len(e.to))
 	for i, to := range e.to {
 		all[i] = mail.Message{From: mail.Person, To: to, Subject: e.subject, Text: text}
-		if e.answers != nil {
-			all[i] = mail.Reply(*e.answers, mail.Person, text)
+		if e.repliesTo != nil {
+			all[i] = mail.Reply(*e.repliesTo, mail.Person, text)
 		}
 	}
 	return all
@@ -75,10 +75,10 @@ func needAddressees(m *state.Room) string {
 	return ""
 }
 
-func askMailTo(m *state.Room) []feed.Effect { return askSubject(m, &envelope{to: addressees(m)}) }
+func askMailTo(m *state.Room) []feed.Effect { return askSubject(m, &mailDraft{to: addressees(m)}) }
 
 // askSubject asks for the subject of mail, and then for its text. It continues an existing draft.
-func askSubject(m *state.Room, e *envelope) []feed.Effect {
+func askSubject(m *state.Room, e *mailDraft) []feed.Effect {
 	begun := ""
 	if i := state.DraftOf(m, e.draftKey()); i >= 0 {
 		begun = m.Drafts[i].Subject
@@ -104,7 +104,7 @@ func askSubject(m *state.Room, e *envelope) []feed.Effect {
 }
 
 // compose opens the composer with the draft, or with an empty text.
-func compose(m *state.Room, e *envelope) []feed.Effect {
+func compose(m *state.Room, e *mailDraft) []feed.Effect {
 	var begun state.Unsent
 	if i := state.DraftOf(m, e.draftKey()); i >= 0 {
 		begun = m.Drafts[i].Unsent
@@ -119,7 +119,7 @@ func compose(m *state.Room, e *envelope) []feed.Effect {
 
 func reply(m *state.Room, l mail.Message) []feed.Effect {
 	answer := mail.Reply(l, mail.Person, "")
-	return compose(m, &envelope{to: []string{answer.To}, subject: answer.Subject, answers: &l})
+	return compose(m, &mailDraft{to: []string{answer.To}, subject: answer.Subject, repliesTo: &l})
 }
 
 // addressed names recipients: "builder", "3 addresses".
@@ -133,7 +133,7 @@ func addressed(to []string) string {
 // mailComposed sends the mail, or reports why it cannot.
 func mailComposed(m *state.Room) []feed.Effect {
 	c := m.Dialogs.Composer()
-	e, ok := c.About.(*envelope)
+	e, ok := c.About.(*mailDraft)
 	if !ok {
 		return nil
 	}
@@ -175,7 +175,7 @@ func askRecipient(m *state.Room) []feed.Effect {
 	for _, w := range mailNames(m, nil) {
 		f.All = append(f.All, state.Item{Title: widget.Plain(w.Word), Line: w.Word,
 			Note: widget.Plain(w.Note), Run: func(m *state.Room) []feed.Effect {
-				return askSubject(m, &envelope{to: []string{w.Word}})
+				return askSubject(m, &mailDraft{to: []string{w.Word}})
 			}})
 	}
 	openFinderOf(m, f)
@@ -210,7 +210,7 @@ func writeLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	if err != nil {
 		return nil, widget.Plain(err.Error())
 	}
-	e := &envelope{to: []string{to}}
+	e := &mailDraft{to: []string{to}}
 	if len(args) < 2 || strings.TrimSpace(args[1]) == "" {
 		return askSubject(m, e), ""
 	}

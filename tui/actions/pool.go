@@ -269,13 +269,13 @@ func chooseMember(m *state.Room) []feed.Effect {
 	p := state.Pool(m)
 	request := panel.Request{GoTo: panel.IDAgents, Filter: "pool:" + p.Name}
 	all := state.Item{Title: "all members", Note: "in Agents",
-		Run: func(m *state.Room) []feed.Effect { return grantOne(m, request) }}
+		Run: func(m *state.Room) []feed.Effect { return runRequest(m, request) }}
 	openFinderOf(m, &state.Finder{Title: "Members of " + p.Shown, Verb: "goes to it",
 		EmptyText: "No member has this name.",
 		All: append([]state.Item{all}, palette.Members(m.Pools.Members(p.Name),
 			func(r *panel.AgentRow) state.Task {
 				return func(m *state.Room) []feed.Effect {
-					grantOne(m, request)
+					runRequest(m, request)
 					return chooseNamed(m, r.Name)
 				}
 			})...)})

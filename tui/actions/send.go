@@ -125,7 +125,7 @@ func sendLabel(to []string) string {
 // kept until the user confirms.
 func sendComposed(m *state.Room) []feed.Effect {
 	c := m.Dialogs.Composer()
-	if _, ok := c.About.(*envelope); ok {
+	if _, ok := c.About.(*mailDraft); ok {
 		return mailComposed(m)
 	}
 	text := c.Text()
@@ -180,7 +180,7 @@ func leaveComposer(m *state.Room) []feed.Effect {
 	m.Dialogs.Close(c)
 	state.ForgetDraft(m, c.To)
 	begun, subject := c.DraftToKeep(), ""
-	if e, ok := c.About.(*envelope); ok && e.answers == nil {
+	if e, ok := c.About.(*mailDraft); ok && e.repliesTo == nil {
 		subject = e.subject
 	}
 	if strings.TrimSpace(begun.Text+subject) != "" {
@@ -240,7 +240,7 @@ func needKnownWaiting(m *state.Room) string {
 // ofRead returns a condition that applies why to the agent of the open details, regardless of marks.
 func ofRead(why func(*state.Room) string) func(*state.Room) string {
 	return func(m *state.Room) string {
-		if no := needDossier(m); no != "" {
+		if no := needInspection(m); no != "" {
 			return no
 		}
 		_, no := aimed(m, []string{m.Dialogs.Inspection().Name},

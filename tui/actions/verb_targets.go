@@ -180,7 +180,7 @@ func checkLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	case p == nil && w.CheckedNow(m.Now) != "":
 		return nil, w.CheckedNow(m.Now)
 	case p == nil:
-		return grantOne(m, panel.CheckNow(w)), ""
+		return runRequest(m, panel.CheckNow(w)), ""
 	}
 	if why := palette.CannotCheck(p); why != "" {
 		return nil, why

@@ -28,7 +28,7 @@ func workActions() []state.Action {
 			Risk: keymap.Confirmed, Why: needOpenBead, Run: askClose},
 		{ID: "work.agent", Key: keymap.Bind("go to the assigned agent", "."), In: w,
 			Why: needAssignee, Run: func(m *state.Room) []feed.Effect {
-				return grantOne(m, panel.Request{Select: m.Work.Agent()})
+				return runRequest(m, panel.Request{Select: m.Work.Agent()})
 			}},
 		{ID: "work.refresh", Key: keymap.Bind("refresh", "ctrl+r"), In: w, Run: refreshWork},
 	}
