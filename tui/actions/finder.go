@@ -124,7 +124,7 @@ func RunFound(m *state.Room) []feed.Effect {
 		return nil
 	}
 	m.Dialogs.Close(f)
-	noteUnasked(m, f, todo)
+	noteUnconfirmed(m, f, todo)
 	m.History = palette.AddToHistory(m.History, line)
 	return todo
 }
@@ -137,7 +137,7 @@ func runItem(m *state.Room, f *state.Finder, t state.Item) (todo []feed.Effect) 
 	} else {
 		todo = t.Run(m)
 	}
-	noteUnasked(m, f, todo)
+	noteUnconfirmed(m, f, todo)
 	// a row that only reopened the palette for completion is not remembered
 	if f.Palette != nil && m.Dialogs.Finder() == nil {
 		m.History = palette.AddToHistory(m.History, t.Line)
@@ -152,8 +152,8 @@ func openPaletteAt(m *state.Room, text string) []feed.Effect {
 	return nil
 }
 
-// noteUnasked notes that a line of the palette acted without a question, or was refused.
-func noteUnasked(m *state.Room, f *state.Finder, todo []feed.Effect) {
+// noteUnconfirmed notes that a line of the palette acted without a question, or was refused.
+func noteUnconfirmed(m *state.Room, f *state.Finder, todo []feed.Effect) {
 	acts := func(e feed.Effect) bool { _, ok := e.(feed.SendCommands); return ok }
 	if m.Dialogs.Top() == nil && f.Palette != nil &&
 		(m.Status.Failed || slices.ContainsFunc(todo, acts)) {

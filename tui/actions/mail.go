@@ -24,7 +24,7 @@ func mailActions() []state.Action {
 			In:  global, Why: needAddressees, Run: askMailTo},
 		{ID: state.SlingID, Key: keymap.Bind("hand a bead to the agent or the pool, and notify it",
 			"B"),
-			In: global, Why: needTaker, Run: askSling},
+			In: global, Why: needRecipient, Run: askSling},
 
 		{ID: "agent.inbox", Key: keymap.Bind("show the agent's mail"), In: global, Why: needAgent,
 			Run: goFiltered(panel.IDMail, "to:")},
@@ -172,7 +172,7 @@ func openMail(m *state.Room) []feed.Effect {
 
 func markUnread(m *state.Room) []feed.Effect {
 	if state.Undoable(m) {
-		return takeBack(m)
+		return undo(m)
 	}
 	l := pointedMail(m)
 	if l == nil {

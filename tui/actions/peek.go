@@ -29,7 +29,7 @@ func peekActions() []state.Action {
 			Key: keymap.Bind(
 				"show all stored output (logs) of the agent or run, or go back", "l"),
 			In:  []keymap.Zone{keymap.Everywhere},
-			Why: needMeant, Run: showLogs},
+			Why: needOutputAgent, Run: showLogs},
 		{ID: "peek.search",
 			Key:   keymap.Bind("search: a regular expression; lower case matches both cases", "/"),
 			Short: "search", In: pane,
@@ -41,7 +41,7 @@ func peekActions() []state.Action {
 			Run: func(m *state.Room) []feed.Effect { nextHit(m, -1); return nil }},
 		{ID: "peek.follow", Key: keymap.Bind("follow again, or freeze the view", "F"),
 			Short: "follow", In: pane, Why: needOutput,
-			Run: holdOrFollow},
+			Run: freezeOrFollow},
 		{ID: "peek.mark",
 			Key: keymap.Bind("mark the current end of the output with a rule and the time, or "+
 				"remove the mark",
@@ -73,21 +73,21 @@ func peekActions() []state.Action {
 	}
 }
 
-// meantAgent returns the agent of an output view: in Events the event's agent, elsewhere the agent of the pane.
-func meantAgent(m *state.Room) *panel.AgentRow {
+// outputAgent returns the agent of an output view: in Events the event's agent, elsewhere the agent of the pane.
+func outputAgent(m *state.Room) *panel.AgentRow {
 	if r := state.SingleAgent(m); r != nil {
 		return r
 	}
 	return state.Selected(m)
 }
 
-func needMeant(m *state.Room) string {
+func needOutputAgent(m *state.Room) string {
 	switch {
 	case state.ShowsRun(m) && m.Focus == panel.IDPeek:
 		return "this is all stored output of the run"
 	case state.ShowsRun(m):
 		return ""
-	case meantAgent(m) == nil:
+	case outputAgent(m) == nil:
 		return "no agent is selected"
 	}
 	return ""
@@ -149,7 +149,7 @@ func showLogs(m *state.Room) []feed.Effect {
 		m.Hidden = false
 		return zoomIn(m)
 	}
-	if r := meantAgent(m); r.Name != m.Agents.SelectedKey {
+	if r := outputAgent(m); r.Name != m.Agents.SelectedKey {
 		state.SelectAgent(m, r.Name)
 	}
 	if m.Focus != panel.IDPeek || !m.Zoomed {
@@ -221,7 +221,7 @@ func nextHit(m *state.Room, n int) {
 	p.Reveal(w, h)
 }
 
-func holdOrFollow(m *state.Room) []feed.Effect {
+func freezeOrFollow(m *state.Room) []feed.Effect {
 	p := &m.Peek
 	if p.Frozen() || p.YChosen {
 		p.Follow()

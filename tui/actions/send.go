@@ -243,7 +243,7 @@ func ofRead(why func(*state.Room) string) func(*state.Room) string {
 		if no := needInspection(m); no != "" {
 			return no
 		}
-		_, no := aimed(m, []string{m.Dialogs.Inspection().Name},
+		_, no := onNamed(m, []string{m.Dialogs.Inspection().Name},
 			func() ([]feed.Effect, string) { return nil, why(m) })
 		return no
 	}
@@ -254,7 +254,7 @@ func fromDetails(do func(*state.Room) []feed.Effect) func(*state.Room) []feed.Ef
 	return func(m *state.Room) []feed.Effect {
 		name := m.Dialogs.Inspection().Name
 		m.Dialogs.CloseIn(keymap.InReader)
-		todo, _ := aimed(m, []string{name}, func() ([]feed.Effect, string) { return do(m), "" })
+		todo, _ := onNamed(m, []string{name}, func() ([]feed.Effect, string) { return do(m), "" })
 		return todo
 	}
 }
@@ -329,7 +329,7 @@ func sendLine(m *state.Room, args []string) ([]feed.Effect, string) {
 
 // nudgeLine sends the text in the palette to the agent named before the text.
 func nudgeLine(m *state.Room, args []string) ([]feed.Effect, string) {
-	return aimed(m, args[:1], func() ([]feed.Effect, string) {
+	return onNamed(m, args[:1], func() ([]feed.Effect, string) {
 		if len(args) < 2 {
 			return nil, "the text after the name is missing"
 		}

@@ -13,7 +13,7 @@ import (
 	"gcity/tui/widget"
 )
 
-func needTaker(m *state.Room) string {
+func needRecipient(m *state.Room) string {
 	if why := needAddressees(m); why != "" {
 		return why
 	}
@@ -36,14 +36,14 @@ func askSling(m *state.Room) []feed.Effect {
 	m.Requests++
 	m.Todo = append(m.Todo, feed.QueryBeads{ID: m.Requests, Unassigned: true, Query: beads.Query{
 		Ready: true, NotType: city.NotWork(), Limit: panel.WorkPage}})
-	f.About = &ReadyList{takes: to, Asked: m.Requests}
+	f.About = &ReadyList{recipient: to, Asked: m.Requests}
 	return nil
 }
 
 // ReadyList identifies the finder that offers ready work.
 type ReadyList struct {
-	takes string // the recipient
-	Asked int    // ID of the request in progress; 0 = none
+	recipient string // the recipient
+	Asked     int    // ID of the request in progress; 0 = none
 }
 
 // TakeReady handles the list of ready work.
@@ -59,7 +59,7 @@ func TakeReady(m *state.Room, f *state.Finder, ready *ReadyList, a feed.FoundBea
 		f.All = append(f.All, state.Item{Title: widget.Plain(b.ID) + " " + b.Priority.String() +
 			" " +
 			widget.Plain(b.Title), Line: b.ID, Words: b.Description, Note: ownerOf(&own),
-			Run: func(m *state.Room) []feed.Effect { return slingTo(m, own, ready.takes) }})
+			Run: func(m *state.Room) []feed.Effect { return slingTo(m, own, ready.recipient) }})
 	}
 	f.Search()
 }
@@ -75,15 +75,15 @@ func ownerOf(b *beads.Bead) string {
 	return ""
 }
 
-// askTaker offers recipients for the work under the cursor.
-func askTaker(m *state.Room) []feed.Effect {
+// askRecipientOf offers recipients for the work under the cursor.
+func askRecipientOf(m *state.Room) []feed.Effect {
 	var all []beads.Bead
 	for _, r := range m.Work.Targets() {
 		all = append(all, r.Bead.Clone())
 	}
 	f := &state.Finder{Title: "Hand " + m.Work.Called() + " to",
 		EmptyText: "No agent and no pool has this name.", Verb: "chooses it"}
-	for _, w := range takers(m) {
+	for _, w := range recipients(m) {
 		f.All = append(f.All, state.Item{Title: widget.Plain(w.Word), Line: w.Word,
 			Note: widget.Plain(w.Note), Run: func(m *state.Room) []feed.Effect {
 				return slingAll(m, all, w.Word)
@@ -93,8 +93,8 @@ func askTaker(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// takers returns the possible recipients of work: pools, running agents, other agents.
-func takers(m *state.Room) []state.Word {
+// recipients returns the possible recipients of work: pools, running agents, other agents.
+func recipients(m *state.Room) []state.Word {
 	var all, rest []state.Word
 	for _, w := range poolNames(m) {
 		all = append(all, state.Word{Word: mail.PoolPrefix + w.Word, Note: w.Note})

@@ -12,7 +12,7 @@ import (
 	"gcity/tui/widget"
 )
 
-func setFlag(m *state.Room, doing string, all []details.Suspendable,
+func setSuspended(m *state.Room, doing string, all []details.Suspendable,
 	command func(name string) city.Command) []feed.Effect {
 	commands := make([]city.Command, len(all))
 	for i, s := range all {
@@ -28,7 +28,7 @@ func resume(name string) city.Command { return city.Resume{Agent: name} }
 
 func resumeAll(m *state.Room, all []details.Suspendable) []feed.Effect {
 	return askIfWanted(m, question{title: "Resume " + details.NameAll(all) + "?", verb: "resume",
-		do: func(m *state.Room) []feed.Effect { return setFlag(m, "resuming", all, resume) }})
+		do: func(m *state.Room) []feed.Effect { return setSuspended(m, "resuming", all, resume) }})
 }
 
 // needSuspend returns why the suspend verb is refused, or "". In Pools the verb acts on pools, elsewhere on agents.
@@ -42,8 +42,8 @@ func needSuspend(m *state.Room) string {
 	return needVerb(m)
 }
 
-// FlagTargets returns the agents or pools that the suspend verb acts on.
-func FlagTargets(m *state.Room) []details.Suspendable {
+// SuspendTargets returns the agents or pools that the suspend verb acts on.
+func SuspendTargets(m *state.Room) []details.Suspendable {
 	if !state.ActsOn(m, panel.KindPool) || len(m.NamedAgents) > 0 {
 		return details.Suspendables(&m.Lists, state.Targets(m))
 	}
@@ -65,12 +65,12 @@ func askSuspend(m *state.Room) []feed.Effect {
 	case len(on) == 0 && len(off) > 0:
 		return resumeAll(m, off)
 	case len(on) == 0:
-		askAbove(m, all[0])
+		askResumeParent(m, all[0])
 		return nil
 	}
 	q := question{title: "Suspend " + details.NameAll(on) + "?", verb: "suspend",
 		count: max(len(on), details.StoppingSessions(&m.Lists, on)),
-		do:    func(m *state.Room) []feed.Effect { return setFlag(m, "suspending", on, suspend) }}
+		do:    func(m *state.Room) []feed.Effect { return setSuspended(m, "suspending", on, suspend) }}
 	switch {
 	case len(on) > 1:
 		q.targets = []string{details.ListAll(on)}
@@ -98,7 +98,7 @@ func askSuspendPools(m *state.Room, rows []*panel.PoolRow) []feed.Effect {
 	case len(on) == 0 && len(off) > 0:
 		return resumeAll(m, off)
 	case len(on) == 0:
-		askAbove(m, all[0])
+		askResumeParent(m, all[0])
 		return nil
 	}
 	ending := details.StoppingSessions(&m.Lists, on)
@@ -111,7 +111,7 @@ func askSuspendPools(m *state.Room, rows []*panel.PoolRow) []feed.Effect {
 	body = append(body, details.AlreadySuspended(all, on)...)
 	q := question{title: "Suspend " + details.NameAll(on) + "?", body: body,
 		verb: "suspend", count: max(len(on), ending),
-		do: func(m *state.Room) []feed.Effect { return setFlag(m, "suspending", on, suspend) }}
+		do: func(m *state.Room) []feed.Effect { return setSuspended(m, "suspending", on, suspend) }}
 	if len(on) > 1 {
 		q.targets = []string{details.ListAll(on)}
 	}
@@ -119,8 +119,8 @@ func askSuspendPools(m *state.Room, rows []*panel.PoolRow) []feed.Effect {
 	return nil
 }
 
-// askAbove offers to resume the rig or the city if its suspension includes a subject.
-func askAbove(m *state.Room, s details.Suspendable) {
+// askResumeParent offers to resume the rig or the city if its suspension includes a subject.
+func askResumeParent(m *state.Room, s details.Suspendable) {
 	shown := details.NameAll([]details.Suspendable{s})
 	q := question{verb: "resume", title: "Resume rig " + widget.Plain(s.Rig) + "?",
 		body: []string{shown + " is suspended with its rig and everything in it."},

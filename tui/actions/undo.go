@@ -41,13 +41,13 @@ func undoOrRelease(m *state.Room) []feed.Effect {
 		return answerCall(m, r)
 	}
 	if state.Undoable(m) {
-		return takeBack(m)
+		return undo(m)
 	}
 	return release(m)
 }
 
-// takeBack undoes the last verb. Undo itself cannot be undone: a key pressed twice must not repeat the verb.
-func takeBack(m *state.Room) []feed.Effect {
+// undo undoes the last verb. Undo itself cannot be undone: a key pressed twice must not repeat the verb.
+func undo(m *state.Room) []feed.Effect {
 	u := m.Undo
 	m.Undo = state.Undo{}
 	if u.Restore != nil {
@@ -68,7 +68,7 @@ func messageActions() []state.Action {
 			In:  []keymap.Zone{keymap.Everywhere},
 			Run: showMessages},
 		{ID: "verb.undo", Key: keymap.Bind("undo the last verb, within 30 s"),
-			In: []keymap.Zone{keymap.Everywhere}, Why: needUndo, Run: takeBack},
+			In: []keymap.Zone{keymap.Everywhere}, Why: needUndo, Run: undo},
 	}
 }
 

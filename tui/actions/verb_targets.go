@@ -76,8 +76,8 @@ func switchNames(m *state.Room, _ []string) []state.Word {
 		Noun: palette.NounCity})
 }
 
-// flaggingWhy returns why suspend or resume would change nothing, or "".
-func flaggingWhy(off bool) func(*state.Room, []string) string {
+// whySuspended returns why suspend or resume would change nothing, or "".
+func whySuspended(off bool) func(*state.Room, []string) string {
 	return func(m *state.Room, args []string) string {
 		noun, name := named(args)
 		if p := m.Pools.Find(name); p != nil && (noun == "" || noun == palette.NounPool) {
@@ -96,10 +96,10 @@ func flaggingWhy(off bool) func(*state.Room, []string) string {
 	}
 }
 
-// flagging returns the verb that suspends or resumes an agent, a pool, a rig or the city.
-func flagging(off bool) func(*state.Room, []string) ([]feed.Effect, string) {
+// suspendVerb returns the verb that suspends or resumes an agent, a pool, a rig or the city.
+func suspendVerb(off bool) func(*state.Room, []string) ([]feed.Effect, string) {
 	return func(m *state.Room, args []string) ([]feed.Effect, string) {
-		if why := flaggingWhy(off)(m, args); why != "" {
+		if why := whySuspended(off)(m, args); why != "" {
 			return nil, why
 		}
 		noun, name := named(args)
@@ -108,7 +108,7 @@ func flagging(off bool) func(*state.Room, []string) ([]feed.Effect, string) {
 		case p != nil && (noun == "" || noun == palette.NounPool):
 			return askSuspendPools(m, []*panel.PoolRow{p}), ""
 		case r != nil && (noun == "" || noun == palette.NounAgent):
-			return aimed(m, []string{name}, func() ([]feed.Effect, string) {
+			return onNamed(m, []string{name}, func() ([]feed.Effect, string) {
 				return askSuspend(m), ""
 			})
 		case noun == "" && state.FindRig(m, name) == nil:

@@ -19,39 +19,39 @@ type verb = palette.Verb[*state.Room, feed.Effect]
 func Verbs() []verb {
 	return append(agentVerbs(), []verb{
 		{Name: "suspend", Usage: "AGENT|POOL|RIG|city", ID: state.SuspendID, Noun: true,
-			Description: "suspend an agent, a pool, a rig or the city", Args: one(switchNames),
-			Why: flaggingWhy(true), Run: flagging(true)},
+			Description: "suspend an agent, a pool, a rig or the city", Args: firstArg(switchNames),
+			Why: whySuspended(true), Run: suspendVerb(true)},
 		{Name: "resume", Usage: "AGENT|POOL|RIG|city", ID: state.SuspendID, Noun: true,
-			Description: "resume an agent, a pool, a rig or the city", Args: one(switchNames),
-			Why: flaggingWhy(false), Run: flagging(false)},
+			Description: "resume an agent, a pool, a rig or the city", Args: firstArg(switchNames),
+			Why: whySuspended(false), Run: suspendVerb(false)},
 		{Name: "scale", Usage: "POOL SIZE|auto", Description: "set a pool's size, or return it " +
 			"to its check", ID: "pool.scale", Args: scaleWords, Run: scaleLine},
 		{Name: "fire", Usage: "AUTOMATION", Description: "fire an automation now", ID: "automation.fire",
-			Args: one(automationNames), Why: automationWhy(palette.CannotFire), Run: fireLine},
+			Args: firstArg(automationNames), Why: automationWhy(palette.CannotFire), Run: fireLine},
 		{Name: "stop", Usage: "AUTOMATION|city", ID: "automation.stop",
-			Description: "stop an automation's current run, or the city", Args: one(stopNames),
+			Description: "stop an automation's current run, or the city", Args: firstArg(stopNames),
 			Why: stopWhy, Run: stopLine},
 		{Name: "check", Usage: "POOL|WATCHDOG", Description: "run the check of a pool or a watchdog now",
-			ID: "pool.check", Args: one(checkedNames), Run: checkLine},
+			ID: "pool.check", Args: firstArg(checkedNames), Run: checkLine},
 		{Name: "sort", Usage: "COLUMN", Description: "sort the list; repeat to reverse it",
-			ID: "list.sort", ReadOnly: true, Args: one(sortWords), Run: sortLine},
+			ID: "list.sort", ReadOnly: true, Args: firstArg(sortWords), Run: sortLine},
 		{Name: "acknowledge", Usage: "WATCHDOG", Description: "acknowledge a watchdog's call",
-			ID: state.ReleaseID, Args: one(watchdogNames), Run: heardLine},
+			ID: state.ReleaseID, Args: firstArg(watchdogNames), Run: heardLine},
 		{Name: "send", Usage: "TEXT…", Description: "send a text to the selected or marked agents",
 			ID: "agent.send", Text: 1, Args: noWords, Run: sendLine},
 		{Name: "nudge", Usage: "AGENT TEXT…", Description: "send a text to an agent", ID: "agent.send",
-			Text: 2, Args: one(agentNames), Run: nudgeLine},
+			Text: 2, Args: firstArg(agentNames), Run: nudgeLine},
 		{Name: "mail", Usage: "WHO SUBJECT…", Description: "write mail to an agent, a pool or a person",
-			ID: state.MailID, Text: 2, Args: one(mailNames), Run: writeLine},
+			ID: state.MailID, Text: 2, Args: firstArg(mailNames), Run: writeLine},
 		{Name: "sling", Usage: "AGENT|POOL ID", Description: "hand a bead to an agent or a pool, " +
-			"and notify it", ID: state.SlingID, Args: one(flaggedNames), Run: slingLine},
+			"and notify it", ID: state.SlingID, Args: firstArg(flaggedNames), Run: slingLine},
 		{Name: "unsend", Usage: "AGENT…", Description: "cancel texts that are queued for agents",
 			ID: state.UnsendID, Args: agentNames,
 			Why: agentsWhy(state.UnsendID, palette.CannotUnsend),
 			Run: onAgents(state.UnsendID, palette.CannotUnsend)},
 		{Name: "city", Usage: "NAME", Description: "switch to another city", ID: "city.switch",
 			ReadOnly: true,
-			Args:     one(cityNames), Run: cityLine},
+			Args:     firstArg(cityNames), Run: cityLine},
 		{Name: "messages", Description: "show past status lines", ID: "view.messages", ReadOnly: true,
 			Run: byHand("view.messages")},
 		{Name: "undo", Description: "undo the last verb", ID: state.ReleaseID, Run: byHand("verb.undo")},
@@ -64,10 +64,10 @@ func agentVerbs() []verb {
 		{Name: "goto", Usage: "NAME", Description: "go to an agent, a pool, an automation or a watchdog",
 			ReadOnly: true, Args: anyNames, Run: GoTo},
 		{Name: "attach", Usage: "AGENT", Description: "work in an agent's terminal", ID: "agent.attach",
-			Args: one(agentNames), Why: agentsWhy("", palette.CannotAttach),
+			Args: firstArg(agentNames), Why: agentsWhy("", palette.CannotAttach),
 			Run: there("agent.attach")},
 		{Name: "details", Usage: "NAME", Description: "show details", ID: "agent.details",
-			ReadOnly: true, Args: one(anyNames), Run: there("agent.details")},
+			ReadOnly: true, Args: firstArg(anyNames), Run: there("agent.details")},
 		{Name: "restart", Usage: "POOL|AGENT…", Description: "restart agents, or the members of a pool",
 			ID: "agent.restart", Args: restartNames, Noun: true, Why: restartWhy, Run: restartLine},
 		{Name: "drain", Usage: "AGENT…", Description: "drain agents: let them finish", ID: "agent.drain",
@@ -100,8 +100,8 @@ func Table(m *state.Room) *palette.Table[*state.Room, feed.Effect] {
 		Open: openPaletteAt, Fail: state.ShowFailure}
 }
 
-// one limits completions to the first argument.
-func one(words func(*state.Room, []string) []state.Word) func(*state.Room, []string) []state.Word {
+// firstArg limits completions to the first argument.
+func firstArg(words func(*state.Room, []string) []state.Word) func(*state.Room, []string) []state.Word {
 	return func(m *state.Room, before []string) []state.Word {
 		if len(before) > 0 {
 			return nil
@@ -153,8 +153,8 @@ func scaleWords(m *state.Room, before []string) []state.Word {
 	return nil
 }
 
-// aimed runs a verb on named agents, regardless of marks, selection and focus.
-func aimed(m *state.Room, names []string, do func() ([]feed.Effect, string)) ([]feed.Effect,
+// onNamed runs a verb on named agents, regardless of marks, selection and focus.
+func onNamed(m *state.Room, names []string, do func() ([]feed.Effect, string)) ([]feed.Effect,
 	string) {
 	for _, name := range names {
 		if m.Agents.Find(name) == nil {
@@ -170,7 +170,7 @@ func aimed(m *state.Room, names []string, do func() ([]feed.Effect, string)) ([]
 func agentsWhy(id string, against func(r *panel.AgentRow) string) func(*state.Room,
 	[]string) string {
 	return func(m *state.Room, names []string) string {
-		_, why := aimed(m, names, func() ([]feed.Effect, string) {
+		_, why := onNamed(m, names, func() ([]feed.Effect, string) {
 			for _, r := range state.Targets(m) {
 				if against != nil && against(r) != "" {
 					return nil, r.Shown + " is " + r.State.Is() + ": " + against(r)
@@ -193,7 +193,7 @@ func onAgents(id string, against func(r *panel.AgentRow) string) func(*state.Roo
 		if why := agentsWhy(id, against)(m, names); why != "" {
 			return nil, why
 		}
-		return aimed(m, names, func() ([]feed.Effect, string) {
+		return onNamed(m, names, func() ([]feed.Effect, string) {
 			if id == "" {
 				return release(m), ""
 			}

@@ -22,7 +22,7 @@ func workActions() []state.Action {
 			In: w, Why: needBead, Run: showBead},
 		{ID: "work.create", Key: keymap.Bind("add a bead", "n"), Short: "new", In: w,
 			Why: state.NeedWritable, Run: askCreate},
-		{ID: "work.sling", Short: "assign", In: w, Why: needOpenBead, Run: askTaker,
+		{ID: "work.sling", Short: "assign", In: w, Why: needOpenBead, Run: askRecipientOf,
 			Key: keymap.Bind("hand the bead to an agent or a pool, and notify it", "B")},
 		{ID: "work.finish", Key: keymap.Bind("close the bead", "X"), Short: "close", In: w,
 			Risk: keymap.Confirmed, Why: needOpenBead, Run: askClose},

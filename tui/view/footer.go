@@ -216,7 +216,7 @@ func footText(m *state.Room, a *state.Action) string {
 
 // suspended reports whether all targets of the suspend verb are suspended.
 func suspended(m *state.Room) bool {
-	all := actions.FlagTargets(m)
+	all := actions.SuspendTargets(m)
 	on, _ := details.SplitBySuspended(all)
 	return len(all) > 0 && len(on) == 0
 }
