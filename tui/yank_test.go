@@ -88,7 +88,7 @@ func TestCopiesAreSafe(t *testing.T) {
 			t.Errorf("%s is copied with controls: %q", c.What, c.Text)
 		}
 	}
-	s.agent("builder", func(a *city.Agent) { a.Dir = "/" + strings.Repeat("x", actions.MaxClip) })
+	s.agent("builder", func(a *city.Agent) { a.Dir = "/" + strings.Repeat("x", actions.MaxCopy) })
 	s.press("y")
 	s.typeIn("folder")
 	s.press("enter")
@@ -99,7 +99,7 @@ func TestCopiesAreSafe(t *testing.T) {
 	s.press("y")
 	s.typeIn("copy again")
 	s.press("enter")
-	if e, ok := effectOf[feed.Copy](s); !ok || !e.Program || len(e.Text) != actions.MaxClip+1 {
+	if e, ok := effectOf[feed.Copy](s); !ok || !e.Program || len(e.Text) != actions.MaxCopy+1 {
 		t.Error("a program takes what a terminal does not")
 	}
 }

@@ -191,7 +191,7 @@ func askRestart(m *state.Room) []feed.Effect {
 	if slices.ContainsFunc(rows, (*panel.AgentRow).Quarantined) {
 		body += " This ends the quarantine."
 	}
-	ask(m, question{title: "Restart " + details.TargetNames(rows) + "?", targets: names(m, rows),
+	ask(m, question{title: "Restart " + details.TargetNames(rows) + "?", targets: targetLines(m, rows),
 		verb:  "restart",
 		count: len(rows), do: do, body: []string{body}, more: restartPoolToo(m, rows)})
 	return nil
@@ -200,7 +200,7 @@ func askRestart(m *state.Room) []feed.Effect {
 func release(m *state.Room) []feed.Effect {
 	rows := state.Releasable(m)
 	return askIfWanted(m, question{title: "Release " + details.TargetNames(rows) + "?",
-		targets: names(m, rows),
+		targets: targetLines(m, rows),
 		verb:    "release", do: func(m *state.Room) []feed.Effect {
 			return state.CommandRows(m, "releasing", rows, func(name string) city.Command {
 				if r := m.Agents.Find(name); r != nil && r.State == city.Draining {
@@ -225,7 +225,7 @@ func askEnd(m *state.Room) []feed.Effect {
 	}
 	m.Dialogs.Open(&state.Choice{
 		Title:        "Stop " + details.TargetNames(rows),
-		Body:         names(m, rows),
+		Body:         targetLines(m, rows),
 		RequiredText: details.Confirmation(rows),
 		Edit:         widget.NewEntry(""),
 		Answers: []state.Answer{
@@ -238,8 +238,8 @@ func askEnd(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// names lists the targets if the title does not name them. It adds how many marked agents the filter hides.
-func names(m *state.Room, rows []*panel.AgentRow) []string {
+// targetLines lists the targets if the title does not name them. It adds how many marked agents the filter hides.
+func targetLines(m *state.Room, rows []*panel.AgentRow) []string {
 	if len(rows) <= 1 {
 		return nil
 	}

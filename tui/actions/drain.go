@@ -88,7 +88,7 @@ func askDrain(m *state.Room) []feed.Effect {
 	drain, undrain := DrainTargets(m)
 	if len(drain) == 0 {
 		return askIfWanted(m, question{title: "Cancel the drain of " + drained(m, undrain) + "?",
-			targets: names(m, undrain), verb: "cancel the drain",
+			targets: targetLines(m, undrain), verb: "cancel the drain",
 			do: func(m *state.Room) []feed.Effect {
 				return state.CommandRows(m, "canceling the drain of", undrain,
 					func(name string) city.Command {
@@ -105,7 +105,7 @@ func askDrain(m *state.Room) []feed.Effect {
 			return city.Drain{Agent: name}
 		})
 	}
-	q := question{title: "Drain " + drained(m, drain) + "?", targets: names(m, drain),
+	q := question{title: "Drain " + drained(m, drain) + "?", targets: targetLines(m, drain),
 		body: details.DrainEffects(m.Pools, drain), verb: "drain", count: len(drain), do: do}
 	if whole {
 		q.targets = []string{details.ListRows(drain)}

@@ -29,7 +29,7 @@ func fleetActions() []state.Action {
 			Short: "opens", In: f, Why: needCityRow, Run: enterCity},
 		{ID: "fleet.next", Key: keymap.Bind("go to the agents that need attention, or back "+
 			"to the cities",
-			"tab", "shift+tab"), Short: "agents", In: f, Why: needNeeds, Run: turnFleet},
+			"tab", "shift+tab"), Short: "agents", In: f, Why: needNeeds, Run: turnFleetCursor},
 		{ID: "fleet.suspend", Key: keymap.Bind("suspend the whole city, or resume it", "s"),
 			Short: "suspend", In: f, Risk: keymap.Confirmed, Why: needAnswer,
 			Run: suspendCity},
@@ -93,8 +93,8 @@ func needNeeds(m *state.Room) string {
 	return ""
 }
 
-// turnFleet moves the cursor between the cities and the agents.
-func turnFleet(m *state.Room) []feed.Effect {
+// turnFleetCursor moves the cursor between the cities and the agents.
+func turnFleetCursor(m *state.Room) []feed.Effect {
 	m.OnNeeds = !m.OnNeeds && len(state.AllNeeds(m)) > 0
 	state.MoveNeeds(m, 0)
 	return nil

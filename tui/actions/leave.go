@@ -142,7 +142,7 @@ func askDrainAll(m *state.Room) []feed.Effect {
 		"Agents that finish do not restart; " + m.Keys.KeyText("view.back") +
 			" stays and restarts them."}
 	ask(m, question{title: "Drain " + details.TargetNames(rows) + ", then leave?",
-		targets: names(m, rows),
+		targets: targetLines(m, rows),
 		body:    body,
 		verb:    "drain, then leave", no: "stay", count: len(rows),
 		do: func(m *state.Room) []feed.Effect { return drainAndLeave(m, rows) }})

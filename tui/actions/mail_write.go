@@ -113,7 +113,7 @@ func compose(m *state.Room, e *mailDraft) []feed.Effect {
 	if e.subject != "" {
 		label += fmt.Sprintf(", %q", widget.Plain(e.subject))
 	}
-	write(m, &state.Composer{To: e.draftKey(), Label: label, About: e}, begun)
+	openComposer(m, &state.Composer{To: e.draftKey(), Label: label, About: e}, begun)
 	return nil
 }
 

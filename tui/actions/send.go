@@ -32,11 +32,11 @@ func sendActions() []state.Action {
 		{ID: "reader.unsend", Key: keymap.Bind("from an agent's details: cancel the queued texts",
 			"U"),
 			In:  []keymap.Zone{keymap.InReader},
-			Why: ofRead(needWaiting), Run: fromDetails(askUnsend)},
+			Why: ofOpenAgent(needWaiting), Run: fromDetails(askUnsend)},
 		{ID: "reader.send.now",
 			Key: keymap.Bind("from an agent's details: send the queued text now", "I"),
 			In:  []keymap.Zone{keymap.InReader},
-			Why: ofRead(needKnownWaiting), Run: fromDetails(askSendNow)},
+			Why: ofOpenAgent(needKnownWaiting), Run: fromDetails(askSendNow)},
 
 		{ID: "composer.send", Key: keymap.Bind("send it", "enter"), In: c,
 			Run: sendComposed},
@@ -91,7 +91,7 @@ func askSend(m *state.Room) []feed.Effect {
 	if i := state.DraftOf(m, to); i >= 0 {
 		begun = m.Drafts[i].Unsent
 	}
-	c := write(m, &state.Composer{To: to, Label: sendLabel(to)}, begun)
+	c := openComposer(m, &state.Composer{To: to, Label: sendLabel(to)}, begun)
 	if len(unable) > 0 {
 		c.Problem = fmt.Sprintf("left out because they cannot receive text: %s",
 			details.ListRows(unable))
@@ -99,8 +99,8 @@ func askSend(m *state.Room) []feed.Effect {
 	return nil
 }
 
-// write opens a composer with a draft.
-func write(m *state.Room, c *state.Composer, begun state.Unsent) *state.Composer {
+// openComposer opens a composer with a draft.
+func openComposer(m *state.Room, c *state.Composer, begun state.Unsent) *state.Composer {
 	c.Sent = m.Sent
 	c = dialog.NewComposer(c, begun)
 	c.Fit(m.W, m.H)
@@ -156,7 +156,7 @@ func sendComposed(m *state.Room) []feed.Effect {
 func deliver(m *state.Room, rows []*panel.AgentRow, text string,
 	agreed func(*state.Room)) []feed.Effect {
 	first, _, _ := strings.Cut(text, "\n")
-	q := question{title: "Send to " + details.TargetNames(rows) + "?", targets: names(m, rows),
+	q := question{title: "Send to " + details.TargetNames(rows) + "?", targets: targetLines(m, rows),
 		verb:  "send",
 		count: len(rows), do: func(m *state.Room) []feed.Effect {
 			agreed(m)
@@ -237,8 +237,8 @@ func needKnownWaiting(m *state.Room) string {
 	return ""
 }
 
-// ofRead returns a condition that applies why to the agent of the open details, regardless of marks.
-func ofRead(why func(*state.Room) string) func(*state.Room) string {
+// ofOpenAgent returns a condition that applies why to the agent of the open details, regardless of marks.
+func ofOpenAgent(why func(*state.Room) string) func(*state.Room) string {
 	return func(m *state.Room) string {
 		if no := needInspection(m); no != "" {
 			return no

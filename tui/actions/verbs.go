@@ -36,7 +36,7 @@ func Verbs() []verb {
 		{Name: "sort", Usage: "COLUMN", Description: "sort the list; repeat to reverse it",
 			ID: "list.sort", ReadOnly: true, Args: firstArg(sortWords), Run: sortLine},
 		{Name: "acknowledge", Usage: "WATCHDOG", Description: "acknowledge a watchdog's call",
-			ID: state.ReleaseID, Args: firstArg(watchdogNames), Run: heardLine},
+			ID: state.ReleaseID, Args: firstArg(watchdogNames), Run: acknowledgeLine},
 		{Name: "send", Usage: "TEXT…", Description: "send a text to the selected or marked agents",
 			ID: "agent.send", Text: 1, Args: noWords, Run: sendLine},
 		{Name: "nudge", Usage: "AGENT TEXT…", Description: "send a text to an agent", ID: "agent.send",
@@ -53,8 +53,8 @@ func Verbs() []verb {
 			ReadOnly: true,
 			Args:     firstArg(cityNames), Run: cityLine},
 		{Name: "messages", Description: "show past status lines", ID: "view.messages", ReadOnly: true,
-			Run: byHand("view.messages")},
-		{Name: "undo", Description: "undo the last verb", ID: state.ReleaseID, Run: byHand("verb.undo")},
+			Run: runAsKey("view.messages")},
+		{Name: "undo", Description: "undo the last verb", ID: state.ReleaseID, Run: runAsKey("verb.undo")},
 	}...)
 }
 
@@ -65,9 +65,9 @@ func agentVerbs() []verb {
 			ReadOnly: true, Args: anyNames, Run: GoTo},
 		{Name: "attach", Usage: "AGENT", Description: "work in an agent's terminal", ID: "agent.attach",
 			Args: firstArg(agentNames), Why: agentsWhy("", palette.CannotAttach),
-			Run: there("agent.attach")},
+			Run: goAndRun("agent.attach")},
 		{Name: "details", Usage: "NAME", Description: "show details", ID: "agent.details",
-			ReadOnly: true, Args: firstArg(anyNames), Run: there("agent.details")},
+			ReadOnly: true, Args: firstArg(anyNames), Run: goAndRun("agent.details")},
 		{Name: "restart", Usage: "POOL|AGENT…", Description: "restart agents, or the members of a pool",
 			ID: "agent.restart", Args: restartNames, Noun: true, Why: restartWhy, Run: restartLine},
 		{Name: "drain", Usage: "AGENT…", Description: "drain agents: let them finish", ID: "agent.drain",
@@ -241,18 +241,18 @@ func GoTo(m *state.Room, args []string) ([]feed.Effect, string) {
 	return nil, palette.Unknown("agent, pool, automation or watchdog", name, anyNames(m, nil))
 }
 
-// there returns a verb that goes to a name and runs an action there.
-func there(id string) func(*state.Room, []string) ([]feed.Effect, string) {
+// goAndRun returns a verb that goes to a name and runs an action there.
+func goAndRun(id string) func(*state.Room, []string) ([]feed.Effect, string) {
 	return func(m *state.Room, args []string) ([]feed.Effect, string) {
 		if _, why := GoTo(m, args); why != "" {
 			return nil, why
 		}
-		return byHand(id)(m, nil)
+		return runAsKey(id)(m, nil)
 	}
 }
 
-// byHand returns a verb that runs an action as its key does.
-func byHand(id string) func(*state.Room, []string) ([]feed.Effect, string) {
+// runAsKey returns a verb that runs an action as its key does.
+func runAsKey(id string) func(*state.Room, []string) ([]feed.Effect, string) {
 	return func(m *state.Room, _ []string) ([]feed.Effect, string) {
 		a := m.Keys.ByID(id)
 		if why := a.WhyUnavailable(m); why != "" {

@@ -15,7 +15,7 @@ func answerCall(m *state.Room, r *panel.WatchdogRow) []feed.Effect {
 			By: "operator"}})
 }
 
-func heardLine(m *state.Room, args []string) ([]feed.Effect, string) {
+func acknowledgeLine(m *state.Room, args []string) ([]feed.Effect, string) {
 	r := m.Watchdogs.Find(args[0])
 	switch {
 	case r == nil:

@@ -16,8 +16,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// MaxClip bounds the text for a terminal's clipboard, in bytes: the limit of xterm, which other terminals accept too.
-const MaxClip = 74994
+// MaxCopy bounds the text for a terminal's clipboard, in bytes: the limit of xterm, which other terminals accept too.
+const MaxCopy = 74994
 
 func needCopies(m *state.Room) string {
 	if len(Copies(m)) == 0 {
@@ -129,10 +129,10 @@ func copyText(m *state.Room, c panel.Copied, program bool) []feed.Effect {
 		id := state.BeginAction(m, "copying the "+c.What)
 		return []feed.Effect{feed.Copy{ID: id, What: c.What, Text: c.Text, Program: true}}
 	}
-	if len(c.Text) > MaxClip {
+	if len(c.Text) > MaxCopy {
 		state.ShowFailure(m, fmt.Sprintf("the %s is too long for a terminal's clipboard: %d KB "+
 			"of at most %d",
-			c.What, len(c.Text)>>10, MaxClip>>10))
+			c.What, len(c.Text)>>10, MaxCopy>>10))
 		return nil
 	}
 	state.Show(m, "copied: "+widget.FirstItem(c.Text), false)
