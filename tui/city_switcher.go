@@ -245,8 +245,8 @@ func (t *roomSwitcher) build(a *feed.OpenedCity, now time.Time) *cityRoom {
 	return s
 }
 
-// dropOldRooms drops the least recently visited rooms if there are more than maxRooms. It keeps the current room, the first
-// room, and the room of all cities.
+// dropOldRooms drops the least recently visited rooms if there are more than maxRooms. It keeps the current room, the
+// first room, and the room of all cities.
 func (t *roomSwitcher) dropOldRooms() {
 	for len(t.rooms) > maxRooms {
 		oldest := ""

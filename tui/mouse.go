@@ -168,7 +168,8 @@ func scrollWheel(m *state.Room, w wheel) {
 	m.Focus = focus
 }
 
-// addWheel collects wheel events. It reports whether this event is the first of a batch; the caller then starts a timer.
+// addWheel collects wheel events. It reports whether this event is the first of a batch; the caller then starts a
+// timer.
 func (r *room) addWheel(e tea.MouseWheelMsg) bool {
 	n := 1
 	switch e.Button {

@@ -33,8 +33,8 @@ func receiveFleet(m *state.Room, f *fleet.List) {
 	actions.RefreshCities(m)
 }
 
-// reportCityListChange reports in the status line that the list of cities appeared, failed or recovered. It does not replace
-// a pending or failed status.
+// reportCityListChange reports in the status line that the list of cities appeared, failed or recovered. It does not
+// replace a pending or failed status.
 func reportCityListChange(m *state.Room, f *fleet.List) {
 	old := m.Fleet
 	if old == nil || m.FleetRoom || m.Status.Pending || m.Status.Failed && m.Status.While == nil ||
@@ -90,7 +90,8 @@ func resetLeftRoom(m *state.Room) {
 func copyUserState(m *state.Room, from *state.Room, now time.Time) {
 	m.Now, m.ArrivedAt = now, now
 	m.W, m.H, m.Mouse = from.W, from.H, cmp.Or(from.Mouse, m.Mouse)
-	m.ChosenTheme, m.Terminal.Background, m.BackgroundQueried = from.ChosenTheme, from.Terminal.Background, from.BackgroundQueried
+	m.ChosenTheme, m.Terminal.Background, m.BackgroundQueried = from.ChosenTheme,
+		from.Terminal.Background, from.BackgroundQueried
 	applyPreferences(m, from.Preferences)
 	m.Switch, m.Watched = state.CitySwitch{}, feed.Watch{}
 	m.Dialogs.CloseIn(keymap.InFinder)

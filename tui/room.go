@@ -18,7 +18,8 @@ type room struct {
 	stateFile     string        // file that stores the state of the room
 	switcher      *roomSwitcher // nil = there is one city
 	startDelivery func(*feed.Runner)
-	exitEffect    feed.Effect // the effect for which the program quits: attach, show text, edit or quit
+	// the effect for which the program quits: attach, show text, edit or quit
+	exitEffect feed.Effect
 
 	wheel      wheel // wheel events since the last message
 	wheelTimer bool  // a timer for wheel events is running

@@ -112,7 +112,8 @@ func runPrograms(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Exi
 			break
 		}
 		m, own := t.current.m, t.current.r
-		o := feed.Terminal{In: t.options.In, Out: t.options.Out, Environ: t.options.Environ, Detach: m.Preferences.Detach}
+		o := feed.Terminal{In: t.options.In, Out: t.options.Out, Environ: t.options.Environ,
+			Detach: m.Preferences.Detach}
 		switch next := next.(type) {
 		case feed.Quit:
 			return next.Exit, nil
@@ -158,8 +159,8 @@ func runProgram(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Effe
 	return screen.exitEffect, err
 }
 
-// quitWithContext makes the program quit when ctx ends. A program that gets the context itself would close its input during a
-// read.
+// quitWithContext makes the program quit when ctx ends. A program that gets the context itself would close its input
+// during a read.
 func quitWithContext(ctx context.Context, p *tea.Program, over <-chan struct{}) {
 	select {
 	case <-over:
@@ -176,7 +177,8 @@ func quitWithContext(ctx context.Context, p *tea.Program, over <-chan struct{}) 
 }
 
 // attachToAgent attaches, and shows the result in the control room.
-func attachToAgent(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.Room, agent string) {
+func attachToAgent(ctx context.Context, r *feed.Runner, o feed.Terminal, m *state.Room,
+	agent string) {
 	defer r.RecoverPanic("attach")
 	begun := state.BeginVisit(m, agent)
 	said, err := r.AttachTo(ctx, o, agent)

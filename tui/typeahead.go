@@ -40,8 +40,8 @@ func typedAfterRefusal(m *state.Room, k tea.KeyPressMsg) bool {
 // answerWindow is how long after an action a "y" is taken as the answer to a question that the action did not ask.
 const answerWindow = 2 * time.Second
 
-// answersMissingQuestion reports whether a key was meant to answer a question that the last action did not ask. The key is
-// ignored, because it would open the list of texts to copy.
+// answersMissingQuestion reports whether a key was meant to answer a question that the last action did not ask. The key
+// is ignored, because it would open the list of texts to copy.
 func answersMissingQuestion(m *state.Room, k tea.KeyPressMsg) bool {
 	at := m.UnaskedAt
 	m.UnaskedAt = time.Time{}

@@ -191,9 +191,10 @@ func askRestart(m *state.Room) []feed.Effect {
 	if slices.ContainsFunc(rows, (*panel.AgentRow).Quarantined) {
 		body += " This ends the quarantine."
 	}
-	ask(m, question{title: "Restart " + details.TargetNames(rows) + "?", targets: targetLines(m, rows),
-		verb:  "restart",
-		count: len(rows), do: do, body: []string{body}, more: restartPoolToo(m, rows)})
+	ask(m, question{title: "Restart " + details.TargetNames(rows) + "?",
+		targets: targetLines(m, rows),
+		verb:    "restart",
+		count:   len(rows), do: do, body: []string{body}, more: restartPoolToo(m, rows)})
 	return nil
 }
 

@@ -41,10 +41,11 @@ func ask(m *state.Room, q question) {
 		m.Todo = append(m.Todo, q.do(m)...)
 		return
 	}
-	c := &state.Choice{Title: q.title, Body: q.body, Since: m.Now, Cursor: 1, Answers: []state.Answer{
-		{Key: "y", Title: "yes, " + q.verb, Do: q.do},
-		{Key: "n", Title: "no, " + cmp.Or(q.no, "leave it"), Safe: true},
-	}}
+	c := &state.Choice{Title: q.title, Body: q.body, Since: m.Now, Cursor: 1,
+		Answers: []state.Answer{
+			{Key: "y", Title: "yes, " + q.verb, Do: q.do},
+			{Key: "n", Title: "no, " + cmp.Or(q.no, "leave it"), Safe: true},
+		}}
 	c.Answers = slices.Insert(c.Answers, 1, q.more...)
 	c.Cursor += len(q.more)
 	if len(q.targets) > 0 {

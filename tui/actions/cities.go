@@ -26,8 +26,9 @@ func SwitchCity(m *state.Room) []feed.Effect {
 	case m.All:
 		return startSwitch(m, feed.SwitchCity{})
 	}
-	f := &state.Finder{Title: citiesTitle(m), EmptyText: "No city has this name.", About: CitiesList{},
-		Verb: "switches", Reasons: true}
+	f := &state.Finder{Title: citiesTitle(m), EmptyText: "No city has this name.",
+		About: CitiesList{},
+		Verb:  "switches", Reasons: true}
 	f.All = cityItems(m)
 	openFinderOf(m, f)
 	// The cursor starts on another city, because most users open the list to switch.
@@ -122,7 +123,8 @@ func visitRow(m *state.Room, c *fleet.City, agent string) []feed.Effect {
 	return visitCity(m, c.Info.Name, c.Info.Path, agent)
 }
 
-// startSwitch starts a switch. Until it ends, only the key that cancels it works: other keys are meant for the new city.
+// startSwitch starts a switch. Until it ends, only the key that cancels it works: other keys are meant for the new
+// city.
 func startSwitch(m *state.Room, t feed.SwitchCity) []feed.Effect {
 	if m.Departure.Waits() {
 		state.ShowFailure(m, "cannot switch city: "+state.DepartureText(m))

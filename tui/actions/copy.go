@@ -96,8 +96,9 @@ func agentCopies(m *state.Room) []panel.Copied {
 
 // showCopies lists the texts that can be copied from the selection.
 func showCopies(m *state.Room) []feed.Effect {
-	f := &state.Finder{Title: "Copy from " + subjectTitle(m), EmptyText: "Nothing here has this name.",
-		Copies: true, Verb: "copies it"}
+	f := &state.Finder{Title: "Copy from " + subjectTitle(m),
+		EmptyText: "Nothing here has this name.",
+		Copies:    true, Verb: "copies it"}
 	for _, c := range Copies(m) {
 		f.All = append(f.All, state.Item{Title: c.What, Note: widget.FirstItem(c.Text),
 			Run: func(m *state.Room) []feed.Effect { return copyText(m, c, false) }})

@@ -139,5 +139,6 @@ func askApply(m *state.Room, e feed.Edited, again, drop state.Answer) {
 		answers = []state.Answer{yes, read, again, drop}
 	}
 	m.Dialogs.Open(&state.Choice{Title: "Apply the edited " + draftName(e.Draft) + "?",
-		Body: e.Plan.Lines(&m.Look, false), Since: m.Now, Cursor: len(answers) - 1, Answers: answers})
+		Body: e.Plan.Lines(&m.Look, false), Since: m.Now, Cursor: len(answers) - 1,
+		Answers: answers})
 }

@@ -53,7 +53,8 @@ func openFinder(m *state.Room, verbs bool) {
 		}
 	}
 	if !verbs {
-		f.All = append(f.All, palette.Legend[state.Task](&m.Look, m.Keys.KeyText, m.Preferences.File)...)
+		f.All = append(f.All, palette.Legend[state.Task](&m.Look, m.Keys.KeyText,
+			m.Preferences.File)...)
 		f.All = palette.Help("Works here: "+hereTitle(m), f.All, func(id string) (int, bool) {
 			a, rank := m.Keys.ByID(id), 0
 			if palette.SectionOf(id) == palette.SectionLook { // after the verbs

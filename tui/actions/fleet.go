@@ -206,8 +206,9 @@ func askRegister(m *state.Room) []feed.Effect {
 		},
 		Done: func(text string) state.Task {
 			return func(m *state.Room) []feed.Effect {
-				return []feed.Effect{feed.RegisterCity{ID: state.BeginAction(m, "registering "+text+" "+
-					m.Look.Glyphs.More), Path: filepath.Clean(text)}}
+				return []feed.Effect{feed.RegisterCity{ID: state.BeginAction(m,
+					"registering "+text+" "+
+						m.Look.Glyphs.More), Path: filepath.Clean(text)}}
 			}
 		}})
 	return nil

@@ -152,7 +152,8 @@ func mailComposed(m *state.Room) []feed.Effect {
 			i := state.DraftOf(m, c.To)
 			todo := state.RunTasks(m, "sending", "mail to "+addressed(e.to), tasks...)
 			if i >= 0 {
-				m.SendingMail = append(m.SendingMail, state.SendingMail{ID: m.Status.ID, Draft: m.Drafts[i]})
+				m.SendingMail = append(m.SendingMail,
+					state.SendingMail{ID: m.Status.ID, Draft: m.Drafts[i]})
 			}
 			state.ForgetDraft(m, c.To)
 			return todo

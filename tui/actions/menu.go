@@ -53,7 +53,8 @@ func showVerbs(m *state.Room) []feed.Effect {
 	if r := state.RowAgent(m); r != nil {
 		title += " and " + r.Shown
 	}
-	f := &state.Finder{Title: "Verbs for " + title, EmptyText: "No verb has this name.", Reasons: true}
+	f := &state.Finder{Title: "Verbs for " + title, EmptyText: "No verb has this name.",
+		Reasons: true}
 	nouns := nouns(m)
 	for i := range m.Keys.Actions {
 		a := &m.Keys.Actions[i]

@@ -60,8 +60,9 @@ func runRequest(m *state.Room, r panel.Request) []feed.Effect {
 		do := func(m *state.Room) []feed.Effect {
 			return state.SendCommands(m, r.Doing, r.What, r.Commands)
 		}
-		q := question{title: r.Prompt, targets: r.Targets, body: r.Body, verb: r.Yes, count: r.Count,
-			do: do}
+		q := question{title: r.Prompt, targets: r.Targets, body: r.Body, verb: r.Yes,
+			count: r.Count,
+			do:    do}
 		if r.Count > 0 {
 			ask(m, q)
 			return nil

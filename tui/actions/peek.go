@@ -241,7 +241,8 @@ func markOutput(m *state.Room) []feed.Effect {
 		return nil
 	}
 	if m.Peek.Frozen() {
-		state.ShowSuccess(m, "marked below the frozen view; "+m.Keys.KeyText("peek.follow")+" follows")
+		state.ShowSuccess(m,
+			"marked below the frozen view; "+m.Keys.KeyText("peek.follow")+" follows")
 		m.Status.While = func(m *state.Room) bool { return m.Peek.Frozen() }
 	}
 	return nil

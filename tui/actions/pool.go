@@ -172,7 +172,8 @@ func askScale(m *state.Room) []feed.Effect {
 func scale(m *state.Room, p *panel.PoolRow, size int) []feed.Effect {
 	name := p.Name
 	do := func(m *state.Room) []feed.Effect {
-		todo := state.SendCommands(m, fmt.Sprintf("scaling to %d", size), "pool "+widget.Plain(name),
+		todo := state.SendCommands(m, fmt.Sprintf("scaling to %d", size),
+			"pool "+widget.Plain(name),
 			[]city.Command{city.Scale{Pool: name, Size: size}})
 		m.Scaled = state.Scaling{Pool: name, Size: size, At: m.Now}
 		return todo

@@ -66,7 +66,8 @@ func askSuspendRigOf(m *state.Room, r city.Rig) []feed.Effect {
 	}
 	ask(m, question{title: "Suspend " + shown + "?", body: body, verb: "suspend", count: r.Running,
 		do: func(m *state.Room) []feed.Effect {
-			return state.SendCommands(m, "suspending", shown, []city.Command{city.SuspendRig{Rig: r.Name}})
+			return state.SendCommands(m, "suspending", shown,
+				[]city.Command{city.SuspendRig{Rig: r.Name}})
 		}})
 	return nil
 }

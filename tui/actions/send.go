@@ -156,9 +156,10 @@ func sendComposed(m *state.Room) []feed.Effect {
 func deliver(m *state.Room, rows []*panel.AgentRow, text string,
 	agreed func(*state.Room)) []feed.Effect {
 	first, _, _ := strings.Cut(text, "\n")
-	q := question{title: "Send to " + details.TargetNames(rows) + "?", targets: targetLines(m, rows),
-		verb:  "send",
-		count: len(rows), do: func(m *state.Room) []feed.Effect {
+	q := question{title: "Send to " + details.TargetNames(rows) + "?",
+		targets: targetLines(m, rows),
+		verb:    "send",
+		count:   len(rows), do: func(m *state.Room) []feed.Effect {
 			agreed(m)
 			state.RememberSent(m, text)
 			return state.CommandRows(m, "sending to", rows, func(name string) city.Command {

@@ -30,7 +30,8 @@ func askSling(m *state.Room) []feed.Effect {
 		return nil
 	}
 	to := all[0]
-	f := &state.Finder{Title: "Work for " + widget.Plain(to), EmptyText: "loading " + m.Look.Glyphs.More,
+	f := &state.Finder{Title: "Work for " + widget.Plain(to), EmptyText: "loading " +
+		m.Look.Glyphs.More,
 		Verb: "hands it over"}
 	openFinderOf(m, f)
 	m.Requests++

@@ -70,7 +70,10 @@ func askSuspend(m *state.Room) []feed.Effect {
 	}
 	q := question{title: "Suspend " + details.NameAll(on) + "?", verb: "suspend",
 		count: max(len(on), details.StoppingSessions(&m.Lists, on)),
-		do:    func(m *state.Room) []feed.Effect { return setSuspended(m, "suspending", on, suspend) }}
+		do: func(m *state.Room) []feed.Effect {
+			return setSuspended(m, "suspending", on,
+				suspend)
+		}}
 	switch {
 	case len(on) > 1:
 		q.targets = []string{details.ListAll(on)}

@@ -26,23 +26,27 @@ func Verbs() []verb {
 			Why: whySuspended(false), Run: suspendVerb(false)},
 		{Name: "scale", Usage: "POOL SIZE|auto", Description: "set a pool's size, or return it " +
 			"to its check", ID: "pool.scale", Args: scaleWords, Run: scaleLine},
-		{Name: "fire", Usage: "AUTOMATION", Description: "fire an automation now", ID: "automation.fire",
+		{Name: "fire", Usage: "AUTOMATION", Description: "fire an automation now",
+			ID:   "automation.fire",
 			Args: firstArg(automationNames), Why: automationWhy(palette.CannotFire), Run: fireLine},
 		{Name: "stop", Usage: "AUTOMATION|city", ID: "automation.stop",
 			Description: "stop an automation's current run, or the city", Args: firstArg(stopNames),
 			Why: stopWhy, Run: stopLine},
-		{Name: "check", Usage: "POOL|WATCHDOG", Description: "run the check of a pool or a watchdog now",
-			ID: "pool.check", Args: firstArg(checkedNames), Run: checkLine},
+		{Name: "check", Usage: "POOL|WATCHDOG",
+			Description: "run the check of a pool or a watchdog now",
+			ID:          "pool.check", Args: firstArg(checkedNames), Run: checkLine},
 		{Name: "sort", Usage: "COLUMN", Description: "sort the list; repeat to reverse it",
 			ID: "list.sort", ReadOnly: true, Args: firstArg(sortWords), Run: sortLine},
 		{Name: "acknowledge", Usage: "WATCHDOG", Description: "acknowledge a watchdog's call",
 			ID: state.ReleaseID, Args: firstArg(watchdogNames), Run: acknowledgeLine},
 		{Name: "send", Usage: "TEXT…", Description: "send a text to the selected or marked agents",
 			ID: "agent.send", Text: 1, Args: noWords, Run: sendLine},
-		{Name: "nudge", Usage: "AGENT TEXT…", Description: "send a text to an agent", ID: "agent.send",
+		{Name: "nudge", Usage: "AGENT TEXT…", Description: "send a text to an agent",
+			ID:   "agent.send",
 			Text: 2, Args: firstArg(agentNames), Run: nudgeLine},
-		{Name: "mail", Usage: "WHO SUBJECT…", Description: "write mail to an agent, a pool or a person",
-			ID: state.MailID, Text: 2, Args: firstArg(mailNames), Run: writeLine},
+		{Name: "mail", Usage: "WHO SUBJECT…",
+			Description: "write mail to an agent, a pool or a person",
+			ID:          state.MailID, Text: 2, Args: firstArg(mailNames), Run: writeLine},
 		{Name: "sling", Usage: "AGENT|POOL ID", Description: "hand a bead to an agent or a pool, " +
 			"and notify it", ID: state.SlingID, Args: firstArg(flaggedNames), Run: slingLine},
 		{Name: "unsend", Usage: "AGENT…", Description: "cancel texts that are queued for agents",
@@ -52,25 +56,32 @@ func Verbs() []verb {
 		{Name: "city", Usage: "NAME", Description: "switch to another city", ID: "city.switch",
 			ReadOnly: true,
 			Args:     firstArg(cityNames), Run: cityLine},
-		{Name: "messages", Description: "show past status lines", ID: "view.messages", ReadOnly: true,
-			Run: runAsKey("view.messages")},
-		{Name: "undo", Description: "undo the last verb", ID: state.ReleaseID, Run: runAsKey("verb.undo")},
+		{Name: "messages", Description: "show past status lines", ID: "view.messages",
+			ReadOnly: true,
+			Run:      runAsKey("view.messages")},
+		{Name: "undo", Description: "undo the last verb", ID: state.ReleaseID,
+			Run: runAsKey("verb.undo")},
 	}...)
 }
 
 // agentVerbs returns the commands that go to something or show its details, and the commands for agents.
 func agentVerbs() []verb {
 	return []verb{
-		{Name: "goto", Usage: "NAME", Description: "go to an agent, a pool, an automation or a watchdog",
-			ReadOnly: true, Args: anyNames, Run: GoTo},
-		{Name: "attach", Usage: "AGENT", Description: "work in an agent's terminal", ID: "agent.attach",
+		{Name: "goto", Usage: "NAME",
+			Description: "go to an agent, a pool, an automation or a watchdog",
+			ReadOnly:    true, Args: anyNames, Run: GoTo},
+		{Name: "attach", Usage: "AGENT", Description: "work in an agent's terminal",
+			ID:   "agent.attach",
 			Args: firstArg(agentNames), Why: agentsWhy("", palette.CannotAttach),
 			Run: goAndRun("agent.attach")},
 		{Name: "details", Usage: "NAME", Description: "show details", ID: "agent.details",
 			ReadOnly: true, Args: firstArg(anyNames), Run: goAndRun("agent.details")},
-		{Name: "restart", Usage: "POOL|AGENT…", Description: "restart agents, or the members of a pool",
-			ID: "agent.restart", Args: restartNames, Noun: true, Why: restartWhy, Run: restartLine},
-		{Name: "drain", Usage: "AGENT…", Description: "drain agents: let them finish", ID: "agent.drain",
+		{Name: "restart", Usage: "POOL|AGENT…",
+			Description: "restart agents, or the members of a pool",
+			ID:          "agent.restart", Args: restartNames, Noun: true, Why: restartWhy,
+			Run: restartLine},
+		{Name: "drain", Usage: "AGENT…", Description: "drain agents: let them finish",
+			ID:   "agent.drain",
 			Args: agentNames, Why: agentsWhy("agent.drain", palette.CannotDrain),
 			Run: onAgents("agent.drain", palette.CannotDrain)},
 		{Name: "undrain", Usage: "AGENT…", Description: "cancel a drain", ID: "agent.drain",
@@ -101,7 +112,8 @@ func Table(m *state.Room) *palette.Table[*state.Room, feed.Effect] {
 }
 
 // firstArg limits completions to the first argument.
-func firstArg(words func(*state.Room, []string) []state.Word) func(*state.Room, []string) []state.Word {
+func firstArg(words func(*state.Room, []string) []state.Word) func(*state.Room,
+	[]string) []state.Word {
 	return func(m *state.Room, before []string) []state.Word {
 		if len(before) > 0 {
 			return nil

@@ -47,7 +47,7 @@ func DrainTimeout(pools *panel.Pools, r *panel.AgentRow) time.Duration {
 	return DefaultDrainTimeout
 }
 
-// LongestDrain returns the longest drain timeout of the agents. UsualDrain replaces a missing timeout.
+// LongestDrain returns the longest drain timeout of the agents. DefaultDrainTimeout replaces a missing timeout.
 func LongestDrain(pools *panel.Pools, rows []*panel.AgentRow) time.Duration {
 	longest := time.Duration(0)
 	for _, r := range rows {

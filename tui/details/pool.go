@@ -79,8 +79,8 @@ func checkFields(src *Source, r *panel.PoolRow) []string {
 	return lines
 }
 
-// PredictLeaving predicts which members leave if a pool is scaled to a size: idle members before busy members, and the last
-// members first.
+// PredictLeaving predicts which members leave if a pool is scaled to a size: idle members before busy members, and the
+// last members first.
 func PredictLeaving(src *Source, name string, size int) []*panel.AgentRow {
 	var idle, busy []*panel.AgentRow
 	for _, r := range src.Pools.Members(name) {

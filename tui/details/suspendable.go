@@ -29,8 +29,8 @@ func (s *Suspendable) above() bool {
 	return s.By == city.RigLevel || s.By == city.CityLevel
 }
 
-// SplitBySuspended splits objects into objects to suspend and objects to resume by clearing their own flag. Objects that are
-// suspended with their rig or city are in neither list.
+// SplitBySuspended splits objects into objects to suspend and objects to resume by clearing their own flag. Objects
+// that are suspended with their rig or city are in neither list.
 func SplitBySuspended(all []Suspendable) (on, off []Suspendable) {
 	for _, s := range all {
 		switch {

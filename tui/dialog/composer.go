@@ -141,8 +141,8 @@ func (c *Composer[T]) Draw(on Canvas) Frame {
 	return c.drawLine(on)
 }
 
-// DraftToKeep returns the text to keep when the composer is closed: the typed text, or the earlier draft if the history is
-// shown.
+// DraftToKeep returns the text to keep when the composer is closed: the typed text, or the earlier draft if the history
+// is shown.
 func (c *Composer[T]) DraftToKeep() Unsent {
 	begun := c.Unsent()
 	if c.historyIndex < len(c.Sent) && begun.Text == c.Sent[c.historyIndex] {
@@ -201,7 +201,8 @@ func (c *Composer[T]) Paste(text string) {
 		c.Problem = TooLong(size)
 		return
 	}
-	if len(text) > MaxEditablePaste || widget.LineCount(text)+c.area.LineCount() > MaxComposerRows ||
+	if len(text) > MaxEditablePaste ||
+		widget.LineCount(text)+c.area.LineCount() > MaxComposerRows ||
 		c.area.Length()+len(text) > MaxComposerWidth {
 		for i := range c.pastes { // drop pastes without a placeholder
 			if c.pastes[i] != "" && !strings.Contains(c.area.Value(), c.placeholder(i)) {
@@ -302,7 +303,7 @@ func (c *Composer[T]) drawLine(on Canvas) Frame {
 	return Frame{Lines: []string{widget.Crop(l.Fill(w), w)}, X: x}
 }
 
-// drawSheet draws the composer as rows above the bottom of the screen.
+// drawOverlay draws the composer as rows above the bottom of the screen.
 func (c *Composer[T]) drawSheet(on Canvas) Frame {
 	rows, x, y := c.visibleRows()
 	_, below := composerRows(on.H)

@@ -20,7 +20,7 @@ type Answer[T any] struct {
 	Do    T    // the zero task does nothing
 }
 
-// Confirm is a question. If Must is set, the user must type that text for an answer that is not safe.
+// Confirm is a question. If RequiredText is set, the user must type that text for an answer that is not safe.
 type Confirm[T any] struct {
 	Title        string
 	Body         []string
@@ -256,7 +256,7 @@ func (c *Confirm[T]) hints(on Canvas) []string {
 const (
 	// answerIndent is the indentation of the continuation lines of an answer.
 	answerIndent = 2
-	minWordWidth = 8 // narrow is a width in columns that is too narrow for words.
+	minWordWidth = 8 // the smallest width in columns that has room for words.
 )
 
 // answerLines returns the answers in w columns: complete if whole is set, otherwise one line each.

@@ -19,7 +19,7 @@ func AddToHistory(history []string, line string) []string {
 	return history[max(0, len(history)-MaxHistory):]
 }
 
-// StoredHistory returns a stored history, oldest first. It drops lines that Remember would not have stored.
+// StoredHistory returns a stored history, oldest first. It drops lines that AddToHistory would not have stored.
 func StoredHistory(lines []string) (history []string) {
 	for _, line := range lines {
 		history = AddToHistory(history, widget.SingleLine(line))

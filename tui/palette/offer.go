@@ -53,7 +53,8 @@ func (t *Table[H, E]) complete(h H, l Line[H, E]) (found []Item[H, E]) {
 	}
 	for _, w := range words {
 		item := t.line(h, v, append(slices.Clone(l.Args), strings.Fields(w.text())...), w.Note)
-		item.Similar = w.Word != l.Part && w.Word != member && item.Why != nil && (far || !v.ReadOnly)
+		item.Similar = w.Word != l.Part && w.Word != member && item.Why != nil &&
+			(far || !v.ReadOnly)
 		if far {
 			item.Rank = dialog.RankFuzzy
 		}
@@ -157,8 +158,8 @@ func (t *Table[H, E]) search(h H, words []string) (found []Item[H, E]) {
 	return found
 }
 
-// matchesWords reports whether a verb with a name contains all words. named means that the words contain the full name and at
-// least the beginning of the verb. exact means that they also contain the full verb.
+// matchesWords reports whether a verb with a name contains all words. named means that the words contain the full name
+// and at least the beginning of the verb. exact means that they also contain the full verb.
 func matchesWords(verb string, w Word, words []string) (exact, named, ok bool) {
 	name := strings.ToLower(w.Word)
 	verbed, kind, part := false, false, false

@@ -19,7 +19,7 @@ type Request struct {
 	Title string // title of the text
 	Lines func(e *Env, w int) []string
 
-	Prompt, Yes   string // confirmation before the commands, if one is needed, and the label of "yes"
+	Prompt, Yes   string // question before the commands, if needed, and the label of "yes"
 	Targets, Body []string
 	// number of targets, if the action is not harmless
 	Count       int

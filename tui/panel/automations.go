@@ -115,7 +115,8 @@ func (r *AutomationRow) Why(dot string) string {
 	return strings.Join(parts, " "+dot+" ")
 }
 
-// fileError returns the error in the automation's file without the full path: "automation.toml:4:1: both formula and exec".
+// fileError returns the error in the automation's file without the full path: "automation.toml:4:1: both formula and
+// exec".
 func (r *AutomationRow) fileError() string {
 	if at, ok := strings.CutPrefix(r.Reason, r.Source); ok && r.Source != "" {
 		return path.Base(r.Source) + at
@@ -171,7 +172,7 @@ func (r *AutomationRow) DueText(now time.Time) widget.Phrase {
 		return widget.Phrase{Full: "next run " + in, Brief: in}
 	case r.gate == "cooldown":
 		return widget.Phrase{Full: "ready " + in, Brief: in}
-	case strings.HasPrefix(r.GateState(), "next "): // the panel shows Says, which has the date
+	case strings.HasPrefix(r.GateState(), "next "): // the panel shows GateState, which has the date
 		return widget.SamePhrase(in)
 	}
 	return widget.Phrase{Full: "next " + in, Brief: in}

@@ -99,7 +99,8 @@ func automationWidths(e *Env, rows []*AutomationRow, w int) automationColumns {
 	const enough, most = 32, 26 // minimum width of why while last is shown; maximum width of last
 	c := automationColumns{state: automationStateWidth + 2, name: 6, gap: 2}
 	for _, r := range rows {
-		c.name, c.last = max(c.name, widget.Width(r.Shown)), max(c.last, widget.Width(r.LastRunText(e.Now)))
+		c.name, c.last = max(c.name, widget.Width(r.Shown)),
+			max(c.last, widget.Width(r.LastRunText(e.Now)))
 	}
 	c.name, c.last = min(c.name, max(8, min(28, w/4))), min(c.last, most)
 	if w < 50 {

@@ -37,8 +37,8 @@ const LongName = 24
 // room.
 func AgentColumns(w int, n Widths) Columns {
 	c := Columns{state: StateWidth + 2, Name: min(max(n.Name, 6),
-		max(8, min(28, w/4, max(n.Names, LongName)))), Age: 4, CPU: 5, Mem: 5, Restarts: 8, PID: 7,
-		gap: 2}
+		max(8, min(28, w/4, max(n.Names, LongName)))), Age: 4, CPU: 5, Mem: 5, Restarts: 8,
+		PID: 7, gap: 2}
 	if w < 50 {
 		c.gap, c.Name = 1, min(c.Name, 9)
 	}

@@ -13,7 +13,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// MaxEvents is the maximum number of events in the panel. DigMost is the maximum while the user looks at older events.
+// MaxEvents is the maximum number of events in the panel. MaxPages is the maximum while the user looks at older events.
 const (
 	MaxEvents = 2000
 	MaxPages  = 10_000
@@ -274,8 +274,8 @@ func (e *shownEvent) Record(seq uint64, now time.Time) {
 // set records an event that the user has selected.
 func (e *shownEvent) set(seq uint64) { e.seq, e.seen = seq, seq }
 
-// target returns the index of the event that keys apply to. That is the event under the cursor. While new events arrive,
-// it is the last event that was visible long enough.
+// target returns the index of the event that keys apply to. That is the event under the cursor. While new events
+// arrive, it is the last event that was visible long enough.
 func (t *Events) target() int {
 	if t.Frozen || t.Seen.seen == 0 {
 		return t.List.Cursor

@@ -11,7 +11,8 @@ import (
 // BeadPanel is a panel that builds its rows from queries of beads. The room sends the queries and returns the results.
 type BeadPanel interface {
 	Panel
-	// RequestBeads sends queries for missing or outdated beads, if the panel is visible and the last results are old enough.
+	// RequestBeads sends queries for missing or outdated beads, if the panel is visible and the last results are old
+	// enough.
 	RequestBeads(e *Env, visible bool, seek func(beads.Query) int)
 	// Take handles an answer. It reports whether the panel was waiting for it.
 	Take(id int, found []beads.Bead, problem string) bool

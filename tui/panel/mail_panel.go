@@ -16,7 +16,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Mail is requested in pages, the newest messages first. Moving to the end requests more, up to mailMost.
+// Mail is requested in pages, the newest messages first. Moving to the end requests more, up to maxMail.
 const (
 	MailPage = 500
 	maxMail  = 4 * MailPage

@@ -32,7 +32,8 @@ func (r *AgentRow) NextChange(e *Env) widget.Phrase {
 	if text := r.idleRestart(e); text != "" {
 		return widget.SamePhrase(text)
 	}
-	if r.next == nil || r.next.At == nil || r.State == city.Running && r.next.At.Sub(e.Now) > soon {
+	if r.next == nil || r.next.At == nil || r.State == city.Running &&
+		r.next.At.Sub(e.Now) > soon {
 		return widget.Phrase{}
 	}
 	return widget.SamePhrase(NextText(r.next, e.Now))

@@ -28,7 +28,7 @@ func newPools(all *Agents) *Pools {
 			Explains: true, Share: 5, MinHeight: 2, Described: true},
 		Rows:    p.build,
 		Orders:  poolSorts,
-		Matches: func(f *widget.Filter, r *PoolRow, now time.Time) bool { return r.Matches(f, now) },
+		Matches: func(f *widget.Filter, r *PoolRow, t time.Time) bool { return r.Matches(f, t) },
 		Needs:   (*PoolRow).Attention,
 		Columns: poolColumnsOf,
 		Issues:  func(e *Env) (string, bool) { ills := p.problems(e.Now); return ills, ills != "" },

@@ -221,7 +221,7 @@ func valueOf[P comparable](tell func(P) string, r P) string {
 	return tell(r)
 }
 
-// Called names the rows that verbs act on: "worker", "3 pools", or "".
+// Called returns the name of the rows that verbs act on: "worker", "3 pools", or "".
 func (t *Table[R, P]) Called() string {
 	rows := t.Targets()
 	switch {

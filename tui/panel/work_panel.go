@@ -14,7 +14,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// WorkPage is the number of unclosed beads per request. Moving to the end of the list requests more, up to workMost.
+// WorkPage is the number of unclosed beads per request. Moving to the end of the list requests more, up to maxWork.
 const (
 	WorkPage     = 500
 	maxWork      = 4 * WorkPage
@@ -63,8 +63,8 @@ func newWork(all *Agents) *Work {
 	return k
 }
 
-// RequestBeads requests the newest unclosed beads and the beads that were closed today. If there are more unclosed beads, it
-// also requests the ready beads.
+// RequestBeads requests the newest unclosed beads and the beads that were closed today. If there are more unclosed
+// beads, it also requests the ready beads.
 func (k *Work) RequestBeads(e *Env, visible bool, seek func(beads.Query) int) {
 	if e.Snap == nil || !visible {
 		return

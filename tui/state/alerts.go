@@ -2,6 +2,7 @@ package state
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"gcity/tui/feed"
@@ -41,7 +42,8 @@ func Alerts(m *Room) []panel.Alert {
 		bad("the city stopped " + widget.Age(m.Now.Sub(m.SilentSince)) + " ago" + restartHint(m) +
 			"; this is its last known state")
 	case Uncontrollable(m):
-		bad("no answer for " + widget.Age(m.Now.Sub(m.SilentSince)) + ": " + m.Unreachable + restartHint(m) +
+		bad("no answer for " + widget.Age(m.Now.Sub(m.SilentSince)) + ": " + m.Unreachable +
+			restartHint(m) +
 			"; the data shown is outdated")
 	case m.Unreachable != "":
 		bad("the city cannot be reached: " + m.Unreachable + "; the data shown is outdated")
@@ -82,8 +84,7 @@ func AlertLines(m *Room, n int) []string {
 // preferenceProblems returns the problems of the preferences and of the city's theme, for the header.
 func preferenceProblems(m *Room) []string {
 	var all []string
-	for _, p := range append(m.Preferences.Problems[:len(m.Preferences.Problems):len(m.Preferences.Problems)],
-		m.Unbound...) {
+	for _, p := range slices.Concat(m.Preferences.Problems, m.Unbound) {
 		all = append(all, "preferences: "+widget.PlainText(p))
 	}
 	if name := cityTheme(m); name != "" && findTheme(m, name) == nil && name != AutoTheme {

@@ -54,7 +54,8 @@ func ApplyTheme(m *Room) {
 		ascii = *m.Preferences.ASCII
 	}
 	names := themeNames(m)
-	if !m.BackgroundQueried && m.Terminal.Background == backgroundUnknown && slices.Contains(names[:], AutoTheme) {
+	if !m.BackgroundQueried && m.Terminal.Background == backgroundUnknown &&
+		slices.Contains(names[:], AutoTheme) {
 		m.BackgroundQueried = true
 		m.Todo = append(m.Todo, feed.QueryBackground{})
 	}

@@ -69,8 +69,8 @@ func LeaveWhenDone(m *Room) {
 	}
 }
 
-// CancelDeparture cancels the departure and the drains that it started. Agents that have finished start again. Drains of other
-// users continue. If the results of the departure's own drain commands are unknown, it waits for them first.
+// CancelDeparture cancels the departure and the drains that it started. Agents that have finished start again. Drains
+// of other users continue. If the results of the departure's own drain commands are unknown, it waits for them first.
 func CancelDeparture(m *Room) []feed.Effect {
 	d := &m.Departure
 	if len(d.Draining) > 0 && !d.answered {
@@ -96,7 +96,8 @@ func CancelDeparture(m *Room) []feed.Effect {
 	for i, r := range rows {
 		commands[i] = city.Undrain{Agent: r.Name}
 	}
-	return SendCommands(m, "staying, and canceling the drain of", details.TargetNames(rows), commands)
+	return SendCommands(m, "staying, and canceling the drain of", details.TargetNames(rows),
+		commands)
 }
 
 // DepartureText describes the progress of a departure, or "".

@@ -130,7 +130,8 @@ func (m *Room) Canvas() dialog.Canvas {
 	return dialog.Canvas{W: m.W, H: m.H, Styles: &m.Look, Keys: m.Keys, Stale: m.staleWarning}
 }
 
-// staleWarning returns a warning that the city does not answer, or "". Dialogs show it because they may cover the header.
+// staleWarning returns a warning that the city does not answer, or "". Dialogs show it because they may cover the
+// header.
 func (m *Room) staleWarning(w int) string {
 	text := ""
 	switch {

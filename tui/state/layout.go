@@ -18,7 +18,7 @@ const (
 	wide               // all panels
 )
 
-// MinWidth and LeastHeight are the size of the smallest screen with room for a list.
+// MinWidth and MinHeight are the size of the smallest screen with room for a list.
 const MinWidth, MinHeight = 40, 10
 
 // TierOf returns the tier of a screen of w columns and h rows.
@@ -39,7 +39,7 @@ type Place struct {
 	Panel  panel.ID
 	H      int
 	Tabs   bool // the panel shares its place with the other lists
-	Shared bool // the panel shares its place with the panels that have Slot set
+	Shared bool // the panel shares its place with the panels that have Shared set
 }
 
 // Plan is the layout: header rows, the body and foot rows. The body has up to two stacks side by side, and optionally
@@ -120,8 +120,8 @@ func (m *Room) planTabbed(p *Plan, body int) {
 	p.LeftWidth = m.W * 5 / 8
 }
 
-// panelBelow returns the panel below the list on a small screen: the pane, or a description of the selected row. follows
-// reports whether the pane is about that row; if not, the description needs no pane next to it.
+// panelBelow returns the panel below the list on a small screen: the pane, or a description of the selected row.
+// follows reports whether the pane is about that row; if not, the description needs no pane next to it.
 func panelBelow(m *Room) (id panel.ID, follows bool) {
 	if p := m.Focused().About(); m.Focus != panel.IDPeek && p.Described && m.Focused().Key() != "" {
 		return panel.IDDetail, p.Follows
@@ -192,8 +192,8 @@ func (m *Room) planWide(p *Plan, body int) {
 	p.Right = []Place{{Panel: panel.IDDetail, H: strip}, {Panel: panel.IDPeek, H: top - strip}}
 }
 
-// sharedPanel returns the visible panel in the place that Events shares on a wide screen: the focused panel, or otherwise
-// the panel that had the focus last.
+// sharedPanel returns the visible panel in the place that Events shares on a wide screen: the focused panel, or
+// otherwise the panel that had the focus last.
 func sharedPanel(m *Room) panel.ID {
 	for _, id := range []panel.ID{m.Focus, m.lastShared} {
 		if p := m.PanelOf(id); p.About().ID == id && p.About().InSlot && m.Present(p) {

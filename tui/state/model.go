@@ -69,7 +69,7 @@ type ScreenState struct {
 	PreviousFocus panel.ID // the focus to go back to
 	FilterSource  panel.ID // the panel with the row that led to a filtered list; "" = none
 	Led           panel.ID // the list that such a row has filtered; "" = none
-	lastShared    panel.ID // the panel with Slot set that had the focus last
+	lastShared    panel.ID // the panel with Shared set that had the focus last
 	Zoomed        bool
 	Hidden        bool // the pane is hidden
 	Below         bool // the pane is below the lists, on wide screens
@@ -153,7 +153,8 @@ func (m *Room) Snapshot(s *city.Snapshot) {
 	if m.Snap != nil && s.Started.Equal(m.Snap.Started) && s.Rev < m.Snap.Rev {
 		return // older than the current snapshot
 	}
-	if m.Snap != nil && m.Snap.Rev == s.Rev && m.Snap.Started.Equal(s.Started) && m.OrderIsCurrent() {
+	if m.Snap != nil && m.Snap.Rev == s.Rev && m.Snap.Started.Equal(s.Started) &&
+		m.OrderIsCurrent() {
 		if s.Patrol.Last.After(m.Snap.Patrol.Last) {
 			m.Snap = s // only the time of the patrol is new
 		}

@@ -147,7 +147,8 @@ func showFollowed(m *Room) {
 		each = nil
 	}
 	Record(m, details.Message{ID: m.followed, Text: text, Token: token, Each: each})
-	if s := &m.Status; s.ID == m.followed || !s.Failed && !s.Pending && m.Now.Sub(s.Since) > StatusDuration {
+	if s := &m.Status; s.ID == m.followed || !s.Failed && !s.Pending &&
+		m.Now.Sub(s.Since) > StatusDuration {
 		m.Status = Status{ID: m.followed, Text: text, Token: token, Since: m.Now}
 	}
 }

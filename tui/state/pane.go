@@ -96,5 +96,6 @@ func RunLines(m *Room, run *city.Run) []string {
 	return lines
 }
 
-// AgentVerbsRefused reports whether verbs for agents are refused, because the focused panel or the pane shows something else.
+// AgentVerbsRefused reports whether verbs for agents are refused, because the focused panel or the pane shows something
+// else.
 func AgentVerbsRefused(m *Room) bool { return ShowsRun(m) || m.Zone().ExcludesAgentVerbs() }

@@ -19,7 +19,8 @@ func RequestLists(m *Room) {
 	e := m.Env()
 	for _, p := range m.Panels {
 		if k, ok := p.(panel.BeadPanel); ok {
-			k.RequestBeads(e, OnScreen(m, p.About().ID), func(q beads.Query) int { return requestBeads(m, q) })
+			k.RequestBeads(e, OnScreen(m, p.About().ID),
+				func(q beads.Query) int { return requestBeads(m, q) })
 		}
 	}
 }
@@ -51,7 +52,8 @@ const (
 // RequestRuns requests the newest runs of an automation from the city.
 func RequestRuns(m *Room, h *details.RunHistory) {
 	h.Newest = newestRun(m, h.Name)
-	h.RequestID = requestBeads(m, beads.Query{Labels: []string{city.RunLabel + h.Name}, Type: RunType,
+	h.RequestID = requestBeads(m, beads.Query{Labels: []string{city.RunLabel + h.Name},
+		Type:  RunType,
 		Limit: runRows})
 }
 

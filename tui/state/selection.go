@@ -169,7 +169,8 @@ func NeedWritable(m *Room) string {
 // Filter returns the filter of the focused panel; for the pane, the filter of Agents.
 func Filter(m *Room) *widget.Filter { return m.Focused().Query() }
 
-// AcknowledgeableWatchdog returns the watchdog under the cursor if it calls for attention and can be acknowledged, or nil.
+// AcknowledgeableWatchdog returns the watchdog under the cursor if it calls for attention and can be acknowledged, or
+// nil.
 func AcknowledgeableWatchdog(m *Room) *panel.WatchdogRow {
 	if r := m.Watchdogs.Current(); ActsOn(m, panel.KindWatchdog) && m.Mode != ReadOnly &&
 		r != nil &&

@@ -94,7 +94,8 @@ func (p *Pane) Apply(n News, sessionRule string) {
 	case n.Screen == nil:
 		p.Follow()
 	default:
-		p.older = append(Tail(p.recent(Scrollback, false).Lines, Scrollback), PaneLine{Rule: sessionRule})
+		p.older = append(Tail(p.recent(Scrollback, false).Lines, Scrollback),
+			PaneLine{Rule: sessionRule})
 		p.olderLines += old.LinesReceived
 		p.YChosen = false
 	}

@@ -229,8 +229,8 @@ func tabFor(m *state.Room, e *panel.Env, at state.Place, w int) widget.Tab {
 	return own
 }
 
-// minSearchWidth returns the smallest width at which a rule shows the search at its end. On narrower screens the title shows
-// the search.
+// minSearchWidth returns the smallest width at which a rule shows the search at its end. On narrower screens the title
+// shows the search.
 func minSearchWidth(m *state.Room) int {
 	w := 120
 	for _, p := range m.Panels {

@@ -34,7 +34,7 @@ func Comparison[R any](ways []SortKey[R], o Order, name func(*R) string) func(a,
 	}
 }
 
-// SortRows sorts rows. If still is set, known rows keep their order, and new rows are inserted where they belong.
+// SortRows sorts rows. If keepOrder is set, known rows keep their order, and new rows are inserted where they belong.
 func SortRows[R any](rows, before []R, name func(*R) string, rank func(a, b *R) int,
 	keepOrder bool) []R {
 	if !keepOrder {

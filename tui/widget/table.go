@@ -33,9 +33,10 @@ type Records[R any, P keyed[R]] struct {
 	moved  time.Time // time of that change
 }
 
-// Arrange replaces the rows and sorts them. If still is set or the order has just changed, known rows keep their order.
-func (t *Records[R, P]) Arrange(rows []R, rank func(a, b *R) int, now time.Time, still bool) {
-	rows = SortRows(rows, t.Rows, keyOf[R, P], rank, still || t.Rests(now))
+// Arrange replaces the rows and sorts them. If keepOrder is set or the order has just changed, known rows keep their
+// order.
+func (t *Records[R, P]) Arrange(rows []R, rank func(a, b *R) int, now time.Time, keepOrder bool) {
+	rows = SortRows(rows, t.Rows, keyOf[R, P], rank, keepOrder || t.Rests(now))
 	if _, _, moved := t.slots(rows, t.Rows); moved {
 		t.before, t.moved = t.Rows, now
 	}
