@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/controller/effect"
 )
 
 // Observation makes a machine only observe: no agent starts or stops, and no check or run is requested. It contains
@@ -46,6 +47,9 @@ func (ob *Observation) decide(m *Machine, now time.Time, a *record) {
 func (ob *Observation) decideAlive(m *Machine, now time.Time, a *record) {
 	switch d := a.drain.current; {
 	case d != nil:
+		// an adopted drain lasts at most its timeout, but without a controller it continues
+		d.since = effect.NotInFuture(now, a.sess.life.Drain.Since)
+		d.limit(a.drainTimeout())
 		why := "asked to finish by " + d.by
 		if d.acked {
 			why += ", reported done"

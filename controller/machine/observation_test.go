@@ -54,3 +54,20 @@ func TestObservation(t *testing.T) {
 		}
 	}
 }
+
+// A drain keeps the time of its start, however long it lasts: no timeout ends it while no controller runs.
+func TestObservedDrainKeepsItsStart(t *testing.T) {
+	t0 := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	since := t0.Add(-time.Hour)
+	m := New(InitialState{Observes: &Observation{Stopped: since}})
+	w := agent.Want{Name: "a", Spec: session.Spec{Agent: "a", Name: "a", Provider: "pty"}}
+	m.Step(t0, effect.Loaded{Revision: "r", Conf: &effect.Configuration{Wants: []agent.Want{w}}})
+	m.Step(t0, effect.Tick{})
+	m.Step(t0, effect.Listed{Sessions: []session.Status{{Name: "a", Agent: "a", ID: "1", Provider: "pty", Alive: true,
+		Ready: true, Started: since, Drain: session.Drain{Since: since, By: byOperator}}}})
+	a, _ := m.Snapshot(t0).Agent("a")
+	if a.State != city.Draining || !a.Since.Equal(since) || !a.Drain.Since.Equal(since) ||
+		!a.Drain.Deadline.Equal(since.Add(drainTimeout)) {
+		t.Errorf("%+v, %+v, want since %v", a, a.Drain, since)
+	}
+}
