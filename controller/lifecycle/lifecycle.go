@@ -24,7 +24,7 @@ type Phase struct {
 	state State
 	// Absent, Unready or Running: the last known state, regardless of a start, a stop or a doubt
 	known    State
-	step     uint64 // turn in which the newest start or stop began or ended
+	step     uint64 // step in which the newest start or stop began or ended
 	canceled bool   // the newest start was canceled
 	seen     bool   // the session was seen running at least once
 }

@@ -17,7 +17,7 @@ const providerCheckFresh = 2 * time.Minute
 type providerCheck struct {
 	busy bool      // a check is in flight
 	at   time.Time // time of the newest answer; zero = not checked yet
-	step uint64    // turn in which the newest check was requested
+	step uint64    // step in which the newest check was requested
 	why  string    // reason why the provider cannot run sessions; "" = it can
 }
 

@@ -27,7 +27,7 @@ type gauge struct {
 	// able: the provider can measure; busy: a sample is in flight; atRest: the newest sample changed no figure
 	able, busy, atRest bool
 	ordered            time.Time // time of the newest request for a sample
-	step               uint64    // turn in which the newest sample was requested
+	step               uint64    // step in which the newest sample was requested
 	problem            string    // reason why the newest sample failed
 }
 
