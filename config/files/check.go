@@ -36,7 +36,8 @@ func PendingChecks() int { return folders.Pending() }
 // StartCheck starts a check of a folder in the background, unless a check is already running. Responds waits for the
 // result.
 func StartCheck(path string) {
-	folders.Start(path, func() folderCheck { return checkFolder(path) })
+	// If too many checks are pending, Responds reports that the folder does not respond.
+	_ = folders.Start(path, func() folderCheck { return checkFolder(path) })
 }
 
 // Responds reports whether a folder responded to a check that began at since or later. It waits for at most a second. A
