@@ -15,15 +15,16 @@ import (
 // exchange sends a GET request that does not request a stream. It uses the connection that Dial opened or the previous
 // exchange kept, in the caller's goroutine. This avoids the goroutines of http.Transport, and the threads that the
 // runtime starts for them. For a command with a single request, they would cost more than the request itself. Without a
-// kept connection, exchange uses the transport.
+// kept connection, exchange uses the transport. If the controller closes the connection without a response, because the
+// connection was idle or because another controller takes over, exchange repeats the request once on a new connection.
 func (c *Client) exchange(r *http.Request) (*http.Response, error) {
 	conn := c.idleConn.Take()
 	if conn == nil {
 		return c.roundTrip(r)
 	}
 	resp, err := c.exchangeOn(conn, r)
-	if _, used := conn.(reused); used && closedByPeer(err) && r.Context().Err() == nil {
-		return c.roundTrip(r) // the controller has closed the idle connection
+	if closedByPeer(err) && r.Context().Err() == nil {
+		return c.roundTrip(r)
 	}
 	return resp, err
 }

@@ -87,17 +87,24 @@ func TestAnExchangeAfterTheServerClosed(t *testing.T) {
 	}
 }
 
-// If the controller closes a connection without a response, the client reports that the controller has exited. The
-// client does not repeat the request.
+// If the controller closes the connection without a response, the client repeats the request once. If that fails too, it
+// reports that the controller has exited.
 func TestAnExchangeWithoutAnAnswer(t *testing.T) {
-	path, _, accepted := serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		panic(http.ErrAbortHandler)
-	}))
-	if _, err := dialed(t, path).Snapshot(t.Context()); !errors.Is(err, ErrEnded) {
-		t.Errorf("Snapshot: %v", err)
-	}
-	if n := accepted.Load(); n != 1 {
-		t.Errorf("the client opened %d connections, not 1", n)
+	for _, aborted := range []int32{1, 2} {
+		var requests atomic.Int32
+		path, _, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if requests.Add(1) <= aborted {
+				panic(http.ErrAbortHandler)
+			}
+			_, _ = w.Write([]byte("{}"))
+		}))
+		_, err := dialed(t, path).Snapshot(t.Context())
+		if aborted == 1 && err != nil || aborted == 2 && !errors.Is(err, ErrEnded) {
+			t.Errorf("Snapshot with %d aborted requests: %v", aborted, err)
+		}
+		if n := requests.Load(); n != 2 {
+			t.Errorf("the client sent %d requests, not 2", n)
+		}
 	}
 }
 
