@@ -239,7 +239,10 @@ func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 		Payload: step.Payload(map[string]any{"session": a.sess.life.ID})}
 	a.act.startReason = ""
 	a.restart.clear()
-	answers := m.commands.answersFor(a, fmt.Sprintf("agent %s was stopped", a.name), "kill")
+	var answers []effect.Answer
+	if c.kind != causeKill || !a.startsAfterKill() {
+		answers = m.commands.answersFor(a, "agent "+a.name+" was killed", "kill")
+	}
 	switch c.kind {
 	case causeRestart:
 		e.Actor, a.act.startReason = effect.ActorOperator, c.why
