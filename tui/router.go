@@ -285,6 +285,9 @@ func receiveResult(m *state.Room, r feed.Result) {
 		starts := m.Status.Starts
 		state.Show(m, text, failed)
 		m.Status.ID, m.Status.Starts = r.ID, starts
+		if failed {
+			m.Status.While = state.UntilConfigValid(m.Status.Text)
+		}
 	}
 }
 
