@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -117,10 +118,26 @@ func receiveEvents(m *state.Room, all []events.Event) {
 		return
 	}
 	m.Events.Add(all)
+	reportRemoved(m, all)
 	if slices.ContainsFunc(all, func(e events.Event) bool {
 		return strings.HasPrefix(e.Type, "bead.") || strings.HasPrefix(e.Type, "mail.")
 	}) {
 		state.MarkListsOutdated(m)
+	}
+}
+
+// reportRemoved shows the message of a reload that has removed agents, unless the status line shows a problem.
+func reportRemoved(m *state.Room, all []events.Event) {
+	for i := range all {
+		e := &all[i]
+		if e.Type != events.ConfigReloaded || m.Now.Sub(e.TS) > state.StatusDuration ||
+			m.Status.Failed || m.Status.Pending {
+			continue
+		}
+		var change struct{ Removed []string }
+		if json.Unmarshal(e.Payload, &change) == nil && len(change.Removed) > 0 {
+			state.ShowSuccess(m, "configuration: "+widget.Plain(e.Message))
+		}
 	}
 }
 
