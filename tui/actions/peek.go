@@ -143,6 +143,9 @@ func showLogs(m *state.Room) []feed.Effect {
 	if m.Peek.Logs {
 		m.Peek.Logs = false
 		m.Peek.Follow()
+		if m.LogsFromList {
+			m.Focus, m.Zoomed = m.PreviousFocus, false
+		}
 		return nil
 	}
 	if state.ShowsRun(m) {
@@ -155,6 +158,7 @@ func showLogs(m *state.Room) []feed.Effect {
 	if m.Focus != panel.IDPeek || !m.Zoomed {
 		m.PreviousFocus = m.Focus
 	}
+	m.LogsFromList = m.Focus != panel.IDPeek
 	m.Focus, m.Zoomed, m.Hidden, m.ShowRuns = panel.IDPeek, true, false, false
 	m.Peek.Logs = true
 	m.Peek.Follow()
