@@ -271,3 +271,15 @@ func TestTheRowOfAPoolShowsItsRestart(t *testing.T) {
 	s.pool("worker", func(p *city.Pool) { p.Reason = "check returned 2; restarting, 1 of 2 done" })
 	s.shows("restarting, 1 of 2 done")
 }
+
+// When a pool member ends, the cursor goes to another member of its pool, if one is listed.
+func TestTheCursorStaysInThePool(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.choose("worker-3")
+	s.change(func(n *city.Snapshot) {
+		n.Agents = slices.DeleteFunc(n.Agents, func(a city.Agent) bool { return a.Name == "worker-3" })
+	})
+	if r := s.m.Agents.Find(s.m.Agents.SelectedKey); r == nil || r.Pool != "worker" {
+		t.Errorf("the cursor is on %q", s.m.Agents.SelectedKey)
+	}
+}

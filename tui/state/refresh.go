@@ -55,11 +55,30 @@ func (m *Room) chooseVisible() {
 	if r == nil {
 		return
 	}
+	if Selected(m) == nil && m.Agents.SelectedKey != "" {
+		selectInAll(m, nearestMember(m, m.Agents.SelectedKey, r.Name))
+		return
+	}
 	if Selected(m) == nil ||
 		m.Focus != panel.IDPeek && !m.Focused().About().Follows &&
 			!m.Visible(m.Agents.SelectedKey) {
 		selectInAll(m, r.Name)
 	}
+}
+
+// nearestMember returns the visible agent to select after a pool member has ended: a member of the same pool, otherwise
+// the agent under the cursor.
+func nearestMember(m *Room, ended, cursor string) string {
+	end := strings.LastIndexByte(ended, '-')
+	if r := m.Agents.Find(cursor); end < 0 || r != nil && r.Pool == ended[:end] {
+		return cursor
+	}
+	for _, i := range list(m).Shown {
+		if r := &m.Agents.Rows[i]; r.Pool == ended[:end] {
+			return r.Name
+		}
+	}
+	return cursor
 }
 
 // FollowSubject selects the agent of the row under the cursor if the pane follows the focused panel.
