@@ -52,7 +52,23 @@ func needRestart(m *state.Room) string {
 	if state.ActsOn(m, panel.KindPool) && len(m.NamedAgents) == 0 {
 		return needPoolVerb(m)
 	}
-	return needVerb(m)
+	if why := needVerb(m); why != "" {
+		return why
+	}
+	rows := state.Targets(m)
+	suspended := func(r *panel.AgentRow) bool { return r.State == city.Suspended }
+	switch r := rows[0]; {
+	case len(rows) > 1 && !slices.ContainsFunc(rows, func(r *panel.AgentRow) bool {
+		return !suspended(r)
+	}):
+		return "the selected agents are suspended; " + m.Keys.KeyText(state.SuspendID) +
+			" resumes them"
+	case len(rows) == 1 && suspended(r):
+		return r.Shown + " is suspended; " + m.Keys.KeyText(state.SuspendID) + " resumes it"
+	case len(rows) == 1 && r.Surplus():
+		return surplusReason(m, r)
+	}
+	return ""
 }
 
 // askRestartOf asks whether the members of a pool restart one after the other or all at the same time.
