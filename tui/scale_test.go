@@ -16,7 +16,7 @@ func TestScaleByHand(t *testing.T) {
 	s.shows("scale worker to (1-5, or auto; check: 2): ")
 	s.press("4", "enter")
 	s.wants(city.Scale{Pool: "worker", Size: 4})
-	s.shows("scaling to 4 pool worker")
+	s.shows("scaling pool worker to 4")
 	s.pick("batch")
 	s.press("S", "A", "u", "t", "o", "enter")
 	s.wants() // two members would leave, so the room asks for confirmation

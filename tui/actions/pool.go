@@ -188,8 +188,8 @@ func askScale(m *state.Room) []feed.Effect {
 func scale(m *state.Room, p *panel.PoolRow, size int) []feed.Effect {
 	name := p.Name
 	do := func(m *state.Room) []feed.Effect {
-		todo := state.SendCommands(m, fmt.Sprintf("scaling to %d", size),
-			"pool "+widget.Plain(name),
+		todo := state.SendCommands(m, "scaling",
+			fmt.Sprintf("pool %s to %d", widget.Plain(name), size),
 			[]city.Command{city.Scale{Pool: name, Size: size}})
 		m.Scaled = state.Scaling{Pool: name, Size: size, At: m.Now}
 		return todo
@@ -205,7 +205,7 @@ func autoScale(m *state.Room, p *panel.PoolRow) []feed.Effect {
 		size = min(max(p.Check.Value, p.Min), p.Max)
 	}
 	do := func(m *state.Room) []feed.Effect {
-		todo := state.SendCommands(m, "returning to its check", "pool "+widget.Plain(name),
+		todo := state.SendCommands(m, "returning", "pool "+widget.Plain(name)+" to its check",
 			[]city.Command{city.Scale{Pool: name, Auto: true}})
 		m.Scaled = state.Scaling{}
 		return todo

@@ -20,6 +20,7 @@ type Undo struct {
 	Commands []city.Command
 	Restore  func(m *Room) // undoes changes that exist only in this room
 	Until    time.Time
+	drained  map[string]string // agents that drain, with the sessions whose end ends the drain
 }
 
 // reversal returns the commands that undo other commands, in the same order; nil if one of them cannot be undone.
@@ -67,8 +68,22 @@ func Reverse(m *Room, c city.Command) city.Command {
 func offerUndo(m *Room, what string, commands []city.Command) {
 	m.Undo = Undo{}
 	if back := reversal(m, commands); len(back) > 0 {
-		m.Undo = Undo{ID: m.Status.ID, What: what, Commands: back, Until: m.Now.Add(UndoDuration)}
+		m.Undo = Undo{ID: m.Status.ID, What: what, Commands: back, Until: m.Now.Add(UndoDuration),
+			drained: map[string]string{}}
 	}
+	for _, c := range m.Undo.Commands {
+		if c, ok := c.(city.Undrain); ok {
+			m.Undo.drained[c.Agent] = sessionOf(m.Agents.Find(c.Agent))
+		}
+	}
+}
+
+// sessionOf returns the ID of an agent's session, or "".
+func sessionOf(r *panel.AgentRow) string {
+	if r == nil || r.Session == nil || !r.Running {
+		return ""
+	}
+	return r.Session.ID
 }
 
 // RenewUndo restarts the time for undo when an action has ended. Failed commands are not undone.
@@ -90,13 +105,14 @@ func RenewUndo(m *Room, r *feed.Result) {
 	u.Commands, u.Until = kept, m.Now.Add(UndoDuration)
 }
 
-// Possible returns the undo commands that still have an effect. It leaves out surplus pool members, because they keep
-// draining.
+// Possible returns the undo commands that still have an effect. It leaves out drains that have ended, and surplus pool
+// members, because they keep draining.
 func (u *Undo) Possible(m *Room) []city.Command {
 	var all []city.Command
 	for _, c := range u.Commands {
 		if back, ok := c.(city.Undrain); ok {
-			if r := m.Agents.Find(back.Agent); r != nil && r.Surplus() {
+			r := m.Agents.Find(back.Agent)
+			if r == nil || r.Surplus() || sessionOf(r) != u.drained[back.Agent] {
 				continue
 			}
 		}

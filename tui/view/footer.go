@@ -179,12 +179,15 @@ func undrainsOnly(m *state.Room) bool {
 
 // footText returns the name of an action in the footer, which depends on its current effect.
 func footText(m *state.Room, a *state.Action) string {
+	undoes := (a.ID == state.ReleaseID || a.ID == "mail.unread") && state.Undoable(m)
 	switch {
 	case a.ID == state.ReleaseID && state.AcknowledgeableWatchdog(m) != nil:
 		return "ack"
 	case a.ID == state.ReleaseID && state.Undoable(m) && m.Undo.Drains():
 		return "drain again"
-	case a.ID == state.ReleaseID && state.Undoable(m):
+	case undoes && m.W < 100 && statusOffersUndo(m):
+		return "undo"
+	case undoes:
 		return strings.TrimSpace("undo " + widget.Cut(widget.Plain(m.Undo.What), 24,
 			m.Look.Glyphs.More))
 	case a.ID == state.SuspendID && suspended(m):
@@ -202,8 +205,6 @@ func footText(m *state.Room, a *state.Action) string {
 		return "resume"
 	case a.ID == "mail.others" && m.Mail.Others:
 		return "for people"
-	case a.ID == "mail.unread" && state.Undoable(m):
-		return "undo"
 	case a.ID == "rig.toggle" && m.Rigs.Suspended():
 		return "resume"
 	case a.ID == "quit" && actions.LeavesAtOnce(m):
@@ -212,6 +213,11 @@ func footText(m *state.Room, a *state.Action) string {
 		return "all"
 	}
 	return a.Short
+}
+
+// statusOffersUndo reports whether the status line names the verb that can be undone. A narrow footer then does not.
+func statusOffersUndo(m *state.Room) bool {
+	return m.Undo.ID == m.Status.ID && m.Status.Text != "" && state.IsFresh(m)
 }
 
 // suspended reports whether all targets of the suspend verb are suspended.
