@@ -64,6 +64,9 @@ func newMail(all *Agents) *Mail {
 			if e.Snap == nil {
 				return ""
 			}
+			if k.Others && k.Known {
+				return strconv.Itoa(len(k.Rows))
+			}
 			return strconv.Itoa(max(e.Snap.Mail.Total, e.Snap.Mail.Unread))
 		},
 		Issues: func(e *Env) (string, bool) { return k.note(e) },
@@ -163,6 +166,9 @@ func (k *Mail) rows(e *Env) []MailRow {
 // note returns the number of unread messages for people, and whether the list is incomplete or cannot be read.
 func (k *Mail) note(e *Env) (text string, alert bool) {
 	var parts []string
+	if k.Others {
+		parts = append(parts, "all mail")
+	}
 	if e.Snap != nil && e.Snap.Mail.Unread > 0 {
 		parts = append(parts, fmt.Sprintf("%d unread", e.Snap.Mail.Unread))
 	}

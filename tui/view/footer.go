@@ -84,8 +84,9 @@ func footActions(m *state.Room) (keys, tail []*state.Action) {
 			actions.Elsewhere(m, a) ||
 			a.WhyUnavailable(m) != "" || lost && changes(m, a):
 		case a.ID == state.BackID && !m.Zoomed, a.ID == state.ReleaseID && undrainsOnly(m):
-		case a.ID == "focus.mail" && state.Unread(m) == 0 ||
+		case a.ID == "focus.mail" && (state.Unread(m) == 0 || m.Focus == panel.IDMail) ||
 			a.ID == "city.switch" && !severalCities(m):
+		case (a.ID == "view.filter" || a.ID == "view.attention") && nothingListed(m):
 		case slices.Contains(last, a.ID):
 			tail = append(tail, a)
 		default:
@@ -103,6 +104,14 @@ func footActions(m *state.Room) (keys, tail []*state.Action) {
 		})
 	}
 	return keys, tail
+}
+
+// nothingListed reports whether the focused list is empty, and not because of a filter.
+func nothingListed(m *state.Room) bool {
+	p := m.Focused()
+	_, _, shown, total := p.Cursor()
+	return !p.Query().Active() && !m.OnlyAttention && m.Focus != panel.IDPeek &&
+		(total == 0 || shown == 0 && p.About().Subset)
 }
 
 // Footer lists the keys that work with the current focus, as many as fit. Keys that satisfy stays always remain.
