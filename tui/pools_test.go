@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/feed"
 	"gcity/tui/panel"
+	"gcity/tui/state"
 	"gcity/tui/widget"
 )
 
@@ -143,9 +145,11 @@ func TestThePoolsCursorIsItsOwn(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.choose("idle")
 	s.pick("triage")
+	s.press("1")
 	if s.m.Agents.SelectedKey != "idle" {
 		t.Errorf("the agent under the cursor is %s", s.m.Agents.SelectedKey)
 	}
+	s.pick("triage")
 	s.change(func(n *city.Snapshot) {
 		n.Pools = append([]city.Pool{{Name: "aaa"}}, slices.DeleteFunc(n.Pools, func(p city.Pool) bool { return p.Name == "merge" })...)
 	})
@@ -281,5 +285,46 @@ func TestTheCursorStaysInThePool(t *testing.T) {
 	})
 	if r := s.m.Agents.Find(s.m.Agents.SelectedKey); r == nil || r.Pool != "worker" {
 		t.Errorf("the cursor is on %q", s.m.Agents.SelectedKey)
+	}
+}
+
+// On a wide screen the pane shows a member of the pool under the cursor. Agents keeps its selection, also after an
+// attachment.
+func TestThePaneFollowsThePool(t *testing.T) {
+	s := pooled(t, 200, 60)
+	s.choose("builder")
+	s.pick("worker")
+	if w := state.Watching(s.m).Agent; w != "worker-1" {
+		t.Errorf("the pane shows %q", w)
+	}
+	s.press("a", "down", "enter")
+	at, ok := effectOf[feed.Attach](s)
+	if !ok || state.Watching(s.m).Agent != at.Agent {
+		t.Errorf("attached to %q, the pane shows %q", at.Agent, state.Watching(s.m).Agent)
+	}
+	s.press("1")
+	if s.m.Agents.SelectedKey != "builder" {
+		t.Errorf("Agents has selected %q", s.m.Agents.SelectedKey)
+	}
+}
+
+// The pane shows the agent of a chosen event.
+func TestThePaneFollowsAChosenEvent(t *testing.T) {
+	s := demo(t, 200, 60)
+	s.choose("builder")
+	s.press("5", "k")
+	for range 20 {
+		if r := state.SingleAgent(s.m); r != nil && r.Name != "builder" {
+			break
+		}
+		s.press("k")
+	}
+	r := state.SingleAgent(s.m)
+	if r == nil || state.Watching(s.m).Agent != r.Name {
+		t.Errorf("the pane shows %q", state.Watching(s.m).Agent)
+	}
+	s.press("1")
+	if s.m.Agents.SelectedKey != "builder" {
+		t.Errorf("Agents has selected %q", s.m.Agents.SelectedKey)
 	}
 }

@@ -259,7 +259,7 @@ func needMember(m *state.Room) string {
 // attachMember attaches to the pool's only member, or asks which member to attach to.
 func attachMember(m *state.Room) []feed.Effect {
 	to := func(name string) []feed.Effect {
-		state.SelectAgent(m, name)
+		state.ShowAgent(m, name)
 		return []feed.Effect{feed.Attach{Agent: name}}
 	}
 	rows := MembersAt(m)
