@@ -314,9 +314,11 @@ func (k *Mail) help(e *Env, w int) []string {
 	return e.Look.Notes(w, text)
 }
 
-// summary returns the beginning of a message.
+// summary returns a message, its text first: the place may have few lines.
 func (k *Mail) summary(e *Env, r *MailRow, w int) []string {
-	return description(e, w, r.ID, "", MailDetails(e, &r.Message))
+	all := append(MailDetails(e, &r.Message), "")
+	text := slices.Index(all, "")
+	return description(e, w, r.ID, "from "+r.from, append(all[text+1:], all[:text]...))
 }
 
 // MailDetails returns the details of a message.
