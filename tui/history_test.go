@@ -11,11 +11,10 @@ import (
 	"gcity/tui/widget"
 )
 
-// Zoomed on a screen of 160 columns, an agent's row has a chart of its CPU usage. The chart changes only once a minute.
+// From 160 columns on, an agent's row has a chart of its CPU usage. The chart changes only once a minute.
 func TestRowsHaveAChartOfTheCPU(t *testing.T) {
 	for _, ascii := range []bool{false, true} {
 		s := demo(t, 160, 40)
-		s.press("f")
 		if ascii {
 			s.m.Terminal.ASCII = true
 			state.ApplyTheme(s.m)
@@ -51,7 +50,6 @@ func TestRowsHaveAChartOfTheCPU(t *testing.T) {
 		s.press("esc")
 		s.size(159, 40)
 		s.hides("last 10m")
-		s.press("f")
 		s.shows("1h, at most 800%", "1h, 3 seen")
 	}
 }

@@ -31,16 +31,14 @@ func TestABroadScreenShowsWholeRows(t *testing.T) {
 	s.shows("for    cpu  last 10m", "mem  restarts      pid", "110M         -     4202", `"./prober": no such file; is it built? · restarts in 18s`,
 		`waits for a line that starts with "> " · ready within 57s`, "crashed 6× in 4m0s, the last: exit 3 · retries in 54m")
 	s = demo(t, 200, 60)
-	s.shows("for    cpu    mem", "builds and tests the demo project · attached",
-		`"./prober": no such file; … · restarts in 18s`)
-	s.hides("last 10m") // a chart takes no room from the reasons
+	s.shows("for    cpu  last 10m", "    mem ", "builds and tests", "· attached")
 	s.change(func(n *city.Snapshot) {
 		for i := range n.Agents {
 			a := &n.Agents[i]
 			a.Reason, a.Description, a.Until, a.Drift = "ready at once", "builds the demo project", nil, nil
 		}
 	})
-	s.shows("for    cpu    mem", "builds the demo project")
+	s.shows("for    cpu  last 10m", "    mem ", "builds the d")
 	s.hides("mem  restarts")
 }
 

@@ -143,8 +143,8 @@ func AgentCondition(l *widget.Styles, s city.State, stuck bool) (sign, word stri
 
 const StateWidth = 11 // the width of "quarantined", the longest state
 
-// From a screen width of sparkFrom columns on, a row may have a chart of the CPU usage. The chart has sparkWidth
-// columns, one for each minute.
+// From a screen width of sparkFrom columns on, a row has a chart of the CPU usage. The chart has sparkWidth columns,
+// one for each minute.
 const sparkFrom, sparkWidth = 160, 10
 
 // Columns returns the columns of the Agents panel that fit into w.

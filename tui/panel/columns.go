@@ -38,12 +38,12 @@ const LongName = 24
 func AgentColumns(w int, n Widths) Columns {
 	c := Columns{state: StateWidth + 2, Name: min(max(n.Name, 6),
 		max(8, min(28, w/4, max(n.Names, LongName)))), Age: 4, CPU: 5, Mem: 5, Restarts: 8,
-		PID: 7, Spark: n.Spark, gap: 2}
+		PID: 7, gap: 2}
 	if w < 50 {
 		c.gap, c.Name = 1, min(c.Name, 9)
 	}
 	if !n.Usage || w < 60 {
-		c.CPU, c.Mem, c.Spark = 0, 0, 0
+		c.CPU, c.Mem = 0, 0
 	}
 	if w < 60 {
 		c.Restarts, c.PID = 0, 0
@@ -66,10 +66,14 @@ func AgentColumns(w int, n Widths) Columns {
 		}
 		return r - 1
 	}
-	for _, drop := range []*int{&c.PID, &c.Restarts, &c.Spark, &c.Mem, &c.CPU} {
+	for _, drop := range []*int{&c.PID, &c.Restarts, &c.Mem, &c.CPU} {
 		if rest() < enough {
 			*drop = 0
 		}
+	}
+	const least = 20 // columns that the chart leaves to the reasons
+	if n.Usage && n.Spark > 0 && rest()-n.Spark-gap >= least {
+		c.Spark = n.Spark
 	}
 	if rest() < 12 {
 		c.Age = 0
