@@ -109,7 +109,9 @@ func TestQuestionsTakeTheirOwnKeysAtOnce(t *testing.T) {
 	s.now = s.now.Add(keymap.DialogGuard / 2)
 	s.send(tuitest.KeyPress("enter"))
 	s.shows("enter came too early")
-	s.send(tuitest.KeyPress("y"))
+	s.send(tuitest.KeyPress("y")) // the user may not have seen that the previous keys were refused
+	s.wants()
+	s.press("y")
 	s.wants(city.Restart{Agent: "builder"})
 	s.hides("Restart builder?")
 	s.press("r")

@@ -237,8 +237,8 @@ func perform(m *state.Room, a *state.Action) (todo []feed.Effect) {
 func handleDialogKey(m *state.Room, k tea.KeyPressMsg) []feed.Effect {
 	d := m.Dialogs.Top()
 	a := m.Keys.Find(k, d.Zone())
-	switch cancels := a != nil && a.ID == "choice.cancel"; {
-	case !cancels && !d.Accepts(k.String(), m.Now):
+	switch takes := a != nil && a.ID == "choice.take"; {
+	case (a == nil || takes) && !d.Accepts(k.String(), takes, m.Now):
 		return nil
 	case a != nil:
 		return perform(m, a)

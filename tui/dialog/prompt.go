@@ -30,7 +30,7 @@ type Prompt[T any] struct {
 func (p *Prompt[T]) Zone() keymap.Zone { return keymap.InPrompt }
 
 // Accepts returns true: the prompt accepts keys immediately.
-func (p *Prompt[T]) Accepts(string, time.Time) bool { return true }
+func (p *Prompt[T]) Accepts(string, bool, time.Time) bool { return true }
 
 // Key edits the text.
 func (p *Prompt[T]) Key(k tea.KeyPressMsg, _ func()) []T {
