@@ -60,6 +60,9 @@ func newModel(o Options, now time.Time) *state.Room {
 // handle applies a message to the model and returns effects.
 func handle(m *state.Room, now time.Time, msg any) []feed.Effect {
 	m.Now = now
+	if m.SessionEnded && m.StrayKeyAt.IsZero() {
+		m.StrayKeyAt = now
+	}
 	m.Events.Seen.Record(m.Events.CursorSeq(), now)
 	defer func() { m.Events.Seen.Record(m.Events.CursorSeq(), now) }()
 	var todo []feed.Effect
@@ -76,14 +79,14 @@ func handle(m *state.Room, now time.Time, msg any) []feed.Effect {
 		m.UI++
 		m.HandOn()
 		dismissHint(m)
-		if !isSwitching(m, msg.String()) {
+		if !isSwitching(m, msg) && !typedForEndedSession(m, msg) {
 			todo = handleKey(m, msg)
 			if c := m.Dialogs.Choice(); c != nil && c.Since.Equal(now) {
 				c.OpenedByKey = true
 			}
 		}
 	case tea.PasteMsg, tea.MouseClickMsg, wheel:
-		if isSwitching(m, "") {
+		if m.Switch.ID != 0 || m.Now.Sub(m.ArrivedAt) < keymap.DialogGuard {
 			break
 		}
 		todo = handlePointer(m, msg)

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -23,18 +24,34 @@ func startsText(a *state.Action) bool { return a.ID == "agent.send" || a.ID == s
 // typedAfterRefusal reports whether a key belongs to text that the user typed although sending was refused. Such a
 // key is ignored, so that it does not run a verb.
 func typedAfterRefusal(m *state.Room, k tea.KeyPressMsg) bool {
-	went := m.RefusedText
-	m.RefusedText = time.Time{}
-	if went.IsZero() || m.Now.Sub(went) >= keyPause {
+	if m.RefusedText.IsZero() || m.Now.Sub(m.RefusedText) >= keyPause {
+		m.RefusedText = time.Time{}
 		return false
 	}
 	if k.Code == tea.KeyEnter {
+		m.RefusedText = time.Time{}
 		return true
 	}
 	if k.Text != "" {
 		m.RefusedText = m.Now
 	}
 	return k.Text != ""
+}
+
+// typedForEndedSession reports whether a key belongs to text that the user typed to an agent whose session ended
+// during the attach. Such a key is ignored, so that it does not run a verb.
+func typedForEndedSession(m *state.Room, k tea.KeyPressMsg) bool {
+	switch {
+	case !m.SessionEnded:
+		return false
+	case m.Now.Sub(m.StrayKeyAt) >= keyPause || k.Code == tea.KeyEscape:
+		m.SessionEnded = false
+		return false
+	}
+	m.StrayKeyAt = m.Now
+	const note = "; keys typed for it did nothing"
+	m.Status.Text = strings.TrimSuffix(m.Status.Text, note) + note
+	return true
 }
 
 // answerWindow is how long after an action a "y" is taken as the answer to a question that the action did not ask.

@@ -55,19 +55,20 @@ type attachment struct {
 	typed       chan []byte // closed when the terminal is gone
 	cols        int
 	rows        int
+	ended       bool              // the session or the connection ended
 	status      *statusrow.Writer // shows the detach key in the last row; nil in a small terminal
 }
 
 // AttachTo hands the terminal to an agent until the user leaves, the session ends or ctx ends. It returns the text for
-// the status line. The terminal's modes are restored in any case.
+// the status line, and whether the session ended. The terminal's modes are restored in any case.
 func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (message string,
-	err error) {
+	ended bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	v := &attachment{in: o.In, out: o.Out, agent: agent, scan: detach.Scanner{Key: o.Detach},
 		typed: make(chan []byte)}
 	if v.cols, v.rows, err = term.GetSize(o.Out.Fd()); err != nil {
-		return "", fmt.Errorf("cannot attach to %s: the size of this terminal is unknown: %w",
+		return "", false, fmt.Errorf("cannot attach to %s: the size of this terminal is unknown: %w",
 			agent, err)
 	}
 	if v.rows >= minRowsForStatus {
@@ -78,7 +79,7 @@ func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (messag
 	// set raw mode before the request, so that ctrl+c is already a key while the request waits
 	state, err := term.MakeRaw(o.In.Fd())
 	if err != nil {
-		return "", fmt.Errorf("cannot attach to %s: %w", agent, err)
+		return "", false, fmt.Errorf("cannot attach to %s: %w", agent, err)
 	}
 	v.input.wake = make(chan struct{}, 1)
 	v.escapeTimer = time.NewTimer(time.Hour)
@@ -89,7 +90,8 @@ func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (messag
 		_, _ = io.WriteString(o.Out, resetModes)
 		err = errors.Join(err, term.Restore(o.In.Fd(), state))
 	}()
-	return v.run(ctx, r)
+	message, err = v.run(ctx, r)
+	return message, v.ended, err
 }
 
 // run opens the agent's terminal and copies until the attachment ends.
@@ -197,6 +199,7 @@ func (v *attachment) forward(ctx context.Context, r *Runner, shown <-chan error)
 		case <-ctx.Done():
 			return "", nil
 		case err := <-shown:
+			v.ended = true
 			if err != nil {
 				return "", fmt.Errorf("lost the connection to %s: %w", v.agent, err)
 			}

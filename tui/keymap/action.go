@@ -88,6 +88,7 @@ type Action[H, E any] struct {
 	Short string      // text in the footer, "" = not shown
 	In    []Zone
 	Risk  Risk
+	Moves bool           // only moves the cursor
 	Why   func(H) string // returns why it cannot run now, "" = it can; nil = always
 	Run   func(H) []E
 }
