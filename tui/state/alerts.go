@@ -62,7 +62,20 @@ func Alerts(m *Room) []panel.Alert {
 	if s.Config.Held != nil {
 		held = fleet.HeldText(s.Config.Held)
 	}
-	return append(p, m.Alerts(m.Env(), held, preferenceProblems(m))...)
+	return append(p, m.Alerts(m.Env(), rejectedConfig(m), held, preferenceProblems(m))...)
+}
+
+// rejectedConfig returns an alert if the configuration on disk is invalid. Its error comes first, because a narrow
+// screen shows only the beginning.
+func rejectedConfig(m *Room) []panel.Alert {
+	if m.Snap.Config.Rejected == "" {
+		return nil
+	}
+	a := panel.Alert{Text: "config invalid: " + widget.PlainText(m.Snap.Config.Rejected)}
+	if m.Mode != ReadOnly && m.Files != nil {
+		a.Key, a.Effect = m.Keys.MainKey("config.edit"), "edits it"
+	}
+	return []panel.Alert{a}
 }
 
 // restartHint returns a hint that says how to start a city that does not answer, or "".
