@@ -139,7 +139,10 @@ func receive(m *state.Room, n feed.News) {
 		if m.Unreachable == "" {
 			m.SilentSince = m.Now
 		}
-		m.Unreachable = widget.Plain(*n.Unreachable)
+		if why := widget.Plain(*n.Unreachable); why != m.Unreachable {
+			m.Unreachable = why
+			m.UI++
+		}
 	}
 	if m.LastVisit.Agent != "" && m.Now.After(m.LastVisit.Until) {
 		m.LastVisit = state.Visit{}

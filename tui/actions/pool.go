@@ -110,7 +110,7 @@ func needPool(m *state.Room) string {
 }
 
 func needPoolVerb(m *state.Room) string {
-	if m.Mode == state.ReadOnly {
+	if state.NeedWritable(m) != "" {
 		return state.NeedWritable(m)
 	}
 	return needPool(m)

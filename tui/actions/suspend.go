@@ -34,7 +34,7 @@ func resumeAll(m *state.Room, all []details.Suspendable) []feed.Effect {
 // needSuspend returns why the suspend verb is refused, or "". In Pools the verb acts on pools, elsewhere on agents.
 func needSuspend(m *state.Room) string {
 	switch {
-	case m.Mode == state.ReadOnly:
+	case state.NeedWritable(m) != "":
 		return state.NeedWritable(m)
 	case state.ActsOn(m, panel.KindPool):
 		return needPool(m)

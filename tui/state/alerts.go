@@ -33,18 +33,31 @@ func announcedStop(m *Room) bool { return m.Unreachable != "" && m.Snap != nil &
 // Uncontrollable reports whether a city of another process cannot be controlled: it has ended or does not answer.
 func Uncontrollable(m *Room) bool { return m.Unreachable != "" && m.Mode != Hosting }
 
+// NoController says that the controller does not answer, and for how long.
+func NoController(m *Room) string {
+	since := widget.Age(m.Now.Sub(m.SilentSince))
+	if announcedStop(m) {
+		return "the city stopped " + since + " ago" + restartHint(m) +
+			"; this is its last known state"
+	}
+	if m.Unreachable == feed.Exited || m.Unreachable == feed.NotRunning {
+		run := "`gcity`"
+		if m.OpenedAs != "" {
+			run = "`gcity start`"
+		}
+		return "no controller for " + since + "; agents keep running. Run " + run + " there"
+	}
+	return "no answer for " + since + ": " + m.Unreachable + restartHint(m) +
+		"; the data shown is outdated"
+}
+
 // Alerts returns the problems of the whole city, the worst first.
 func Alerts(m *Room) []panel.Alert {
 	var p []panel.Alert
 	bad := func(text string) { p = append(p, panel.Alert{Text: text}) }
 	switch {
-	case announcedStop(m):
-		bad("the city stopped " + widget.Age(m.Now.Sub(m.SilentSince)) + " ago" + restartHint(m) +
-			"; this is its last known state")
-	case Uncontrollable(m):
-		bad("no answer for " + widget.Age(m.Now.Sub(m.SilentSince)) + ": " + m.Unreachable +
-			restartHint(m) +
-			"; the data shown is outdated")
+	case announcedStop(m), Uncontrollable(m):
+		bad(NoController(m))
 	case m.Unreachable != "":
 		bad("the city cannot be reached: " + m.Unreachable + "; the data shown is outdated")
 	}

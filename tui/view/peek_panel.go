@@ -109,6 +109,8 @@ func peekTab(m *state.Room) widget.Tab {
 		extra = append(extra, newOutputText(m))
 	case !row.Running && (n.Screen != nil || len(n.Text) > 0):
 		extra = append(extra, "last output")
+	case n.Screen != nil && m.Unreachable != "":
+		extra = append(extra, "frozen at "+m.SilentSince.Format("15:04:05"))
 	case n.Screen != nil:
 		extra = append(extra, "following")
 	}
