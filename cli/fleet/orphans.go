@@ -17,11 +17,9 @@ func orphansText(i city.Info) string {
 	case 0:
 		return ""
 	case 1:
-		return "1 session of this city is still running; `gcity " +
-			"stop --city " + shell.Quote(i.Path) + "` stops it"
+		return "1 agent still runs; `gcity stop --city " + shell.Quote(i.Path) + "` stops it"
 	}
-	return fmt.Sprintf("%d sessions of this city are still running; `gcity stop --city "+
-		"%s` stops them",
+	return fmt.Sprintf("%d agents still run; `gcity stop --city %s` stops them",
 		i.LeftoverSessions,
 		shell.Quote(i.Path))
 }
