@@ -39,3 +39,18 @@ func allOrphansText(ctx context.Context, e *env.Env) string {
 	}
 	return strings.Join(out, "\n")
 }
+
+// HowToShowAll returns what to run in order to show all cities if no supervisor is running.
+func HowToShowAll(ctx context.Context, e *env.Env) string {
+	all, err := CityList(ctx, e)
+	if err != nil || len(all) == 0 {
+		return "no cities are registered. `gcity start` in a city's folder registers it and " +
+			"starts the supervisor; `gcity` shows only that city"
+	}
+	names := make([]string, len(all))
+	for i := range all {
+		names[i] = all[i].Name + " (" + CityStatusText(e, all[i]) + ")"
+	}
+	return "registered: " + strings.Join(names, ", ") +
+		". `gcity supervisor start` starts them; `gcity` in a city's folder shows only that city"
+}
