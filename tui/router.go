@@ -136,13 +136,7 @@ func receive(m *state.Room, n feed.News) {
 		reloadPreferences(m, *n.Preferences)
 	}
 	if n.Unreachable != nil {
-		if m.Unreachable == "" {
-			m.SilentSince = m.Now
-		}
-		if why := widget.Plain(*n.Unreachable); why != m.Unreachable {
-			m.Unreachable = why
-			m.UI++
-		}
+		m.SetUnreachable(widget.Plain(*n.Unreachable))
 	}
 	if m.LastVisit.Agent != "" && m.Now.After(m.LastVisit.Until) {
 		m.LastVisit = state.Visit{}
@@ -205,6 +199,7 @@ func handleKey(m *state.Room, k tea.KeyPressMsg) []feed.Effect {
 		if a := m.Keys.Find(k, keymap.InFleet); a != nil {
 			return perform(m, a)
 		}
+		explainFleetKey(m, k)
 		return nil
 	}
 	if typedAfterRefusal(m, k) {

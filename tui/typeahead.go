@@ -38,8 +38,8 @@ func typedAfterRefusal(m *state.Room, k tea.KeyPressMsg) bool {
 	return k.Text != ""
 }
 
-// typedForEndedSession reports whether a key belongs to text that the user typed to an agent whose session ended
-// during the attach. Such a key is ignored, so that it does not run a verb.
+// typedForEndedSession reports whether a key was meant for an agent: its session ended during the attach, and the user
+// has not paused since. Such a key is ignored, so that it does not run a verb.
 func typedForEndedSession(m *state.Room, k tea.KeyPressMsg) bool {
 	switch {
 	case !m.SessionEnded:
@@ -83,7 +83,25 @@ func explainKey(m *state.Room, k tea.KeyPressMsg) {
 			break
 		}
 	}
-	state.Show(m, text+"; "+m.Keys.KeyText("view.help")+" lists the keys", false)
+	showKeyNote(m, text+"; "+m.Keys.KeyText("view.help")+" lists the keys")
+}
+
+// explainFleetKey shows why a typed key does nothing in the room of all cities.
+func explainFleetKey(m *state.Room, k tea.KeyPressMsg) {
+	if k.Text == "" || m.Status.Failed || m.Status.Pending {
+		return
+	}
+	text := widget.Plain(k.Text) + " does nothing here"
+	if a := m.Keys.Find(k, keymap.Everywhere); a != nil {
+		text = fmt.Sprintf("%s works in a city (press %s): %s", k.Text,
+			m.Keys.KeyText("fleet.open"), keymap.Verb(a.Title()))
+	}
+	showKeyNote(m, text+"; "+m.Keys.KeyText("fleet.verbs")+" lists the keys")
+}
+
+// showKeyNote shows why a key does nothing, until the focus moves or some time has passed.
+func showKeyNote(m *state.Room, text string) {
+	state.Show(m, text, false)
 	focus := m.Focus
 	m.Status.Token, m.Status.Note = themes.Warn, true
 	m.Status.While = func(m *state.Room) bool {

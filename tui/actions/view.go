@@ -68,7 +68,7 @@ func viewActions(all []panel.Panel) []state.Action {
 			Run: togglePane},
 		{ID: "view.pane.place",
 			Key: keymap.Bind("put the agent's terminal at the side or below (wide screens)", "P"),
-			In:  global,
+			In:  global, Why: needSides,
 			Run: func(m *state.Room) []feed.Effect {
 				m.Below, m.Hidden = !m.Below, false
 				return nil
@@ -159,6 +159,14 @@ func toggleAttention(m *state.Room) []feed.Effect {
 		}
 	}
 	return nil
+}
+
+// needSides returns why the terminal cannot be moved, or "".
+func needSides(m *state.Room) string {
+	if !state.HasSides(m) {
+		return "the terminal stays below the lists on a screen smaller than 160 columns and 40 rows"
+	}
+	return ""
 }
 
 // askFilter edits the focused panel's filter and previews it at every key.

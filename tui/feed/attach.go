@@ -68,8 +68,8 @@ func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (messag
 	v := &attachment{in: o.In, out: o.Out, agent: agent, scan: detach.Scanner{Key: o.Detach},
 		typed: make(chan []byte)}
 	if v.cols, v.rows, err = term.GetSize(o.Out.Fd()); err != nil {
-		return "", false, fmt.Errorf("cannot attach to %s: the size of this terminal is unknown: %w",
-			agent, err)
+		return "", false, fmt.Errorf("cannot attach to %s: the size of this terminal is "+
+			"unknown: %w", agent, err)
 	}
 	if v.rows >= minRowsForStatus {
 		v.status = statusrow.NewApart(o.Out, v.cols, v.rows, func(cols int) string {

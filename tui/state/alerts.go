@@ -33,6 +33,17 @@ func announcedStop(m *Room) bool { return m.Unreachable != "" && m.Snap != nil &
 // Uncontrollable reports whether a city of another process cannot be controlled: it has ended or does not answer.
 func Uncontrollable(m *Room) bool { return m.Unreachable != "" && m.Mode != Hosting }
 
+// SetUnreachable stores why the city does not answer; "" = it answers.
+func (m *Room) SetUnreachable(why string) {
+	if m.Unreachable == "" {
+		m.SilentSince = m.Now
+	}
+	if why != m.Unreachable {
+		m.Unreachable = why
+		m.UI++
+	}
+}
+
 // NoController says that the controller does not answer, and for how long.
 func NoController(m *Room) string {
 	since := widget.Age(m.Now.Sub(m.SilentSince))

@@ -122,8 +122,10 @@ type inputState struct {
 	Mouse          string    // the user's choice: "on" or "off"; "" = by the preferences
 	Pressed        Press
 	UnaskedAt      time.Time // time of the last action that may ask a question and did not
-	SessionEnded   bool      // the session ended during the last attach; the user may still type to it
-	StrayKeyAt     time.Time // time of the last key meant for that session; zero = the room is not drawn yet
+	// the session ended during the last attach, and the user may still type to it
+	SessionEnded bool
+	// time of the last key meant for that session; zero = the room is not drawn yet
+	StrayKeyAt time.Time
 }
 
 // Room is the control room's whole state. Messages change it; View only reads it (and caches drawn lines).
