@@ -147,6 +147,7 @@ func receive(m *state.Room, n feed.News) {
 	} else if m.Snap != nil && !m.OrderIsCurrent() {
 		m.Snapshot(m.Snap)
 	}
+	actions.RefreshMembers(m)
 	// Rows may start to need attention as time passes, without new data.
 	if m.OnlyAttention && m.FilledAt != m.Now.Unix() {
 		m.ApplyNewData()
