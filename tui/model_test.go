@@ -488,3 +488,19 @@ func TestNothingIsPossibleWithoutAController(t *testing.T) {
 		s.m.RefusedText = time.Time{}
 	}
 }
+
+// A filter also finds descriptions, but the cursor goes to the best match by name.
+func TestTheFilterSelectsTheBestName(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.agent("prober", func(a *city.Agent) { a.Description, a.State, a.Reason = "watches idle", city.Running, "" })
+	s.agent("monitor", func(a *city.Agent) { a.Description = "is idle" })
+	for text, want := range map[string]string{"idle": "idle", "id": "idle", "dle": "idle", "writer": "shop/writer"} {
+		s.press("/")
+		s.typeIn(text)
+		s.press("enter")
+		if s.m.Agents.SelectedKey != want {
+			t.Errorf("/%s selects %s of %v", text, s.m.Agents.SelectedKey, s.order())
+		}
+		s.press("esc")
+	}
+}

@@ -175,6 +175,7 @@ func askFilter(m *state.Room) []feed.Effect {
 	apply := func(text string) {
 		*f, m.Led = widget.ParseFilter(text), ""
 		m.Refill()
+		state.SelectBestMatch(m, text)
 	}
 	hint := "!not  ~fuzzy  state: pool: rig:"
 	if m.Focus == panel.IDEvents {
