@@ -156,10 +156,14 @@ func viewOfPane(m *state.Room, extra []string) []string {
 
 // newOutputText returns how much output has arrived since the pane was frozen.
 func newOutputText(m *state.Room) string {
-	if m.Peek.FrozenPicture.Full {
-		return m.Env().NewText(0)
+	before := ""
+	if m.Focus != panel.IDPeek {
+		before = m.Keys.KeyText("focus.peek") + " " // G moves in the list that has the focus
 	}
-	return m.Env().NewText(m.Peek.LinesReceived() - m.Peek.LinesWhenFrozen)
+	if m.Peek.FrozenPicture.Full {
+		return m.Env().NewText(0, before)
+	}
+	return m.Env().NewText(m.Peek.LinesReceived()-m.Peek.LinesWhenFrozen, before)
 }
 
 // peekNote is the right end of the pane's rule: size, viewers, and the last exit of an agent that is not running.
