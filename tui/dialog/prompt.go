@@ -93,7 +93,8 @@ func (p *Prompt[T]) Draw(c Canvas) Frame {
 	label := widget.Cut(asked, w*3/4, c.more())
 	if p.problem != "" { // the problem is more important than the label
 		label = widget.Cut(asked, w-widget.Width(hint)-8, c.more())
-	} else if w < 70 || widget.Width(hint) > w-widget.Width(label)-12 {
+	} else if w < 70 || widget.Width(hint) > w-widget.Width(label)-max(12,
+		widget.Width(p.Edit.String())+5) { // the typed text is more important than the hint
 		hint = ""
 	}
 	l.Add(themes.Accent, " "+label+": ")
