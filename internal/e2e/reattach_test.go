@@ -8,6 +8,7 @@ import (
 // An attached terminal outlives its controller. It reconnects automatically to the same agent, and typed text
 // reaches the agent. If the agent has ended, the command ends with a message and not with a Go error (L11).
 func TestAttachOutlivesTheController(t *testing.T) {
+	t.Parallel()
 	c := newTown(t, 0, "")
 	c.lines(map[string]string{"shell": "echo shell $$ >births; exec sh -i"})
 	kill := func() {

@@ -12,6 +12,7 @@ import (
 // A text that is sent while a user has typed half a line waits for the Enter, is typed once, and can be removed from
 // the queue before that.
 func TestTextWaitsForADraft(t *testing.T) {
+	t.Parallel()
 	c := newTown(t, 0, "")
 	c.lines(map[string]string{"echo": `echo up; while read -r line; do echo "got <$line>"; done`})
 	c.run()

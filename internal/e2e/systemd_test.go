@@ -247,6 +247,7 @@ func (s *tenant) people() map[int]bool {
 // status. Agents survive a restart, a kill -9 and a hung main process. A refused start is not repeated. A stop stops
 // the agents, and uninstall leaves nothing.
 func TestSystemd(t *testing.T) {
+	t.Parallel()
 	e := newUserManager(t)
 	daemon := e.tenant("daemon", "gcity-lone.service", "lone")
 	many := e.tenant("supervisor", "gcity-supervisor.service", "one")
@@ -360,6 +361,7 @@ func TestSystemd(t *testing.T) {
 
 // TestUserManagerLeavesNoProcess checks that all processes of the manager exit with it, and that its control group is removed.
 func TestUserManagerLeavesNoProcess(t *testing.T) {
+	t.Parallel()
 	var inside int
 	var group string
 	t.Run("manager", func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -27,6 +28,8 @@ const patience = eventually.Timeout
 // binary builds the program, once.
 func binary(t testing.TB) string {
 	t.Helper()
+	building.Lock()
+	defer building.Unlock()
 	if built != "" {
 		return built
 	}
@@ -68,7 +71,10 @@ func overlay(t testing.TB, dir, hold string) string {
 	return path
 }
 
-var built string
+var (
+	building sync.Mutex
+	built    string // path of the program; "" = not built yet
+)
 
 func TestMain(m *testing.M) {
 	if err := os.Setenv("GCITY_TRUST", trust.Everything); err != nil { // these tests start only their own programs
@@ -92,6 +98,8 @@ type town struct {
 	env    []string // environment of the next controller; nil = the test's own
 	pids   map[string]int
 	person []string // environment of the user at a terminal, in addition to the test's
+
+	settings string // additional lines of the [daemon] table
 }
 
 type birth struct {
@@ -103,7 +111,8 @@ type birth struct {
 // newTown creates a city of n sleeping agents; settings are additional lines of its [daemon] table.
 func newTown(t testing.TB, n int, settings string) *town {
 	t.Helper()
-	c := &town{t: t, bin: binary(t), dir: t.TempDir(), births: make(chan birth, 4096), pids: map[string]int{}}
+	c := &town{t: t, bin: binary(t), dir: t.TempDir(), births: make(chan birth, 4096), pids: map[string]int{},
+		settings: settings}
 	path := filepath.Join(c.dir, "births")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)
