@@ -2,13 +2,12 @@ package config
 
 import (
 	_ "embed"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	burnt "github.com/BurntSushi/toml"
+	"gcity/internal/toml"
 )
 
 //go:embed presets.toml
@@ -59,11 +58,7 @@ func readPresets() []Preset {
 	var file struct {
 		Presets []presetTable `toml:"presets"`
 	}
-	meta, err := burnt.Decode(presetsText, &file)
-	if err == nil && len(meta.Undecoded()) > 0 {
-		err = fmt.Errorf("unknown key %s", meta.Undecoded()[0])
-	}
-	if err != nil {
+	if err := toml.Decode([]byte(presetsText), &file); err != nil {
 		// cannot happen: the file is embedded, and a test reads it
 		panic("config: presets.toml: " + err.Error())
 	}
