@@ -31,6 +31,9 @@ func (m *unresponsiveCity) Output(context.Context, string, int) (string, error) 
 
 // A city that never returns its log or its screens does not block other requests, or the supervisor's shutdown.
 func TestCityDoesNotRespond(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	t.Parallel()
 	well := named("well")
 	happen(well, 1, "x.y")

@@ -78,6 +78,9 @@ func named(name string) *citytest.Fake {
 
 // A city behind the supervisor's socket, next to other cities, passes the suite for city.Control.
 func TestFarInAFleet(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	t.Parallel()
 	citytest.Suite(t, controllertest.Harness(func(t *testing.T, town *controllertest.City) city.Control {
 		m := citytest.NewDirectory(named("other"))

@@ -144,6 +144,9 @@ func TestKeepBadAddress(t *testing.T) {
 
 // The port stays closed while the token cannot be used. A changed token is valid immediately.
 func TestKeepToken(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	t.Parallel()
 	d := keep(t)
 	addr, file := freeAddr(t), filepath.Join(t.TempDir(), "token")
@@ -215,6 +218,9 @@ func waitUntil(t *testing.T, done func() bool) {
 // If the token of a tenant cannot be read, this tenant has no access, but other tenants do. The tenant has access again
 // as soon as the token can be read.
 func TestKeepTenants(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	t.Parallel()
 	m := citytest.NewDirectory(named("prod"), named("other"))
 	d := kept(t, func(ctx context.Context, d *listenerProbe) {

@@ -33,6 +33,9 @@ func (b bearerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 // If a token changes or becomes unusable, the clients that used it are disconnected. The port and the streams of all
 // other clients stay open.
 func TestKeysChange(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	t.Parallel()
 	prod, other := named("prod"), named("other")
 	m := citytest.NewDirectory(prod, other)

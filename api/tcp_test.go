@@ -312,6 +312,9 @@ func TestPathTricks(t *testing.T) {
 // Clients that send too little, too much, half a request or nothing are disconnected. Meanwhile other clients get
 // responses.
 func TestHostileClients(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	t.Parallel()
 	everyListener(t, api.Guard{}, func(t *testing.T, addr string) {
 		answered := func(when string) {
@@ -362,6 +365,9 @@ func TestHostileClients(t *testing.T) {
 // Clients of streams that read nothing are disconnected. The number of streams is limited. Streams at the limit do not
 // block other requests.
 func TestStalledReaders(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	t.Parallel()
 	f := town()
 	addr := overTCP(t, f, api.Guard{}, api.Options{MaxStreams: 50, WriteTimeout: 2 * time.Second, KeepAlive: time.Hour})

@@ -17,6 +17,9 @@ import (
 // A city that was stopped, renamed and started again can be opened by its new name, from its old room and from the
 // list.
 func TestCityWithAnotherName(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	a := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true})
 	d := citytest.NewDirectory(a, citytest.NewFake("beta", city.Agent{Name: "two", Running: true}))
 	home, err := d.City("beta")
@@ -104,6 +107,9 @@ func TestTheNewerSwitchCounts(t *testing.T) {
 
 // Esc in the room of all cities goes back to the previous room, unless the program started there.
 func TestBackFromAllCities(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	d := citytest.NewDirectory(citytest.NewFake("beta", city.Agent{Name: "two", Running: true}))
 	c := inHouse(t, Options{City: citytest.NewFake("cottage", city.Agent{Name: "one", Running: true}), Cities: d, Folder: "/cottage", Mode: state.Joined})
 	c.sees("2 cities @")

@@ -83,6 +83,9 @@ func (c *console) to(name string) {
 // After a switch, the room reads only snapshots of the previous city, which the list of cities needs. Commands that
 // were started there still finish; their results and the cursor are shown on return.
 func TestLeavingACityEndsItsStreams(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	a := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}, city.Agent{Name: "two", Running: true})
 	b := citytest.NewFake("beta", city.Agent{Name: "one", Running: true})
 	held := make(chan struct{})
@@ -123,6 +126,9 @@ func TestLeavingACityEndsItsStreams(t *testing.T) {
 
 // Commands to a city fail if its name now belongs to another city.
 func TestCityWasReplaced(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	a := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true})
 	b := citytest.NewFake("beta", city.Agent{Name: "one", Running: true})
 	d := citytest.NewDirectory(a, b)
@@ -142,6 +148,9 @@ func TestCityWasReplaced(t *testing.T) {
 
 // The list shows an outage of the directory. After the outage, it shows the cities that were added in the meantime.
 func TestTheListGoesAndComesBack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	d := citytest.NewDirectory(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}))
 	c := inHouse(t, Options{Cities: d, Mode: state.Joined})
 	c.sees("1/1")
@@ -222,6 +231,9 @@ func TestLookout(t *testing.T) {
 // The supervisor refuses a city that this program already runs. The list still shows its real state, and the city can
 // be opened from there.
 func TestTheHostedCityIsInTheList(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	f := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true})
 	d := citytest.NewDirectory(f, citytest.NewFake("beta", city.Agent{Name: "one", Running: true}))
 	own, err := d.City("alpha") // its controller loop runs, as for a city in this process
@@ -250,6 +262,9 @@ func TestTheHostedCityIsInTheList(t *testing.T) {
 
 // The state of the room is stored separately for each city.
 func TestEachCityRemembersItself(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	dir := t.TempDir()
 	d := citytest.NewDirectory(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}), citytest.NewFake("beta", city.Agent{Name: "one", Running: true}))
 	memory := func(folder string) string { return filepath.Join(dir, strings.TrimPrefix(folder, "/")+".json") }
@@ -332,6 +347,9 @@ func (l *late) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 
 // A room that was opened before the supervisor started detects it later.
 func TestSupervisorStartsLater(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	a := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true})
 	b := citytest.NewFake("beta", city.Agent{Name: "two", Running: true})
 	d := &late{Directory: citytest.NewDirectory(a, b)}

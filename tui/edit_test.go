@@ -106,6 +106,9 @@ func drafts(t *testing.T, path string) []string {
 // The user edits a copy until it is valid and the user has confirmed its plan. Until then the configuration is
 // unchanged.
 func TestTerminalEditConfig(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	path, ed := writing(t, `case $1 in +2) sed -i s/wrong/two/ "$file";; *) echo wrong >>"$file";; esac; echo EDITED`)
 	c := open(t, "hosting", 100, 30, "EDITOR="+ed, "TUI_CONFIG="+path)
 	c.sees("builder")

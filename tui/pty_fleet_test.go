@@ -60,6 +60,9 @@ func openFleet(t *testing.T, mode string, cols, rows uint16) *console {
 
 // The user can open a city from the list of all cities and go back. Commands in a city reach only that city.
 func TestTerminalFleet(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	t.Parallel()
 	c := openFleet(t, "all", 120, 40)
 	c.sees("all cities")
@@ -91,6 +94,9 @@ func TestTerminalFleet(t *testing.T) {
 
 // A city that does not answer, and one that cannot be opened, can be shown and left again.
 func TestTerminalSilentCities(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	t.Parallel()
 	c := openFleet(t, "all", 120, 40)
 	c.sees("quarry")
@@ -108,6 +114,9 @@ func TestTerminalSilentCities(t *testing.T) {
 
 // Repeated switches between two cities, with resizes, leave no descriptor of the previous city open.
 func TestTerminalSwitchStorm(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	t.Parallel()
 	c := openFleet(t, "joined", 100, 30)
 	c.sees("this is the worker of alpha")
@@ -145,6 +154,9 @@ func TestTerminalSwitchStorm(t *testing.T) {
 
 // If this program runs a city, leaving another city's room asks about the city that the program runs, and says so.
 func TestTerminalLeavingElsewhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	t.Parallel()
 	c := openFleet(t, "hosting", 120, 40)
 	c.sees("this is the worker of alpha")

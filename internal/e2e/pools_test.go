@@ -139,9 +139,6 @@ func TestDrainEnds(t *testing.T) {
 func TestAThousandMembers(t *testing.T) {
 	t.Parallel()
 	const n = 1000
-	if testing.Short() {
-		t.Skip("a thousand processes are not short")
-	}
 	c := newTown(t, 0, "")
 	c.config("[workspace]\nname = \"many\"\n[daemon]\nshutdown_timeout = \"100ms\"\n" +
 		"[[agents]]\nname = \"w\"\nstart_command = \"exec sleep 100000\"\n[agents.pool]\nmin = 0\nmax = 1000\ncheck = \"cat size\"\ndrain_timeout = \"1s\"\n")

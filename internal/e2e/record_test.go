@@ -20,9 +20,6 @@ var recordKills = flag.Int("record-kills", 20, "how often TestEverythingIsRecord
 func TestEverythingIsRecordedOnce(t *testing.T) {
 	t.Parallel()
 	n := *recordKills
-	if testing.Short() {
-		n = min(n, 5)
-	}
 	seed := newSeed()
 	t.Logf("go test ./internal/e2e -run %s -record-kills %d -seed %d", t.Name(), n, seed)
 	rnd := rand.New(rand.NewPCG(seed, 0))

@@ -57,9 +57,6 @@ read -r _ || :`
 // newUserManager starts a user manager, or skips the test with the reason.
 func newUserManager(t *testing.T) *userManager {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("it waits for the watchdog of systemd")
-	}
 	if os.Getuid() != 0 {
 		t.Skip("only root may make the namespaces that a systemd of its own needs")
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -77,6 +78,10 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	if flag.Parse(); testing.Short() {
+		fmt.Println("skipped: the tests of this package run whole cities")
+		return
+	}
 	if err := os.Setenv("GCITY_TRUST", trust.Everything); err != nil { // these tests start only their own programs
 		panic(err)
 	}
