@@ -138,7 +138,7 @@ func stopCity(ctx context.Context, e *env.Env) (string, error) {
 		return "the city is stopped", err
 	}
 	if e.ReadOnly {
-		return "", env.RefusedReadOnly("stop")
+		return "", env.ReadOnlyError("stop")
 	}
 	home, entry, is := fleet.Enrolled(e, l.Dir)
 	if !is {

@@ -64,7 +64,7 @@ func daemonStart(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	if e.ReadOnly {
-		return env.RefusedReadOnly("daemon start")
+		return env.ReadOnlyError("daemon start")
 	}
 	if held, err := folder.IsHeld(dir); err == nil && held {
 		return &exit.Failure{Code: exit.CodeConflict,

@@ -49,7 +49,7 @@ each.`,
 // manPages writes the page of each command into a folder.
 func manPages(e *env.Env, root *cobra.Command, dir string) error {
 	if e.ReadOnly {
-		return env.RefusedReadOnly("man --dir")
+		return env.ReadOnlyError("man --dir")
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("cannot create the folder for the pages: %w", err)

@@ -419,19 +419,19 @@ func printPlan(e *env.Env, p planShape) error {
 	n := 0
 	rows := make([][]output.Cell, 0, len(p.Items))
 	for _, c := range p.Items {
-		colour := output.Dim
+		color := output.Dim
 		switch c.Change {
 		case "start":
-			colour = output.Green
+			color = output.Green
 		case "restart", "wait", "drain":
-			colour = output.Yellow
+			color = output.Yellow
 		case "stop", "fail":
-			colour = output.Red
+			color = output.Red
 		}
 		if c.Change != "none" && c.Change != "wait" {
 			n++
 		}
-		rows = append(rows, []output.Cell{output.Tinted(c.Change, colour),
+		rows = append(rows, []output.Cell{output.Tinted(c.Change, color),
 			output.Tinted(c.Agent, output.Bold), output.Plain(c.Reason)})
 	}
 	if len(rows) > 0 {

@@ -73,7 +73,7 @@ func openRoom(ctx context.Context, e *env.Env, o roomOptions) (roomExit, error) 
 				c}
 		},
 		StateFileOf: func(folder string) string { return env.MemoryFile(e.Getenv, folder) },
-		Preferences: env.Person(e, own, files.Config),
+		Preferences: env.RoomPrefs(e, own, files.Config),
 		Changes: env.WatchPrefs(watching, e, &wg, env.OwnPrefs{Files: files, Last: own},
 			o.logger),
 		FPS:        own.FPS,

@@ -84,12 +84,12 @@ func topologies(e *env.Env) error {
 	for i, s := range states {
 		source := redact.Text(s.Source)
 		shapes[i] = topologyShape{s.Name, source, s.Ref, s.Commit, "fetched"}
-		colour := output.Green
+		color := output.Green
 		if s.Stale != "" {
-			shapes[i].State, colour = redact.Text(s.Stale), output.Yellow
+			shapes[i].State, color = redact.Text(s.Stale), output.Yellow
 		}
 		rows = append(rows, []output.Cell{{Text: s.Name}, {Text: source}, {Text: s.Ref},
-			{Text: fmt.Sprintf("%.12s", s.Commit)}, {Text: shapes[i].State, Colour: colour}})
+			{Text: fmt.Sprintf("%.12s", s.Commit)}, {Text: shapes[i].State, Color: color}})
 	}
 	switch {
 	case e.JSON:

@@ -66,7 +66,7 @@ func trustCity(ctx context.Context, e *env.Env, args []string, yes bool) error {
 		return err
 	}
 	if e.ReadOnly && yes {
-		return env.RefusedReadOnly("trust --yes")
+		return env.ReadOnlyError("trust --yes")
 	}
 	shown := consent.DescribeTrust(c)
 	asks := !yes && e.InTTY && e.ErrTTY && !e.JSON && !shown.Trusted && !e.ReadOnly
@@ -134,7 +134,7 @@ func listTrusted(e *env.Env) error {
 
 func revokeTrust(e *env.Env, args []string) error {
 	if e.ReadOnly {
-		return env.RefusedReadOnly("trust --revoke")
+		return env.ReadOnlyError("trust --revoke")
 	}
 	dir, err := fleet.CityOf(e, args)
 	if err != nil && len(args) > 0 { // the folder may no longer exist

@@ -16,8 +16,8 @@ import (
 	"gcity/describe"
 )
 
-// automationColour returns the colour for the urgency of an automation's state.
-func automationColour(i *city.Automation) string {
+// automationColor returns the color for the urgency of an automation's state.
+func automationColor(i *city.Automation) string {
 	switch {
 	case i.State == city.AutomationBroken || i.Failures > 0 && i.State != city.AutomationRunning:
 		return output.Red
@@ -55,7 +55,7 @@ func writeAutomations(e *env.Env, w io.Writer, all []city.Automation) error {
 	for i := range all {
 		it := &all[i]
 		rows = append(rows, []output.Cell{
-			output.Tinted(it.Word(), automationColour(it)), output.Tinted(it.Name, output.Bold),
+			output.Tinted(it.Word(), automationColor(it)), output.Tinted(it.Name, output.Bold),
 			output.Plain(gateText(it)), output.Plain(nextRun(e, it)),
 			output.Plain(lastRun(e, it)), output.Plain(whyAutomation(it)),
 		})
@@ -185,7 +185,7 @@ func outcomeText(r *city.Run) string {
 // automationStanding returns an automation's state as a sentence.
 func automationStanding(e *env.Env, i *city.Automation) string {
 	text := fmt.Sprintf("%s: %s", e.Paint(output.Bold, output.SafeLine(i.Name)),
-		e.Paint(automationColour(i), i.Word()))
+		e.Paint(automationColor(i), i.Word()))
 	if i.Since != nil {
 		text += fmt.Sprintf(" since %s (%s)", e.Clock(*i.Since), e.Age(*i.Since))
 	}
@@ -245,7 +245,7 @@ func writeRuns(e *env.Env, w io.Writer, runs []city.Run) error {
 	rows := make([][]output.Cell, 0, len(runs))
 	for i := range runs {
 		r := &runs[i]
-		colour := map[string]string{"ok": output.Green, "failed": output.Red,
+		color := map[string]string{"ok": output.Green, "failed": output.Red,
 			"interrupted": output.Yellow}[r.Outcome]
 		why := r.Reason
 		if r.By != "" {
@@ -255,7 +255,7 @@ func writeRuns(e *env.Env, w io.Writer, runs []city.Run) error {
 			why += fmt.Sprintf(", retry %d", r.Retry)
 		}
 		rows = append(rows, []output.Cell{
-			output.Tinted(cmp.Or(r.Outcome, "open"), colour), output.Tinted(r.ID, output.Bold),
+			output.Tinted(cmp.Or(r.Outcome, "open"), color), output.Tinted(r.ID, output.Bold),
 			output.Plain(stamp(r.Opened)), output.Plain(took(r)), output.Plain(why),
 			output.Plain(ended(r)),
 		})

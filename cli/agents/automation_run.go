@@ -41,7 +41,7 @@ last attempt.`,
 	}, func(ctx context.Context, n namedAutomation) error {
 		switch {
 		case e.ReadOnly:
-			return env.RefusedReadOnly("automation run")
+			return env.ReadOnlyError("automation run")
 		case !n.l.Live:
 			return exit.NotRunning("cannot run %s: no controller is running for %s; start it "+
 				"with `gcity` or `gcity --headless`", n.item.Name, n.l.Dir)
@@ -83,7 +83,7 @@ run is queued, that one starts next.`,
 	}, func(ctx context.Context, n namedAutomation) error {
 		switch {
 		case e.ReadOnly:
-			return env.RefusedReadOnly("automation stop")
+			return env.ReadOnlyError("automation stop")
 		case !n.l.Live:
 			return exit.NotRunning("%s has no run to stop: no controller is running for %s",
 				n.item.Name, n.l.Dir)

@@ -15,7 +15,7 @@ import (
 // standing returns an agent's state as a sentence.
 func standing(e *env.Env, g *city.Agent) string {
 	return fmt.Sprintf("%s: %s since %s (%s)", e.Paint(output.Bold, output.SafeLine(g.Name)),
-		e.Paint(output.StateColour(g.State), string(g.State)),
+		e.Paint(output.StateColor(g.State), string(g.State)),
 		e.Clock(g.Since), e.Age(g.Since))
 }
 

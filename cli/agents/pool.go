@@ -162,10 +162,10 @@ func WritePools(e *env.Env, w io.Writer, pools []city.Pool) error {
 		size, check := output.Tinted(fmt.Sprintf("%d/%d", p.Size, p.Desired), output.Green),
 			output.Plain(checked(e, &p.Check))
 		if p.Size != p.Desired {
-			size.Colour = output.Yellow
+			size.Color = output.Yellow
 		}
 		if p.Check.Problem != "" {
-			check.Colour = output.Red
+			check.Color = output.Red
 		}
 		rows = append(rows, []output.Cell{output.Tinted(p.Name, output.Bold), size,
 			output.Plain(bounds(p)), check, output.Plain(leaving(p)), output.Plain(wanted(p))})

@@ -185,7 +185,7 @@ type restarted struct {
 // restartRig restarts every agent of a rig that should be running.
 func restartRig(ctx context.Context, e *env.Env, l *env.Link, f env.Found) error {
 	if e.ReadOnly {
-		return env.RefusedReadOnly("restart")
+		return env.ReadOnlyError("restart")
 	}
 	if !l.Live {
 		return exit.NotRunning("cannot restart the agents of %s: no controller is running for "+
@@ -261,9 +261,9 @@ func printRestarted(e *env.Env, rig string, results []restarted) error {
 	rows := make([][]output.Cell, 0, len(results))
 	for _, r := range results {
 		count[r.Result]++
-		colour := map[string]string{"restarted": output.Green, "failed": output.Red,
+		color := map[string]string{"restarted": output.Green, "failed": output.Red,
 			"left": output.Dim}[r.Result]
-		rows = append(rows, []output.Cell{output.Tinted(r.Result, colour),
+		rows = append(rows, []output.Cell{output.Tinted(r.Result, color),
 			output.Tinted(r.Agent, output.Bold), output.Plain(r.Detail)})
 	}
 	var err error

@@ -87,7 +87,7 @@ type rigEdit struct {
 // addRig declares a rig and creates its store.
 func addRig(ctx context.Context, e *env.Env, path string, r folder.NewRig) error {
 	if e.ReadOnly {
-		return env.RefusedReadOnly("rig add")
+		return env.ReadOnlyError("rig add")
 	}
 	dir, err := e.CityDir()
 	if err != nil {
@@ -145,7 +145,7 @@ func belowCity(dir, path string) (string, bool) {
 // removeRig removes a rig from the configuration, with its agents if yes is set.
 func removeRig(ctx context.Context, e *env.Env, name string, yes, force bool) error {
 	if e.ReadOnly {
-		return env.RefusedReadOnly("rig remove")
+		return env.ReadOnlyError("rig remove")
 	}
 	dir, err := e.CityDir()
 	if err != nil {

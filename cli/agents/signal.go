@@ -65,7 +65,7 @@ func sendSignal(ctx context.Context, e *env.Env, l *env.Link, agent, name string
 			output.SafeLine(name))
 	}
 	if e.ReadOnly {
-		return env.RefusedReadOnly("agent kill")
+		return env.ReadOnlyError("agent kill")
 	}
 	_, g, err := l.Find(ctx, agent)
 	if err != nil {

@@ -46,7 +46,7 @@ func WriteAgents(e *env.Env, w io.Writer, agents []city.Agent) error {
 	rows := make([][]output.Cell, 0, len(agents))
 	for _, g := range byNeed(agents) {
 		rows = append(rows, []output.Cell{
-			output.Tinted(string(g.State), output.StateColour(g.State)),
+			output.Tinted(string(g.State), output.StateColor(g.State)),
 			output.Tinted(g.Name, output.Bold), output.Tinted(e.Age(g.Since), ""),
 			output.Plain(output.Percent(g.Usage)),
 			output.Plain(output.Memory(g.Usage)), output.Tinted(pid(&g), output.Dim),

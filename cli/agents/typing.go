@@ -25,7 +25,7 @@ with Ctrl as C-c, with Alt as M-x. Any other word is typed as text. A word that
 resembles the name of a key is an error, because it may be a typo.`,
 		Example: "  gcity agent send-keys worker Escape ':q' Enter",
 	}, func(agent string, keys []string) (city.Command, error) {
-		if wrong := Misspelt(keys); wrong != "" && !literal {
+		if wrong := Misspelled(keys); wrong != "" && !literal {
 			return nil, exit.Usage("%s Add --literal to type it as text", wrong)
 		}
 		return city.SendKeys{Agent: agent, Keys: keys}, nil
@@ -55,8 +55,8 @@ func forTyping(e *env.Env, c *cobra.Command,
 	}, env.KindAgent)
 }
 
-// Misspelt returns an error text if one of the keys resembles the name of a key, otherwise "".
-func Misspelt(keys []string) string {
+// Misspelled returns an error text if one of the keys resembles the name of a key, otherwise "".
+func Misspelled(keys []string) string {
 	for _, key := range keys {
 		known := keyNames()
 		if !looksLikeKey(key) || slices.Contains(known, key) {

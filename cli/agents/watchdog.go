@@ -44,7 +44,7 @@ func forWatchdog(e *env.Env, c *cobra.Command,
 		defer l.Close()
 		switch {
 		case e.ReadOnly:
-			return env.RefusedReadOnly("watchdog " + cmd.Name())
+			return env.ReadOnlyError("watchdog " + cmd.Name())
 		case !l.Live:
 			return needsController(l.Dir, "cannot "+cmd.Name()+" "+args[0])
 		}
@@ -235,7 +235,7 @@ func decide(ctx context.Context, e *env.Env, d city.Decide) error {
 	defer l.Close()
 	switch {
 	case e.ReadOnly:
-		return env.RefusedReadOnly("watchdog decide")
+		return env.ReadOnlyError("watchdog decide")
 	case !l.Live:
 		return needsController(l.Dir, fmt.Sprintf("cannot decide %[2]s for %[1]s", d.Watchdog,
 			d.Decision))

@@ -13,8 +13,8 @@ import (
 	"gcity/describe"
 )
 
-// watchdogColour returns the colour for the urgency of a watchdog's state.
-func watchdogColour(w *city.Watchdog) string {
+// watchdogColor returns the color for the urgency of a watchdog's state.
+func watchdogColor(w *city.Watchdog) string {
 	switch {
 	case w.IsEscalated():
 		return output.Red
@@ -44,7 +44,7 @@ func writeWatchdogs(e *env.Env, w io.Writer, all []city.Watchdog) error {
 	for i := range all {
 		d := &all[i]
 		rows = append(rows, []output.Cell{
-			output.Tinted(cmp.Or(d.StatusWord(), "-"), watchdogColour(d)),
+			output.Tinted(cmp.Or(d.StatusWord(), "-"), watchdogColor(d)),
 			output.Tinted(d.Name, output.Bold), output.Plain(d.Watches),
 			output.Plain(heartbeatAge(e, d)), output.Plain(string(d.Mode)),
 			output.Plain(nextBeat(e, d)), output.Plain(lastJudged(e, d)),
@@ -110,7 +110,7 @@ func watchdogReason(w *city.Watchdog) string {
 // watchdogStanding returns a watchdog's state as a sentence.
 func watchdogStanding(e *env.Env, w *city.Watchdog) string {
 	name := e.Paint(output.Bold, output.SafeLine(w.Name))
-	word := e.Paint(watchdogColour(w), output.SafeLine(w.StatusWord()))
+	word := e.Paint(watchdogColor(w), output.SafeLine(w.StatusWord()))
 	switch {
 	case w.IsEscalated():
 		return fmt.Sprintf("%s: %s %s since %s (%s)", name, word,

@@ -125,7 +125,7 @@ func WithWork(e *env.Env, c *cobra.Command, changes bool,
 		"use the work of this rig (default: from BEADS_DIR or GC_RIG, otherwise the city's)")
 	c.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		if changes && e.ReadOnly {
-			return env.RefusedReadOnly(strings.TrimPrefix(cmd.CommandPath(), "gcity "))
+			return env.ReadOnlyError(strings.TrimPrefix(cmd.CommandPath(), "gcity "))
 		}
 		limit := WorkTimeout
 		if slices.Contains([]string{"import", "export", "backup", "restore"}, cmd.Name()) {

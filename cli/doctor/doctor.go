@@ -92,7 +92,7 @@ func runChecks(ctx context.Context, e *env.Env, fix bool, report string) error {
 	var did repairs
 	if fix {
 		if e.ReadOnly {
-			return env.RefusedReadOnly("doctor --fix")
+			return env.ReadOnlyError("doctor --fix")
 		}
 		did = repairCity(dir)
 		if !e.JSON {
@@ -132,9 +132,9 @@ func runChecks(ctx context.Context, e *env.Env, fix bool, report string) error {
 func printFindings(e *env.Env, found []finding) error {
 	rows := make([][]output.Cell, 0, len(found))
 	for _, f := range found {
-		colour := map[string]string{"ok": output.Green, "note": output.Yellow,
+		color := map[string]string{"ok": output.Green, "note": output.Yellow,
 			"bad": output.Red}[f.State]
-		head := []output.Cell{output.Tinted(f.State, colour), output.Tinted(f.Check, output.Bold)}
+		head := []output.Cell{output.Tinted(f.State, color), output.Tinted(f.Check, output.Bold)}
 		for line := range strings.SplitSeq(f.Detail, "\n") {
 			rows = append(rows, append(head, output.Plain(line)))
 			head = []output.Cell{{}, {}}

@@ -112,16 +112,16 @@ type ReadOnly struct{ city.Control }
 
 // Do returns an error: it refuses every command.
 func (ReadOnly) Do(_ context.Context, c city.Command) (city.Receipt, error) {
-	return city.Receipt{}, RefusedReadOnly(c.Verb())
+	return city.Receipt{}, ReadOnlyError(c.Verb())
 }
 
 // Attach returns an error: it refuses to open a terminal.
 func (ReadOnly) Attach(context.Context, string, city.Viewer) (city.Terminal, error) {
-	return nil, RefusedReadOnly("attach")
+	return nil, ReadOnlyError("attach")
 }
 
-// RefusedReadOnly returns the error for an operation that --read-only forbids.
-func RefusedReadOnly(what string) error {
+// ReadOnlyError returns the error for an operation that --read-only forbids.
+func ReadOnlyError(what string) error {
 	return &city.Error{Code: city.Forbidden, Message: what + " is not allowed with --read-only"}
 }
 

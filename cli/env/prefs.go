@@ -23,9 +23,9 @@ import (
 // Prefs returns the preferences of the user.
 func Prefs(e *Env) prefs.Prefs { return prefs.Load(prefs.Find(e.Getenv), prefs.Prefs{}) }
 
-// Person returns the preferences for the control room. Paths below the home folder are shortened, because space on
+// RoomPrefs returns the preferences for the control room. Paths below the home folder are shortened, because space on
 // the screen is limited.
-func Person(e *Env, p prefs.Prefs, file string) tui.Preferences {
+func RoomPrefs(e *Env, p prefs.Prefs, file string) tui.Preferences {
 	short := func(text string) string {
 		if home := e.Getenv("HOME"); filepath.IsAbs(home) && home != "/" {
 			return strings.ReplaceAll(text, filepath.Clean(home)+"/", "~/")
@@ -74,7 +74,7 @@ func WatchPrefs(ctx context.Context, e *Env, wg *sync.WaitGroup, own OwnPrefs,
 			watch.Options{Log: folder.QuietLogger()}) {
 			last = prefs.Load(f, last)
 			select {
-			case changes <- Person(e, last, f.Config):
+			case changes <- RoomPrefs(e, last, f.Config):
 			case <-ctx.Done():
 			}
 		}

@@ -73,7 +73,7 @@ func register(ctx context.Context, e *env.Env, args []string) error {
 		return err
 	}
 	if e.ReadOnly {
-		return env.RefusedReadOnly("register")
+		return env.ReadOnlyError("register")
 	}
 	if err := consent.MayStart(e, dir); err != nil {
 		return err
@@ -146,7 +146,7 @@ func CityOf(e *env.Env, args []string) (string, error) {
 
 func unregister(ctx context.Context, e *env.Env, args []string) error {
 	if e.ReadOnly {
-		return env.RefusedReadOnly("unregister")
+		return env.ReadOnlyError("unregister")
 	}
 	home, err := env.Home(e)
 	if err != nil {
@@ -400,10 +400,10 @@ func listCities(ctx context.Context, e *env.Env) error {
 func printCities(e *env.Env, all []city.Info) error {
 	rows := make([][]output.Cell, 0, len(all))
 	for _, i := range all {
-		colour := map[city.Condition]string{city.CityRunning: output.Green,
+		color := map[city.Condition]string{city.CityRunning: output.Green,
 			city.CityCrashed: output.Red, city.CityRefused: output.Red}[i.Status]
 		rows = append(rows, []output.Cell{output.Tinted(i.Name, output.Bold), output.Plain(i.Path),
-			output.Tinted(CityStatusText(e, i), colour)})
+			output.Tinted(CityStatusText(e, i), color)})
 	}
 	return e.Table(e.Out, 0, []string{"NAME", "PATH", "STATUS"}, rows)
 }

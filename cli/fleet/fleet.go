@@ -105,10 +105,10 @@ func writeCities(e *env.Env, w io.Writer, reports []cityReport) error {
 	var rows [][]output.Cell
 	for i := range reports {
 		r := &reports[i]
-		agents, loop, why, colour := "-", "-", r.Error, output.Green
+		agents, loop, why, color := "-", "-", r.Error, output.Green
 		switch {
 		case r.silent != "":
-			why, colour = r.silent, output.Red
+			why, color = r.silent, output.Red
 		case r.snap != nil:
 			running := 0
 			for k := range r.snap.Agents {
@@ -129,15 +129,15 @@ func writeCities(e *env.Env, w io.Writer, reports []cityReport) error {
 				parts = append(parts, p...)
 			}
 			if why = strings.Join(parts, "; "); why != "" {
-				colour = output.Yellow
+				color = output.Yellow
 			}
 		case r.Status == city.CityStopped:
-			colour = output.Dim
+			color = output.Dim
 		case !r.Running:
-			colour = output.Red
+			color = output.Red
 		}
 		rows = append(rows, []output.Cell{output.Plain(r.Name),
-			output.Tinted(cmp.Or(string(r.Status), "-"), colour), output.Plain(agents),
+			output.Tinted(cmp.Or(string(r.Status), "-"), color), output.Plain(agents),
 			output.Plain(loop),
 			output.Plain(r.Path), output.Plain(why)})
 	}

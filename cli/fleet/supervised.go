@@ -31,7 +31,7 @@ func StartInBackground(ctx context.Context, e *env.Env, supervised bool) error {
 		return err
 	}
 	if e.ReadOnly {
-		return env.RefusedReadOnly("start")
+		return env.ReadOnlyError("start")
 	}
 	if err := consent.MayStart(e, dir); err != nil {
 		return err

@@ -202,7 +202,7 @@ func supervisorStop(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	if e.ReadOnly {
-		return env.RefusedReadOnly("stop")
+		return env.ReadOnlyError("stop")
 	}
 	if err := syscall.Kill(r.PID, syscall.SIGTERM); err != nil {
 		return fmt.Errorf("cannot stop the supervisor (pid %d): %w", r.PID, err)
@@ -259,7 +259,7 @@ func supervisorReload(e *env.Env) error {
 			"start` starts one", home.Dir)
 	}
 	if e.ReadOnly {
-		return env.RefusedReadOnly("reload")
+		return env.ReadOnlyError("reload")
 	}
 	if err := host.CheckHome(home); err != nil {
 		return err

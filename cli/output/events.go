@@ -29,10 +29,10 @@ func (p *Printer) PrintEvent(e events.Event) error {
 func (p *Printer) WriteEvent(e events.Event) {
 	p.Sayf("%s  %s  %s  %s", p.Paint(Dim, fmt.Sprintf("%6d", e.Seq)),
 		p.Paint(Dim, e.TS.Local().Format("2006-01-02 15:04:05")),
-		p.Paint(eventColour(e.Type), SafeLine(fmt.Sprintf("%-26s", e.Type))), eventText(e))
+		p.Paint(eventColor(e.Type), SafeLine(fmt.Sprintf("%-26s", e.Type))), eventText(e))
 }
 
-func eventColour(kind string) string {
+func eventColor(kind string) string {
 	switch kind {
 	case events.AgentCrashed, events.AgentQuarantined, events.AgentStartFailed,
 		events.ConfigRejected, events.Gap:

@@ -15,7 +15,7 @@ import (
 	"gcity/internal/screen"
 )
 
-// Colours of the tables, by meaning. They are among the sixteen colours that every terminal has and every theme
+// Colors of the tables, by meaning. They are among the sixteen colors that every terminal has and every theme
 // sets.
 const (
 	Red    = "31"
@@ -35,7 +35,7 @@ type Printer struct {
 	Now            func() time.Time
 }
 
-// Tint colours text if the stream is a terminal with colours.
+// Tint colors text if the stream is a terminal with colors.
 func (p *Printer) Tint(tty bool, code, text string) string {
 	if code == "" || !tty || p.Getenv("NO_COLOR") != "" || p.Getenv("TERM") == "dumb" {
 		return text
@@ -43,7 +43,7 @@ func (p *Printer) Tint(tty bool, code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// Paint colours text if stdout is a terminal with colours.
+// Paint colors text if stdout is a terminal with colors.
 func (p *Printer) Paint(code, text string) string { return p.Tint(p.OutTTY, code, text) }
 
 // Sayf writes a line of text. With --json it writes nothing.
@@ -90,12 +90,12 @@ func ListOf[T any](items []T) List[T] {
 	return List[T]{Items: items, Total: len(items)}
 }
 
-// Cell is a text with a colour in a table. Table makes the text safe for a terminal.
-type Cell struct{ Text, Colour string }
+// Cell is a text with a color in a table. Table makes the text safe for a terminal.
+type Cell struct{ Text, Color string }
 
 func Plain(text string) Cell { return Cell{Text: text} }
 
-func Tinted(text, colour string) Cell { return Cell{text, colour} }
+func Tinted(text, color string) Cell { return Cell{text, color} }
 
 // Table writes aligned columns, two spaces apart, without trailing spaces. It truncates lines at width columns; 0
 // means no limit.
@@ -132,7 +132,7 @@ func (p *Printer) row(row []Cell, widths []int, width int) string {
 		}
 		if text != "" {
 			b.WriteString(strings.Repeat(" ", owed))
-			b.WriteString(p.Paint(c.Colour, text))
+			b.WriteString(p.Paint(c.Color, text))
 			at, owed = at+owed+ansi.StringWidth(text), 0
 		}
 		owed += widths[i] - ansi.StringWidth(c.Text) + 2
@@ -171,8 +171,8 @@ func (p *Printer) Columns() int {
 	return 80
 }
 
-// StateColour returns the colour for the urgency of a state.
-func StateColour(s city.State) string {
+// StateColor returns the color for the urgency of a state.
+func StateColor(s city.State) string {
 	switch s {
 	case city.Running:
 		return Green

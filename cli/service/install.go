@@ -220,7 +220,7 @@ func install(ctx context.Context, e *env.Env, k ServiceKind, f ServiceFlags) err
 	}
 	switch {
 	case e.ReadOnly:
-		return env.RefusedReadOnly(k.Group + " install")
+		return env.ReadOnlyError(k.Group + " install")
 	case f.launchd:
 		return exit.Usage("--launchd needs --print: write the output to "+
 			"~/Library/LaunchAgents/%s.plist, then run `launchctl bootstrap gui/$(id -u) FILE`",

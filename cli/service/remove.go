@@ -33,7 +33,7 @@ func uninstall(ctx context.Context, e *env.Env, k ServiceKind, f ServiceFlags) e
 		return err
 	}
 	if e.ReadOnly {
-		return env.RefusedReadOnly(k.Group + " uninstall")
+		return env.ReadOnlyError(k.Group + " uninstall")
 	}
 	m, err := ManagerOf(e, f.system)
 	if err != nil {

@@ -175,7 +175,7 @@ func printConvoy(ctx context.Context, e *env.Env, d *depot.Store, b beads.Bead) 
 		return e.WriteJSON(convoyShape{b, p, all})
 	}
 	e.Sayf("%s is %s, %s: %s", e.Paint(output.Bold, output.SafeLine(b.ID)),
-		e.Paint(beadColour(b.Status), string(b.Status)), p, output.SafeLine(b.Title))
+		e.Paint(beadColor(b.Status), string(b.Status)), p, output.SafeLine(b.Title))
 	if len(all) == 0 {
 		return nil
 	}
@@ -240,7 +240,7 @@ func printConvoys(ctx context.Context, e *env.Env, d *depot.Store, closed bool) 
 	rows := make([][]output.Cell, 0, len(out))
 	for _, s := range out {
 		rows = append(rows, []output.Cell{output.Tinted(s.ID, output.Bold),
-			output.Tinted(string(s.Status), beadColour(s.Status)),
+			output.Tinted(string(s.Status), beadColor(s.Status)),
 			output.Plain(s.Progress.String()), output.Plain(e.Age(s.UpdatedAt)),
 			output.Plain(s.Title)})
 	}

@@ -117,7 +117,7 @@ the agent reads. It needs no controller, and may be called often. In the file na
 		ValidArgsFunction: env.Complete(e, env.KindAgent),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if e.ReadOnly {
-				return env.RefusedReadOnly("heartbeat")
+				return env.ReadOnlyError("heartbeat")
 			}
 			if cycle < 0 {
 				return exit.Usage("--cycle must be 0 or more, not %d", cycle)

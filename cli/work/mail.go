@@ -48,7 +48,7 @@ func withMail(e *env.Env, c *cobra.Command, changes bool,
 	run func(ctx context.Context, l *env.Link, args []string) error) *cobra.Command {
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if changes && e.ReadOnly {
-			return env.RefusedReadOnly(strings.TrimPrefix(cmd.CommandPath(), "gcity "))
+			return env.ReadOnlyError(strings.TrimPrefix(cmd.CommandPath(), "gcity "))
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), mailLimit)
 		defer cancel()

@@ -75,7 +75,7 @@ sling refuses work that is closed or assigned to another.`,
 	}
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if e.ReadOnly {
-			return env.RefusedReadOnly("sling")
+			return env.ReadOnlyError("sling")
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), slingLimit)
 		defer cancel()
