@@ -226,7 +226,7 @@ func (c *conversion) dropFallbacks() {
 }
 
 // renameConflicting renames imported agents that have the same name as another agent in the city or rig. Gas City
-// distinguishes such agents by the name of their import.
+// distinguishes such agents by the names of their imports.
 func (c *conversion) renameConflicting() error {
 	groups := [][]*pack{append([]*pack{c.root}, c.directFirst(c.root.imports)...)}
 	for _, r := range c.rigs {
@@ -273,8 +273,8 @@ func (c *conversion) directFirst(imports []imported) []*pack {
 	return out
 }
 
-// lookupIn returns the agent to which a name in the city's files refers, or nil. It may be a rig's agent. rigName may be
-// "".
+// lookupIn returns the agent to which a name in the city's files refers, or nil. It may be a rig's agent. rigName may
+// be "".
 func (c *conversion) lookupIn(rigName, name string) *agent {
 	for _, a := range c.root.agents {
 		if rigName != "" && a.was == name && a.keys["dir"].text() == rigName {
@@ -467,7 +467,7 @@ func (c *conversion) namedSession(p *pack, v value) {
 // scope returns where an agent belongs: "city", "rig", or "" for both.
 func (a *agent) scope() string { return a.keys["scope"].text() }
 
-// known reports whether provider is the name of a preset or of a declared provider.
+// known reports whether provider is the name of a preset or a declared provider.
 func (c *conversion) known(provider string) bool {
 	if slices.ContainsFunc(config.Presets(), func(p config.Preset) bool {
 		return p.Name == provider

@@ -12,7 +12,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// knownKeys returns the keys of a table that have an effect in gcity.
+// knownKeys returns a table's keys that have an effect in gcity.
 func (c *conversion) knownKeys(table string) map[string]bool {
 	if c.schema == nil {
 		c.schema = map[string]map[string]bool{}
@@ -171,7 +171,7 @@ func (c *conversion) hasAgentsFor(p *pack, scope string) bool {
 	})
 }
 
-// section adds the content of one file to a table.
+// section adds the keys in one file to a table.
 func (c cityWriter) section(t *table, name string, s *source) {
 	at, below, nested := strings.Cut(name, ".")
 	n := s.root.Get(at)
@@ -226,7 +226,7 @@ func (c cityWriter) orderOverrides(b *strings.Builder) {
 	}
 }
 
-// providers writes the [providers] tables of a pack.
+// providers writes a pack's [providers] tables.
 func (c *conversion) providers(b *strings.Builder, p *pack) {
 	for _, s := range c.manifests(p) {
 		n := s.root.Get("providers")

@@ -11,13 +11,13 @@ import (
 	"gcity/internal/toml"
 )
 
-// unlimited is the maximum size of a pool that has no limit in the original.
+// unlimited is the maximum size for a pool that has no limit in the original.
 const unlimited = 5
 
 // copied lists the agent keys with the same meaning in both formats.
 var copied = []string{"description", "suspended", "args", "prompt_mode", "prompt_flag", "nudge",
-	"ready_delay_ms", "ready_prompt_prefix", "process_names", "emits_permission_warning", "hooks_installed",
-	"default_sling_formula"}
+	"ready_delay_ms", "ready_prompt_prefix", "process_names", "emits_permission_warning",
+	"hooks_installed", "default_sling_formula"}
 
 // emitted contains the tables for one converted agent.
 type emitted struct {
@@ -298,8 +298,8 @@ func (e emitter) size(a *agent, out *emitted) {
 		low = 1
 	}
 	if low > high {
-		e.note(lowAt.place(), "min_active_sessions for %s was greater than its maximum; it is now %d",
-			a.name, high)
+		e.note(lowAt.place(), "min_active_sessions for %s was greater than its maximum; it is "+
+			"now %d", a.name, high)
 		low = high
 	}
 	out.pool.number("min", low)

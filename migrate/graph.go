@@ -171,7 +171,7 @@ type place struct {
 	base string
 }
 
-// find reads the pack of an import. If the pack exists only in a repository, it adds a note and returns nil.
+// find reads an import's pack. If the pack exists only in a repository, it adds a note and returns nil.
 func (c *conversion) find(at place, binding, from string, way []string) (*pack, error) {
 	dir := from
 	switch {

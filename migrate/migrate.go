@@ -63,7 +63,7 @@ func Convert(dir, out string) (*Report, error) {
 	return c.report, c.write()
 }
 
-// folders returns the two folders of a conversion as absolute paths, or an error if one of them cannot be used.
+// folders returns a conversion's two folders as absolute paths, or an error if one of them cannot be used.
 func folders(dir, out string) (string, string, error) {
 	real, err := config.Canonical(dir)
 	if err != nil {
@@ -169,7 +169,7 @@ func (c *conversion) displayPath(path string) string {
 	return path
 }
 
-// at returns the position of an offset in a file, for messages.
+// at returns an offset's position in the file, for messages.
 func (s *source) at(offset int) string {
 	if offset < 0 {
 		return s.name

@@ -17,8 +17,8 @@ var field = sync.OnceValue(func() *regexp.Regexp {
 // inShell maps template fields to the environment variables with the same value.
 var inShell = map[string]string{
 	"Rig": "$GC_RIG", "RigName": "$GC_RIG", "RigRoot": "$GC_RIG_PATH", "Agent": "$GC_AGENT",
-	"AgentName": "$GC_AGENT", "AgentBase": "${GC_AGENT##*/}", "Name": "${GC_AGENT##*/}", "CityRoot": "$GC_CITY_PATH",
-	"City":     "$GC_CITY_NAME",
+	"AgentName": "$GC_AGENT", "AgentBase": "${GC_AGENT##*/}", "Name": "${GC_AGENT##*/}",
+	"CityRoot": "$GC_CITY_PATH", "City": "$GC_CITY_NAME",
 	"CityName": "$GC_CITY_NAME", "WorkDir": "$GC_DIR", "Session": "$GC_SESSION_NAME",
 }
 

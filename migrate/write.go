@@ -27,7 +27,7 @@ const rigSuffix = "-rigs"
 // formulasSuffix is the end of the name of a topology folder that contains only a pack's formulas.
 const formulasSuffix = "-formulas"
 
-// layerCopy describes an overlay with files that are copied over those in a folder of the converted city.
+// layerCopy describes an overlay layer. Its files are copied over those in a folder in the converted city.
 type layerCopy struct{ from, to string }
 
 // write writes the converted city to a temporary folder next to its destination, checks it, and renames the folder.

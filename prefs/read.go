@@ -93,8 +93,8 @@ func columns(t toml.Table) []string {
 		}
 	}
 	if len(out) > 0 && !slices.Contains(out, "name") {
-		t.Warn("columns", `does not contain "name", which identifies the agent; it is added as the `+
-			"first column")
+		t.Warn("columns", `does not contain "name", which identifies the agent; it is added as `+
+			"the first column")
 		out = slices.Insert(out, 0, "name")
 	}
 	return out

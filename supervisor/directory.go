@@ -67,7 +67,7 @@ func (s *Supervisor) list() ([]city.Info, <-chan struct{}) {
 	return out, s.changed
 }
 
-// info returns the state of a city without calling it. The caller holds mu.
+// info returns a city's state without calling it. The caller holds mu.
 func (w *worker) info() city.Info {
 	i := city.Info{Name: w.name, Path: w.path, Status: w.state, Error: w.why, Since: w.since,
 		Crashes: w.crashes}
@@ -192,7 +192,7 @@ func (s *Supervisor) Preview(ctx context.Context, path string) (city.Declared, e
 	return city.Declared{Name: e.Name, Path: e.Path, Agents: saw.n}, nil
 }
 
-// identify returns the path and the name of a folder that is to be registered.
+// identify returns the path and the name of a folder that should be registered.
 func (s *Supervisor) identify(ctx context.Context, path string) (Entry, error) {
 	if !filepath.IsAbs(path) {
 		return Entry{}, &city.Error{Code: city.Invalid,
@@ -201,7 +201,7 @@ func (s *Supervisor) identify(ctx context.Context, path string) (Entry, error) {
 	return identify(ctx, s.folders, path, s.o.Name)
 }
 
-// folder is the result of reading a folder that is to be registered; count is the result of counting its agents.
+// folder is the result of reading a folder that should be registered; count is the result of counting its agents.
 type folder struct {
 	entry Entry
 	err   error

@@ -33,7 +33,8 @@ func (w *worker) countLeftovers() {
 		return n
 	})
 	if err != nil {
-		w.s.o.Logger.Warn("cannot count the sessions from an earlier run", "path", w.path, "why", err)
+		w.s.o.Logger.Warn("cannot count the sessions from an earlier run", "path", w.path,
+			"why", err)
 	}
 }
 

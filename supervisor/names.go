@@ -21,8 +21,8 @@ func (e *takenError) Error() string {
 		return fmt.Sprintf("the name %q is still used by %s, which is being stopped", e.name,
 			e.path)
 	}
-	return fmt.Sprintf("the name %q is still used by %s, which will be called %q from its next start",
-		e.name, e.path, e.next)
+	return fmt.Sprintf("the name %q is still used by %s, which will be called %q from its "+
+		"next start", e.name, e.path, e.next)
 }
 
 // takeName gives a city that is neither running nor being opened its next name. While another running or stopping
@@ -74,7 +74,7 @@ func (s *Supervisor) retryNames() {
 	}
 }
 
-// rename sets the name of a city for its next start. The caller holds mu.
+// rename sets a city's name for its next start. The caller holds mu.
 func (w *worker) rename(name string) {
 	if w.next == name {
 		return

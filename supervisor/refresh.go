@@ -43,7 +43,7 @@ type refresher struct {
 	// the read in progress has exceeded its time limit, so its result will be outdated
 	late  bool
 	more  bool        // the files may have changed since the read started
-	timer *time.Timer // fires when the read is late, or when a doubtful result is to be checked
+	timer *time.Timer // fires when the read is late, or when a doubtful result should be checked
 
 	// number of reads in a row that would stop cities and have not been applied yet
 	doubts int

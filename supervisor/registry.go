@@ -97,8 +97,8 @@ func parseRegistry(file string, data []byte) ([]Entry, error) {
 			} else if i := slices.IndexFunc(all, func(o Entry) bool {
 				return o.Name == e.Name
 			}); i >= 0 {
-				t.Wrong("name", "%q is already the name of %s; set a different [workspace] name in "+
-					"the city.toml in %s and here, or remove this entry",
+				t.Wrong("name", "%q is already the name of %s; set a different [workspace] name "+
+					"in the city.toml in %s and here, or remove this entry",
 					e.Name, all[i].Path, e.Path)
 			}
 		}

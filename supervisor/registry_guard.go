@@ -9,7 +9,7 @@ import (
 	"gcity/city"
 )
 
-// wouldStopCities reports whether applying these entries would stop one of the current cities.
+// wouldStopCities reports whether applying these entries would stop a current city.
 func (s *Supervisor) wouldStopCities(all []Entry) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -29,7 +29,7 @@ type Settings struct {
 	Warnings  []string // messages about settings that have no effect
 }
 
-// Tenant is a user of a shared machine with access to its own cities only.
+// Tenant is a user of a shared machine with access only to the tenant's own cities.
 type Tenant struct {
 	Name      string
 	Cities    []string // names of the tenant's cities

@@ -1,4 +1,4 @@
-// Package supervisor runs the cities of a machine in one process. The registry, a file that users may edit, lists
+// Package supervisor runs a machine's cities in one process. The registry, a file that users may edit, lists
 // them. Cities share no state and no lock. A city that crashes is retried later and does not affect the others.
 //
 // # Concurrency
@@ -69,12 +69,13 @@ type Options struct {
 
 	// receives a value when the registry or the settings may have changed; nil = both are read at every patrol
 	Changes <-chan struct{}
-	// called after each change of the settings; must not block; may be nil
+	// called after each change to the settings; must not block; may be nil
 	Apply        func(Settings)
 	ReportStatus func(status string) // called once per Pulse with a status line; may be nil
 	// maximum number of cities that are opened at the same time; 0 = depends on the number of processors
 	MaxOpening int
-	Pulse      time.Duration // interval of ReportStatus and of periodic checks; 0 = 1 s
+	// interval between calls of ReportStatus and between periodic checks; 0 = 1 s
+	Pulse time.Duration
 	// a city that takes longer to open is treated as hung; 0 = 15 s
 	OpenTimeout time.Duration
 	// UntilEmpty ends Run when there has been no city for 30 pulses
@@ -214,7 +215,7 @@ func (s *Supervisor) Hurry() {
 	}
 }
 
-// Problem returns the problem with the registry or the settings, or "" if there is none.
+// Problem returns the problem with the registry or the settings, or "" if both are valid.
 func (s *Supervisor) Problem() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -26,8 +26,8 @@ var (
 		"system that is mounted there")
 )
 
-// worker runs one city for the supervisor, in the goroutine of runRecovering. The supervisor's mu guards the fields that
-// other goroutines read.
+// worker runs one city for the supervisor, in the goroutine of runRecovering. The supervisor's mu guards the fields
+// that other goroutines read.
 type worker struct {
 	s    *Supervisor
 	path string
@@ -178,7 +178,7 @@ func (w *worker) pause(until time.Time) bool {
 	return true
 }
 
-// watch reports edits of the configuration until ctx ends. If an earlier watch has not returned, it does not start
+// watch reports edits to the configuration until ctx ends. If an earlier watch has not returned, it does not start
 // another one.
 func (w *worker) watch(ctx context.Context) <-chan struct{} {
 	if w.s.o.Watch == nil || !w.startWatching() {
@@ -228,7 +228,7 @@ func (w *worker) begin() (err error) {
 	return err
 }
 
-// setState records the state of the city.
+// setState records the city's state.
 func (w *worker) setState(state city.Condition, why string, until time.Time) {
 	w.set(func() {
 		w.changeState(state)

@@ -37,7 +37,7 @@ type Remote struct {
 	Path   string // the topology's folder in the repository; "" means its root
 }
 
-// File names of a topology. Its folder has one of these files.
+// Names of the files that declare a topology. A topology's folder contains one of them.
 const (
 	File     = "topology.toml"
 	PackFile = "pack.toml"
@@ -62,7 +62,7 @@ func (w Remote) checkFetched(folder, commit string) error {
 	return nil
 }
 
-// Pin is the entry of one topology in a lock file.
+// Pin is a topology's entry in a lock file.
 type Pin struct {
 	Source, Ref string
 	Commit      string // full commit ID in hexadecimal
@@ -142,7 +142,7 @@ func isCommit(s string) bool {
 	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// Folder returns the path of a topology's copy. The copy may not exist.
+// Folder returns the path of a topology's copy, which may not exist.
 func Folder(city, name string) string { return filepath.Join(city, ".gc", "topologies", name) }
 
 // head returns the commit of a copy, or "" if the copy does not exist.

@@ -12,7 +12,7 @@ import (
 
 // Limits on the size of a repository. They are large enough for topologies, which consist of text.
 const (
-	maxSize      = 256 << 20 // bytes of the repository and of the checked-out files
+	maxSize      = 256 << 20 // bytes in the repository and the checked-out files
 	maxFiles     = 50_000
 	sizeInterval = 200 * time.Millisecond // interval of the size checks while git fetches
 )

@@ -41,8 +41,8 @@ func RejectReason(source string) string {
 	if hasPassword(rest) {
 		return "contains a password or token, which would be " +
 			"written to " + LockFile + "; remove it, and store it with a git credential " +
-			"helper: `git config --global credential.helper store` (or cache, libsecret, osxkeychain, " +
-			"manager), then `git credential approve`"
+			"helper: `git config --global credential.helper store` (or cache, libsecret, " +
+			"osxkeychain, manager), then `git credential approve`"
 	}
 	return ""
 }

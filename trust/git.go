@@ -52,7 +52,7 @@ func gitDirOf(dir string) (string, bool) {
 	return to, true
 }
 
-// interrupted returns the names of the files in a repository that exist while a merge, a rebase or a similar command
+// interrupted returns the names of files in a repository that exist while a merge, a rebase or a similar command
 // waits for the user. Until then, the checkout can contain files of commits that HEAD does not contain.
 func interrupted() []string {
 	return []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply"}

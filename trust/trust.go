@@ -77,7 +77,8 @@ func (r Record) equal(other Record) bool {
 // Head is the state of a git checkout.
 type Head struct {
 	Commit string // "" = no commit yet
-	// Busy: files of a commit may exist before HEAD moves, because git changes the checkout or a merge is open.
+	// Busy is set if files from a commit may exist before HEAD moves, because git is changing the checkout or a merge
+	// is open.
 	Busy bool
 	// Since reports whether every commit after the given one was made in this checkout, by `git commit`.
 	Since func(commit string) bool
@@ -184,6 +185,6 @@ func (l *Ledger) Check(dir string, programs func() ([]Program, error)) Grant {
 	return Grant{sync.OnceValue(func() error { return l.check(dir, programs) })}
 }
 
-// Running returns the grant for a city that a controller of this user is running: it was checked when the
+// Running returns the grant for a city that one of this user's controllers is running: it was checked when the
 // controller started.
 func Running() Grant { return Grant{func() error { return nil }} }
