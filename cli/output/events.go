@@ -17,6 +17,7 @@ func OldestFirst(page []events.Event) []events.Event {
 	return page
 }
 
+// PrintEvent writes one event: as a line of JSON with --json, otherwise as a line of text.
 func (p *Printer) PrintEvent(e events.Event) error {
 	if p.JSON {
 		return p.WriteJSONLine(e)
@@ -58,7 +59,7 @@ func (p *Printer) WriteEventLines(indent string, page []events.Event) {
 	}
 }
 
-// eventText returns the text of an event as a line that is safe to print.
+// eventText returns an event's subject, message and author as a line that is safe to print.
 func eventText(e events.Event) string {
 	text := e.Subject
 	if e.Message != "" {
