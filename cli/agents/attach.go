@@ -38,7 +38,7 @@ func agentAttach(e *env.Env) *cobra.Command {
 		Args: env.Between(0, 1),
 		Long: `attach connects this terminal to the agent's terminal. It shows the output of the
 program, but removes control sequences that do more than draw: those that write or
-read the clipboard, report the title, request settings by DCS, print, or program
+read the clipboard, report the title, request settings with DCS, print, or program
 keys. [session] passthrough in city.toml permits some of them for every attached
 terminal; --raw permits all of them.`,
 	}, func(ctx context.Context, l *env.Link, name string, _ []string) error {
@@ -103,12 +103,12 @@ type attachment struct {
 	far     city.Terminal
 	resized <-chan os.Signal
 	leave   detach.Key
-	raw     bool // the output is not filtered
+	raw     bool // do not filter the output
 }
 
 // copy moves bytes between the keyboard, the screen and the session until the session ends, ctx ends, or the user
-// presses the detach key. It returns after all its goroutines have ended. left reports whether the session
-// continues.
+// presses the detach key. It returns after all its goroutines have ended. left reports whether the session is still
+// running.
 func (t *attachment) copy(ctx context.Context) (left bool, err error) {
 	keys, err := cancelreader.NewReader(t.in)
 	if err != nil {
