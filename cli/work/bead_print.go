@@ -37,8 +37,7 @@ func writeBeads(e *env.Env, w io.Writer, all []beads.Bead, gates city.Gates) err
 		}
 		rows = append(rows, []output.Cell{
 			output.Tinted(b.ID, output.Bold), status, output.Plain(b.Priority.String()),
-			output.Plain(b.Type),
-			output.Plain(b.Assignee), output.Plain(e.Age(b.UpdatedAt)),
+			output.Plain(b.Type), output.Plain(b.Assignee), output.Plain(e.Age(b.UpdatedAt)),
 			output.Tinted(strings.Join(b.Labels, " "), output.Dim), output.Plain(b.Title),
 		})
 	}
@@ -46,7 +45,7 @@ func writeBeads(e *env.Env, w io.Writer, all []beads.Bead, gates city.Gates) err
 		"LABELS", "TITLE"}, rows)
 }
 
-// printBead writes the details of a bead, its needs and its steps.
+// printBead writes a bead's details, its needs and its steps.
 func printBead(ctx context.Context, e *env.Env, d *depot.Store, b beads.Bead) error {
 	steps, err := d.List(ctx, beads.Query{Parent: b.ID, Limit: -1})
 	if err != nil {
