@@ -181,7 +181,7 @@ func TestAutomationRunShowsOutput(t *testing.T) {
 	}{
 		{"all", "", pieces, nil, "größe\nthe end\n", "70 bytes"},
 		{"nothing", "", nil, nil, "kept\n", "digest: run br-1: ok"},
-		{"cut", "", pieces[:3], &city.Error{Code: city.Unavailable, Message: "the line is cut"}, "größe\n", "cannot print the rest of the output of run br-1: the line is cut"},
+		{"cut", "", pieces[:3], &city.Error{Code: city.Unavailable, Message: "the line is cut"}, "größe\n", "cannot print the rest of the output from run br-1: the line is cut"},
 		{"cut at once", "", nil, &city.Error{Code: city.Unavailable, Message: "the line is cut"}, "kept\n", "the line is cut"},
 		{"json", " --json", pieces, nil, "", ""},
 	} {

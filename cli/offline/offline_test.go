@@ -137,7 +137,7 @@ func TestOfflineDrain(t *testing.T) {
 	since := time.Unix(noon.Unix(), 0)
 	do(city.DrainAck{Agent: "a"}, city.Conflict, "is not draining")
 	do(city.Undrain{Agent: "a"}, "", "is not draining")
-	do(city.Drain{Agent: "a"}, "", "is asked to finish")
+	do(city.Drain{Agent: "a"}, "", "has been asked to finish")
 	marks(session.Drain{Since: since, By: "operator"})
 	do(city.Drain{Agent: "a"}, "", "already")
 	do(city.DrainAck{Agent: "a"}, "", "has reported done")
@@ -275,8 +275,8 @@ func TestOfflineScale(t *testing.T) {
 		kept    map[string]int
 	}{
 		{city.Scale{Pool: "w", Size: 3}, "until `gcity pool scale w auto`", "", map[string]int{"w": 3}},
-		{city.Scale{Pool: "w", Size: 6}, "the limits of the pool are 1 to 5 (city.toml:4:1)", city.Invalid, map[string]int{"w": 3}},
-		{city.Scale{Pool: "w", Size: 0}, "the limits of the pool are 1 to 5 (city.toml:4:1)", city.Invalid, map[string]int{"w": 3}},
+		{city.Scale{Pool: "w", Size: 6}, "the pool's limits are 1 to 5 (city.toml:4:1)", city.Invalid, map[string]int{"w": 3}},
+		{city.Scale{Pool: "w", Size: 0}, "the pool's limits are 1 to 5 (city.toml:4:1)", city.Invalid, map[string]int{"w": 3}},
 		{city.Scale{Pool: "off", Size: 1}, "the pool is off", city.Invalid, map[string]int{"w": 3}},
 		{city.Scale{Pool: "x", Size: 1}, "unknown pool", city.NotFound, map[string]int{"w": 3}},
 		{city.Scale{Pool: "w", Auto: true}, "uses its check again", "", nil},

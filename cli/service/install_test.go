@@ -96,7 +96,7 @@ func TestUnitText(t *testing.T) {
 	}
 	for _, word := range []string{"a\nb", "a\x00b", "a\x1bb", "a\xffb"} {
 		for _, s := range []*unit{{Exe: "/bin/sh", args: []string{word}}, {Exe: "/bin/sh", env: []string{"PATH=" + word}}} {
-			if _, err := s.UnitText(); err == nil || !strings.Contains(err.Error(), "cannot be written into a unit") {
+			if _, err := s.UnitText(); err == nil || !strings.Contains(err.Error(), "cannot be written to a unit") {
 				t.Errorf("%q: %v", word, err)
 			}
 			if _, err := s.plistText(); err == nil {

@@ -33,7 +33,8 @@ func (h *opener) kubernetes() (session.Provider, func(), error) {
 	return p, closeIt, err
 }
 
-// helperPath returns the path of the helper next to this program, or its name to search for on PATH.
+// helperPath returns the path of the helper if it is next to this program. Otherwise it returns the helper's name,
+// which is looked up on PATH.
 func helperPath() string {
 	exe, err := os.Executable()
 	if err != nil {

@@ -23,7 +23,7 @@ func checkSource(v any) string {
 	case strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }):
 		return "contains a control character; write the URL or folder that git clones"
 	}
-	if why := topology.Refused(s); why != "" {
+	if why := topology.RejectReason(s); why != "" {
 		return why
 	}
 	return checkPath(v)

@@ -26,7 +26,7 @@ func TestAttachOutlivesTheController(t *testing.T) {
 	v.types("echo begun $((1000+1))\r")
 	v.until("begun 1001")
 	kill()
-	v.until("the controller of this city has exited; attaching to shell again")
+	v.until("this city's controller has exited; attaching to shell again")
 	v.types("echo pid $$ goes on $((1000+2))\r")
 	v.until("goes on 1002")
 	v.types("\x11")

@@ -309,7 +309,7 @@ func TestSystemd(t *testing.T) {
 				t.Errorf("%v: %s", err, out)
 			}
 			out, _ := e.try(s.bin, "--city", s.dir, "doctor") // doctor fails, because it finds problems
-			for _, want := range []string{"the service has failed, and the configuration is invalid", "`gcity daemon start` takes the sessions over"} {
+			for _, want := range []string{"the service has failed, and the configuration is invalid", "`gcity daemon start` takes over the sessions"} {
 				if !strings.Contains(out, want) {
 					t.Errorf("doctor does not say %q:\n%s", want, out)
 				}
