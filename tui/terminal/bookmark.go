@@ -26,7 +26,8 @@ const (
 	contextLines = 6
 )
 
-// Bookmark puts a rule after the newest line, or removes the rule that is there. It returns why it cannot, or "".
+// Bookmark adds a rule below the newest line, or removes the rule that is already there. If neither is possible, it
+// returns the reason.
 func (p *Pane) Bookmark(rule string) string {
 	n := &p.News
 	switch {
