@@ -77,7 +77,7 @@ func openRoom(ctx context.Context, tapeFile string, s shot) (*terminalRoom, erro
 	return st, st.order(0)
 }
 
-// read updates the screen, and answers queries for the terminal's background.
+// read updates the screen, and responds to queries for the terminal's background.
 func (s *terminalRoom) read() {
 	buf := make([]byte, 32<<10)
 	for {

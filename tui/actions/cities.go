@@ -84,7 +84,7 @@ func cityItems(m *state.Room) []state.Item {
 		Run:  func(m *state.Room) []feed.Effect { return startSwitch(m, feed.SwitchCity{}) }})
 }
 
-// citiesTitle returns the title of the list of cities, with a note if the list is outdated.
+// citiesTitle returns the title for the list of cities, with a note if the list is outdated.
 func citiesTitle(m *state.Room) string {
 	if m.Fleet == nil || m.Fleet.Problem == "" {
 		return "Cities"

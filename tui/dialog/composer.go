@@ -221,7 +221,7 @@ func (c *Composer[T]) Paste(text string) {
 	c.area, _ = c.area.Update(tea.PasteMsg{Content: text})
 }
 
-// TooLong returns the message for a text that is too long to send.
+// TooLong returns the message for text that is too long to send.
 func TooLong(size int) string {
 	return fmt.Sprintf(
 		"the text is %s long, but at most %s is allowed; put it in a file and send the "+

@@ -203,7 +203,7 @@ func (c *Confirm[T]) Draw(on Canvas) Frame {
 	return f
 }
 
-// typedRows returns the number of lines for a text that must be typed.
+// typedRows returns the number of lines for text that must be typed.
 func (c *Confirm[T]) typedRows() int {
 	if c.RequiredText == "" {
 		return 0

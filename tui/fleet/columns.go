@@ -7,7 +7,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Columns contains the column widths of the list of cities; 0 = not shown.
+// Columns contains the column widths for the list of cities; 0 = not shown.
 type Columns struct{ Health, Name, Agents, Needs, Open, InProgress, Mail, Loop, Why int }
 
 // ColumnsFor returns the columns for a list of cities that is w columns wide.

@@ -33,7 +33,7 @@ const (
 	InComposer    Zone = "Sending"    // a message to agents
 )
 
-// dialogs returns the zones of dialogs and of the list of cities. Keys from other zones do not work in them.
+// dialogs returns the zones for dialogs and for the list of cities. Keys from other zones do not work in them.
 func dialogs() []Zone {
 	return []Zone{
 		InChoice, InReader, InFinder, InFleet, InPrompt, InComposer,

@@ -259,7 +259,7 @@ func (r *Registry[H, E]) removeFromDefaults(claims []*claim[H, E],
 					continue
 				}
 				own = withoutKey(own, k)
-				left := "has no key now; assign another one, or \"\" to hide this message"
+				left := "has no key now; assign a different one, or \"\" to hide this message"
 				if len(own) > 0 {
 					left = "keeps " + strings.Join(own, " ")
 				}

@@ -20,7 +20,7 @@ type BeadPanel interface {
 	Outdated()
 }
 
-// Fetch is the result of a group of queries. It keeps the previous results until all new results have arrived.
+// Fetch collects the results of several queries. It keeps the previous results until all new results have arrived.
 type Fetch struct {
 	Known   bool   // each query has returned a result at least once
 	Problem string // why the last attempt failed; "" = no error

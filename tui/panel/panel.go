@@ -48,7 +48,7 @@ type Ref struct {
 	Name string
 }
 
-// Panel is one of the lists of the control room. It performs no I/O. The room calls it from one goroutine.
+// Panel is one of the control room's lists. It performs no I/O. The room calls it from one goroutine.
 type Panel interface {
 	// About returns the constant properties of the panel.
 	About() *About

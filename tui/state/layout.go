@@ -21,7 +21,7 @@ const (
 // MinWidth and MinHeight are the size of the smallest screen that has room for a list.
 const MinWidth, MinHeight = 40, 10
 
-// TierOf returns the tier of a screen of w columns and h rows.
+// TierOf returns the tier for a screen with w columns and h rows.
 func TierOf(w, h int) Tier {
 	switch {
 	case w >= 160 && h >= 40:

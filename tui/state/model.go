@@ -23,7 +23,7 @@ import (
 // IdleAfter is how long after a key the lists keep their order, so that rows do not move while the user works.
 const IdleAfter = 3 * time.Second
 
-// ConfigEdit is the state of an edit of the configuration.
+// ConfigEdit is the state of editing the configuration.
 type ConfigEdit struct {
 	Files    feed.ConfigFile // nil = it cannot be edited
 	Draft    *feed.Draft     // edited configuration that the user has not decided about; nil = none
@@ -184,7 +184,7 @@ const (
 	ConfirmNever                 // ask only if the user must type something or see a plan
 )
 
-// otherCities is what a room knows about the other cities.
+// otherCities is a room's information about the other cities.
 type otherCities struct {
 	Directory bool        // a list of cities exists
 	Registrar bool        // cities can be registered and unregistered

@@ -39,7 +39,7 @@ func (p *Pane) Bookmark(rule string) string {
 	shot := n.Screen.Shot(contextLines)
 	shown := shot.Lines[:used(shot.Lines, shot.Y)]
 	if k := len(shown); k > 0 && k-1 == shot.Y && blankText(shown[k-1]) {
-		shown = shown[:k-1] // leave out the empty line in which the next output begins
+		shown = shown[:k-1] // omit the empty line in which the next output begins
 	}
 	at := shot.ScrolledOff + uint64(len(shown))
 	p.Version++

@@ -36,7 +36,7 @@ func addFooter(m *state.Room, s Screen, p *state.Plan) Screen {
 	return s
 }
 
-// alwaysShown reports whether the end of a footer of w columns always shows an action. In a narrow footer, verbs have
+// alwaysShown reports whether a footer of w columns always shows an action at its end. In a narrow footer, verbs have
 // priority over actions that are easy to find.
 func alwaysShown(m *state.Room, a *state.Action, w int) bool {
 	switch a.ID {

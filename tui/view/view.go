@@ -176,7 +176,7 @@ func selectionSummary(m *state.Room, w, h int) []string {
 	return m.Look.FillDetails(lines, w, h)
 }
 
-// TabsFor returns the titles in the rule of a panel of w columns.
+// TabsFor returns the titles in the rule above a panel of w columns.
 func TabsFor(m *state.Room, at state.Place, w int) []widget.Tab {
 	e := m.Env()
 	own := tabFor(m, e, at, w)

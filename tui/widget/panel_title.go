@@ -117,7 +117,7 @@ func (k *Styles) tab(l *Line, t Tab, focus, shared bool) {
 	l.Reversed = false
 }
 
-// Width returns the number of columns of a title.
+// Width returns the width of a title in columns.
 func (t *Tab) Width() int {
 	n := 2 + Width(t.Key)
 	if t.Name == "" {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// MinReorderInterval is the minimum time between two changes of the order of rows, unless the user requests one.
-// Otherwise the rows of agents that crash repeatedly would move all the time.
+// MinReorderInterval is the minimum time between two changes of the row order, unless the user requests one. Otherwise
+// the rows of agents that crash repeatedly would move all the time.
 const MinReorderInterval = 3 * time.Second
 
 // ReactionTime is how long after a change of their order a key is still meant for the previous order of the rows. Users
