@@ -33,7 +33,7 @@ func TestCityWithAnotherName(t *testing.T) {
 	if _, err := d.Unregister(t.Context(), "alpha"); err != nil {
 		t.Fatal(err)
 	}
-	c.sees("no answer for")
+	c.sees("no response for")
 	renamed := citytest.NewFake("gamma", city.Agent{Name: "three", Running: true})
 	d.Add("gamma", "/alpha", renamed)
 	c.sees("2 of 2 @")
@@ -58,7 +58,7 @@ func TestAnotherCityIsNotShownInItsPlace(t *testing.T) {
 	if _, err := d.Unregister(t.Context(), "beta"); err != nil {
 		t.Fatal(err)
 	}
-	c.sees("no answer for")
+	c.sees("no response for")
 	impostor := citytest.NewFake("beta", city.Agent{Name: "impostor", Running: true})
 	impostor.Set(func(s *city.Snapshot) { s.Path = "/elsewhere" })
 	d.Add("beta", "/elsewhere", impostor)
@@ -137,7 +137,7 @@ func TestBackFromAllCities(t *testing.T) {
 func TestHowACityOfTheListComesBack(t *testing.T) {
 	s := among(t, 200, 20)
 	s.m.OpenedAs = "bright-lights"
-	for why, want := range map[string]string{"no supervisor is running here": "; run `gcity start` there to start it again", feed.NoAnswerYet: feed.NoAnswerYet + "; the data shown"} {
+	for why, want := range map[string]string{"no supervisor is running here": "; run `gcity start` there to start it again", feed.NoResponseYet: feed.NoResponseYet + "; the data shown"} {
 		s.hear(feed.News{Unreachable: &why})
 		s.shows(want)
 		s.hides("run `gcity` there")

@@ -197,7 +197,7 @@ func TestLookout(t *testing.T) {
 			return l.Published
 		}
 		time.Sleep(2 * feed.FleetRefreshGap)
-		if f := list(); !f.Find("alpha").Answered || f.Find("alpha").Summary.Running != 1 || !f.Find("beta").Answered {
+		if f := list(); !f.Find("alpha").Responded || f.Find("alpha").Summary.Running != 1 || !f.Find("beta").Responded {
 			t.Fatalf("%+v", f)
 		}
 		d.Hang("alpha", true)
@@ -205,7 +205,7 @@ func TestLookout(t *testing.T) {
 		fakes["beta"].Set(func(s *city.Snapshot) { s.Agents[0].State = city.Quarantined })
 		time.Sleep(2 * feed.FleetRefreshGap)
 		f := list()
-		if c := f.Find("alpha"); c.Unresponsive == "" || c.Summary.Running != 1 || c.LastAnswer.IsZero() {
+		if c := f.Find("alpha"); c.Unresponsive == "" || c.Summary.Running != 1 || c.LastResponse.IsZero() {
 			t.Errorf("a city that hangs: %+v", c)
 		}
 		if c := f.Find("beta"); c.Summary.Held != 1 || len(c.Summary.Needs) != 1 || c.Unresponsive != "" {
@@ -245,7 +245,7 @@ func TestTheHostedCityIsInTheList(t *testing.T) {
 	c := inHouse(t, Options{City: own, Cities: refused, Folder: "/alpha", Mode: state.Hosting})
 	c.sees("1 of 2 @")
 	c.keys("@")
-	c.sees("1/1 run")
+	c.sees("1/1 up")
 	c.keys("all cit")
 	c.sees("1 of 1")
 	c.keys("\r")
@@ -303,7 +303,7 @@ func BenchmarkLookout(b *testing.B) {
 	r := &feed.Runner{Ctx: b.Context(), Mailbox: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: func() {}}
 	r.Cities.Directory = d
 	l := feed.NewFleetWatcher(r)
-	l.Mailbox, l.Answered = r.Mailbox, true
+	l.Mailbox, l.Responded = r.Mailbox, true
 	infos, _ := d.Cities(b.Context())
 	l.Infos = infos
 	for _, in := range infos {
@@ -322,7 +322,7 @@ func BenchmarkFrameFleet(b *testing.B) {
 	f := &fleet.List{}
 	for i := range 50 {
 		name := fmt.Sprintf("city-%02d", i)
-		f.Rows = append(f.Rows, fleet.City{DisplayName: name, Answered: true, Summary: fleet.Summarize(crowd(100), epoch),
+		f.Rows = append(f.Rows, fleet.City{DisplayName: name, Responded: true, Summary: fleet.Summarize(crowd(100), epoch),
 			Info: city.Info{Name: name, Path: "/" + name, Running: true, Status: city.CityRunning}})
 	}
 	for b.Loop() {

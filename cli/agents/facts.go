@@ -117,7 +117,7 @@ func draining(e *env.Env, d *city.DrainInfo) string {
 	case d.Acked:
 		return text + "; reported done"
 	case d.Deadline == nil:
-		return text + "; " + describe.WaitedFor
+		return text + "; " + describe.NoDeadline
 	}
 	return text + ", deadline " + e.Ahead(*d.Deadline)
 }
