@@ -21,7 +21,7 @@ const (
 	statusDeleted = "tombstone"
 )
 
-var errOther = errors.New("no issue")
+var errOther = errors.New("not an issue")
 
 // link is one entry of an issue's dependencies.
 type link struct {
@@ -193,7 +193,7 @@ func (b *Bead) takeStatus(status string) {
 func decodeError(err error) error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		kind, _, _ := strings.Cut(wrong.Value, " ")
-		return fmt.Errorf("a JSON %s is not valid there", kind)
+		return fmt.Errorf("a JSON %s is not valid here", kind)
 	}
 	return err
 }
