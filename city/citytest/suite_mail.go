@@ -35,7 +35,7 @@ func inbox(t *testing.T, ctx context.Context, ctl city.Control, who string, all 
 	return ids
 }
 
-// mailChecks compares the mail of a city with what a test expects.
+// mailChecks compares a city's mail with what a test expects.
 type mailChecks struct {
 	t   *testing.T
 	ctx context.Context
@@ -153,7 +153,7 @@ func testPoolMail(t *testing.T, ctx context.Context, ctl city.Control) {
 	checks.await(crew(1), 0, city.MailCount{})
 }
 
-func testMailRefused(t *testing.T, ctx context.Context, ctl city.Control) {
+func testMailRejected(t *testing.T, ctx context.Context, ctl city.Control) {
 	for _, m := range []mail.Message{
 		{To: "", Text: "x"}, {To: Worker}, {To: "a\nb", Text: "x"},
 		{To: Worker, Text: string(make([]byte, mail.MaxText+1))},

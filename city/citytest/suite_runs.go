@@ -77,7 +77,7 @@ func testRunOutputLive(t *testing.T, ctx context.Context, ctl city.Control) {
 		// the run continues only after its first line was seen
 		for p, err := range ctl.RunOutput(ctx, run) {
 			if p.Text != all || err != nil {
-				t.Errorf("a second reader got %q, %v", p.Text, err)
+				t.Errorf("a second reader received %q, %v", p.Text, err)
 			}
 			break
 		}
@@ -96,7 +96,7 @@ func testRunOutputLive(t *testing.T, ctx context.Context, ctl city.Control) {
 		t.Errorf("%q in %d pieces", all, pieces)
 	}
 	if text := <-late; text != all {
-		t.Errorf("another reader got %q", text)
+		t.Errorf("another reader received %q", text)
 	}
 	record(t, ctx, ctl, run)
 	if text := heard(t, ctx, ctl, run); text != all {
@@ -105,7 +105,7 @@ func testRunOutputLive(t *testing.T, ctx context.Context, ctl city.Control) {
 }
 
 // A run that is not in progress cannot be stopped.
-func testEndRunRefused(t *testing.T, ctx context.Context, ctl city.Control) {
+func testEndRunRejected(t *testing.T, ctx context.Context, ctl city.Control) {
 	idle(t, ctx, ctl, Chore)
 	for _, name := range []string{"nothing", Chore + ":rig:nowhere", ".."} {
 		_, err := ctl.Do(ctx, city.EndRun{Automation: name})
