@@ -38,7 +38,7 @@ func (d patcher) patchRigs() {
 	}
 }
 
-// changeRig replaces the values of a rig by those of a patch.
+// changeRig replaces a rig's values with those from a patch, and returns their number.
 func (d patcher) changeRig(r, p *Rig) (changes int) {
 	for _, k := range d.schema.Tables["rigs"] {
 		at, written := p.Origins[k.Name()]

@@ -12,8 +12,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// OverridesFile is the name of a file in the city's .gc folder. It has values that operators have set by hand and that
-// override the configuration.
+// OverridesFile is the name of a file in the city's .gc folder. It contains values that operators have set by hand and
+// that override the configuration.
 const OverridesFile = "overrides.toml"
 
 type overrides struct {
@@ -33,7 +33,7 @@ func Overrides(dir string) (map[string]int, error) {
 		meta, err = burnt.Decode(string(data), &o)
 	}
 	if err == nil && len(meta.Undecoded()) > 0 {
-		err = fmt.Errorf("the file has the unknown key %q", meta.Undecoded()[0].String())
+		err = fmt.Errorf("the file contains the unknown key %q", meta.Undecoded()[0].String())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the overrides in %s: %w; repair the file or remove it",
