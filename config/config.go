@@ -45,7 +45,7 @@ type City struct {
 	// the files that were read, as absolute paths; the configuration itself is first
 	Sources  []string
 	Warnings []Problem // problems that are not errors
-	// positions of keys outside lists of tables, by path: "daemon.patrol_interval"
+	// positions of the keys that are not in lists of tables, by path: "daemon.patrol_interval"
 	Origins map[string]Origin
 
 	Remotes []Remote // topologies from git repositories
@@ -186,7 +186,7 @@ type Derived struct {
 
 	// Prompt is PromptTemplate with its fragments; nil = the agent has no prompt
 	Prompt      *prompt.Template
-	OverlayHash string   // hash of the content of OverlayDir, in hexadecimal
+	OverlayHash string   // hash of OverlayDir's content, in hexadecimal
 	Rig         string   // the rig that Dir names; "" = none
 	Needs       []string // qualified names of the agents and pools in DependsOn, sorted
 }

@@ -31,7 +31,7 @@ func (d decoder) addDuplicate(was, is Origin, key string) {
 			Message: visible(msg + "this value takes effect")})
 }
 
-// mergedTable returns the entries of a table of strings, merged with the entries from earlier files.
+// mergedTable merges the entries of a string table with those from earlier files.
 func (d decoder) mergedTable(field any, by map[string]string) map[string]string {
 	was, ok := field.(*map[string]string)
 	if !ok || len(*was) == 0 {

@@ -16,7 +16,7 @@ import (
 // rigs.
 const maxChecks = 3000
 
-// checkTimeout is the timeout for a check of a folder. Disks respond within milliseconds; unreachable servers never
+// checkTimeout is the timeout for checking a folder. Disks respond within milliseconds; unreachable servers never
 // respond.
 const checkTimeout = time.Second
 
@@ -24,7 +24,7 @@ const checkTimeout = time.Second
 // a hung folder occupies a thread until the folder responds.
 var folders = deadline.New[folderCheck](maxChecks)
 
-// folderCheck is the result of a check of a folder.
+// folderCheck is the result of checking a folder.
 type folderCheck struct {
 	Problem string // why the folder cannot be used; "" = it can be used
 	Real    string // the path with symbolic links resolved, if possible

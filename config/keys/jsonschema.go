@@ -70,9 +70,10 @@ func Schemas() []string {
 	return out
 }
 
-// JSONSchema returns a JSON Schema (draft 7) of a kind of file, for editors, or nil if the kind is unknown. The schema
-// is generated from the table that Parse uses, so Parse rejects everything that the schema rejects. Parse also rejects
-// contradictions between keys, and invalid schedules and templates. The schema omits keys that are not supported yet.
+// JSONSchema returns a JSON Schema (draft 7) for a kind of file, for editors. It returns nil if the kind is unknown.
+// The schema is generated from the table that Parse uses, so Parse rejects everything that the schema rejects. Parse
+// also rejects contradictions between keys, and invalid schedules and templates. The schema omits keys that are not
+// supported yet.
 func JSONSchema(of string) []byte {
 	all := documents()
 	i := slices.IndexFunc(all, func(d document) bool { return d.name == of })

@@ -1,6 +1,6 @@
-// Package keys contains the table of all keys of a city.toml, of the files that it includes, and of a topology.toml.
-// The parser, defaults, suggestions, the JSON Schema and docs/config.md are generated from the table. The package does
-// not contain the values: the config package finds the field of a key by the key's name.
+// Package keys defines the table of all keys in city.toml, in the files that it includes, and in topology.toml. The
+// parser, defaults, suggestions, the JSON Schema and docs/config.md are generated from the table. The package does not
+// contain the values: the config package finds the field of a key by the key's name.
 package keys
 
 import (
@@ -34,7 +34,7 @@ func (k Kind) String() string {
 		"table of strings", "table", "list of tables", "table of named tables", "any"}[k]
 }
 
-// example returns an example of a value of this kind, for messages.
+// example returns an example value of this kind, for messages.
 func (k Kind) example() string {
 	return [...]string{`a string, like "text"`, "true or false", "a whole number, like 5",
 		`a duration in quotes, like "30s" or "5m"`, "a whole number of milliseconds, like 500",
@@ -115,6 +115,7 @@ type Schema struct {
 	Tables map[string][]*Key // in the order of their declarations
 }
 
+// City returns the schema of city.toml.
 func City() Schema {
 	all := slices.Concat(workspaceKeys(), agentKeys(), ProgramKeys(), lifeKeys(), promptKeys(),
 		poolKeys(), rigKeys(), watchKeys(), NamedProviderKeys(), PatchKeys(), watchPatchKeys(),
@@ -159,6 +160,7 @@ func (s Schema) Names(table string) []string {
 	return out
 }
 
+// Join returns the path of a key in a table.
 func Join(table, name string) string {
 	if table == "" {
 		return name
