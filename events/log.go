@@ -26,8 +26,8 @@ type Options struct {
 	// ms. Negative = the file is checked only when this Log appends.
 	Poll time.Duration
 
-	// Refuse makes all writes fail with this error. It is for simulated cities.
-	Refuse error
+	// WriteError, if set, makes all writes fail with this error. It is for simulated cities.
+	WriteError error
 
 	// Broken is called with a panic from the keeper. After that, the log no longer flushes and must be opened again. If
 	// Broken is nil, the program exits with the panic.
@@ -48,8 +48,8 @@ var (
 	// ErrQueued reports that events could not be written and are queued in memory. They are written in order as soon as
 	// possible, or replaced by an events.gap event. Health returns the reason.
 	ErrQueued = errors.New("the event log cannot be written at the moment")
-	// ErrRefused reports that AppendNow could not write an event.
-	ErrRefused = errors.New("the event was not written")
+	// ErrNotWritten reports that AppendNow could not write an event.
+	ErrNotWritten = errors.New("the event was not written")
 	// ErrClosed reports that the log is closed.
 	ErrClosed = errors.New("the event log is closed")
 )
@@ -168,7 +168,7 @@ func (l *Log) Append(batch ...Event) (last uint64, err error) {
 }
 
 // AppendNow writes an event from a client and returns its seq. Unlike Append, it does not queue: if the event is not in
-// the file, the error wraps ErrRefused. While another process holds the lock, AppendNow retries until ctx ends.
+// the file, the error wraps ErrNotWritten. While another process holds the lock, AppendNow retries until ctx ends.
 func (l *Log) AppendNow(ctx context.Context, e Event, room Room) (seq uint64, err error) {
 	en, err := prepare(e, time.Now())
 	if err != nil {
@@ -205,7 +205,7 @@ func (l *Log) appendNow(e entry, room Room, now time.Time) (seq uint64, err erro
 		}
 		l.queue.clear()
 	}
-	return 0, fmt.Errorf("%w: %w. %s", ErrRefused, why, advice(why, "Then try again"))
+	return 0, fmt.Errorf("%w: %w. %s", ErrNotWritten, why, advice(why, "Then try again"))
 }
 
 // Last returns the highest known seq, or 0.

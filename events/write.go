@@ -41,8 +41,8 @@ func (l *Log) flush(now time.Time, spare bool) error {
 }
 
 func (l *Log) write(now time.Time, spare bool) error {
-	if l.o.Refuse != nil {
-		return l.o.Refuse
+	if l.o.WriteError != nil {
+		return l.o.WriteError
 	}
 	lock, err := lockFile(l.path(lockName), l.o.lockWait)
 	if err != nil {

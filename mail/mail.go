@@ -116,7 +116,7 @@ func ToBead(m Message) beads.Bead {
 func Check(m Message) error {
 	switch {
 	case strings.TrimSpace(m.Subject) == "" && strings.TrimSpace(m.Text) == "":
-		return fmt.Errorf("the message is empty: it needs a subject or a text")
+		return fmt.Errorf("the message is empty: it needs a subject or text")
 	case len(m.Text) > MaxText:
 		return fmt.Errorf("the text has %d bytes, but at most %d are allowed: save it to a "+
 			"file and send the file's name", len(m.Text), MaxText)
@@ -218,7 +218,7 @@ func clean(text string) string {
 // result must stay below the limit of a line.
 const maxPiece = 400
 
-// cut shortens a text to a number of bytes, at a character boundary.
+// cut shortens a string to a number of bytes, at a character boundary.
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s
