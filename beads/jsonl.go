@@ -16,7 +16,7 @@ import (
 // escaped.
 const maxLine = 4 << 20
 
-// Export writes all beads of a store as lines of JSON, oldest first, in the format of `bd export`. It returns the
+// Export writes all beads in a store as lines of JSON, oldest first, in the format of `bd export`. It returns the
 // number of beads.
 func Export(ctx context.Context, s Store, w io.Writer) (int, error) {
 	all, err := s.List(ctx, Query{Limit: -1})
@@ -46,7 +46,7 @@ type Imported struct {
 	Problems []Problem `json:"problems,omitempty"`
 }
 
-// Problem is an invalid line of an import, which was skipped.
+// Problem is an invalid line in an import, which was skipped.
 type Problem struct {
 	Line   int    `json:"line"` // line number, counted from 1
 	ID     string `json:"id,omitempty"`

@@ -90,7 +90,7 @@ type Usage struct {
 // Next describes what happens next unless something changes.
 type Next struct {
 	At *time.Time `json:"at,omitempty"` // nil = no fixed time; What contains the condition
-	// what happens: "restarted", "killed if it does not answer", …
+	// what happens: "restarted", "killed if it does not respond", …
 	What string `json:"what"`
 }
 

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Ending is the progress of a stop of the city. The snapshot's agents show which agents the stop waits for.
+// Ending is the progress of stopping the city. The snapshot's agents show which agents the stop waits for.
 type Ending struct {
 	Since   time.Time `json:"since"`
 	Hurried bool      `json:"hurried,omitempty"` // a user has cut the grace period short

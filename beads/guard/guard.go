@@ -22,7 +22,7 @@ const (
 	beadLimit = 5 * time.Millisecond
 	// probeLimit is the timeout for a probe.
 	probeLimit = 3 * time.Second // for stores that are not beads.CallLimiter
-	// minFailedCall is how long a call must have run so that a timeout of its caller counts as a failure of the store.
+	// minFailedCall is how long a call must have run so that the caller's timeout counts as a failure of the store.
 	minFailedCall = 2 * time.Second
 )
 

@@ -20,7 +20,7 @@ type Directory struct {
 	cities  map[string]*hostedCity
 	folders map[string]*Fake // folders that Register accepts, by path
 	gone    error
-	// numbers of current readers of each city's streams, and of its snapshots
+	// number of current readers of each city's streams, and of its snapshots
 	streams map[string]int
 	changed chan struct{} // closed and replaced at every change
 }

@@ -129,7 +129,7 @@ func fire(t *testing.T, ctx context.Context, ctl city.Control, c city.Fire) (ope
 	return opened, *a.Last
 }
 
-// countEvents counts the events of a type about a run.
+// countEvents counts the events about a run with this type.
 func countEvents(t *testing.T, ctx context.Context, ctl city.Control, kind string,
 	r city.Run) (n int) {
 	t.Helper()

@@ -106,7 +106,7 @@ func testMail(t *testing.T, ctx context.Context, ctl city.Control) {
 		what beads.Patch
 		want string
 	}{
-		{beads.Patch{Status: &open}, two + " is in the inbox of " + RigWorker + " again"},
+		{beads.Patch{Status: &open}, two + " is back in the inbox of " + RigWorker},
 		{mail.ReadPatch(), two + " was marked as read"},
 		{mail.UnreadPatch(), two + " was marked as unread"},
 		{mail.ArchivePatch(), "archived " + two},
@@ -148,7 +148,7 @@ func testPoolMail(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 	checks.want(crew(2), true, id)
 	if m, err = city.TakeMail(ctx, ctl, id, crew(1)); err != nil || m.To != crew(2) {
-		t.Errorf("another member read the message of the first: %+v, %v", m, err)
+		t.Errorf("another member read the first member's message: %+v, %v", m, err)
 	}
 	checks.await(crew(1), 0, city.MailCount{})
 }

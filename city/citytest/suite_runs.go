@@ -11,8 +11,8 @@ import (
 	"gcity/city"
 )
 
-// heard reads the output of a run to its end.
-func heard(t *testing.T, ctx context.Context, ctl city.Control, run string) string {
+// outputOf reads the output of a run to its end.
+func outputOf(t *testing.T, ctx context.Context, ctl city.Control, run string) string {
 	t.Helper()
 	var all strings.Builder
 	for p, err := range ctl.RunOutput(ctx, run) {
@@ -35,7 +35,7 @@ func testRunOutput(t *testing.T, ctx context.Context, ctl city.Control) {
 	for name, want := range map[string]string{Chore: "swept", Wreck: "oops", Brew: ""} {
 		_, r := fire(t, ctx, ctl, city.Fire{Automation: name, By: "tester"})
 		record(t, ctx, ctl, r.ID)
-		if got := strings.TrimRight(heard(t, ctx, ctl, r.ID), "\n"); got != want {
+		if got := strings.TrimRight(outputOf(t, ctx, ctl, r.ID), "\n"); got != want {
 			t.Errorf("%s printed %q, want %q", name, got, want)
 		}
 	}
@@ -99,7 +99,7 @@ func testRunOutputLive(t *testing.T, ctx context.Context, ctl city.Control) {
 		t.Errorf("another reader received %q", text)
 	}
 	record(t, ctx, ctl, run)
-	if text := heard(t, ctx, ctl, run); text != all {
+	if text := outputOf(t, ctx, ctl, run); text != all {
 		t.Errorf("the record has the output %q", text)
 	}
 }
