@@ -58,8 +58,7 @@ func (d agentFileReader) checkResponds(folder string) error {
 	}
 	if unresponsive {
 		return fmt.Errorf("%s does not respond; check what is mounted there, or use a "+
-			"different path",
-			folder)
+			"different path", folder)
 	}
 	return nil
 }

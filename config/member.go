@@ -101,8 +101,7 @@ func nameConflict(name string, a, other *Agent) string {
 			whose = fmt.Sprintf("the rig %q", a.Rig)
 		}
 		return fmt.Sprintf("two topologies of %s have an agent %q, this one and the one at %s; "+
-			"rename one of the agents, or remove one of the topologies",
-			whose, a.Name, at)
+			"rename one of the agents, or remove one of the topologies", whose, a.Name, at)
 	case name == a.Qualified() && name == other.Qualified():
 		of := ""
 		if a.Rig != "" {

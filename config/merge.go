@@ -22,8 +22,8 @@ func (d decoder) addDuplicate(was, is Origin, key string) {
 	}
 	msg := fmt.Sprintf("is already set at %s; ", was)
 	if d.strict {
-		d.addError(is, key, msg+"remove one of the two, because --strict allows a key in "+
-			"only one file")
+		d.addError(is, key, msg+"remove one of the two, because --strict allows a key in only "+
+			"one file")
 		return
 	}
 	d.city.Warnings = append(d.city.Warnings,

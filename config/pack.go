@@ -230,8 +230,7 @@ func (d composer) checkAgentNames(p *pack) {
 				if first := seen[a.Name]; first != nil {
 					d.addError(a.Origins["name"], "agents.name",
 						fmt.Sprintf("another agent in this topology already has the name %q, at "+
-							"%s; choose a different name",
-							a.Name, first.Origins["name"]))
+							"%s; choose a different name", a.Name, first.Origins["name"]))
 				}
 				seen[a.Name] = a
 			}

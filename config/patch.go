@@ -156,9 +156,8 @@ func (d patcher) unknownAgent(p *patch) string {
 	}
 	for i := range c.Agents {
 		if s := c.Agents[i].Spec(); s.Max > 1 && s.Index(name) > 0 {
-			return fmt.Sprintf("; it is a member of the pool %q, and only the whole pool "+
-				"can be patched",
-				s.Name)
+			return fmt.Sprintf("; it is a member of the pool %q, and only the whole pool can "+
+				"be patched", s.Name)
 		}
 	}
 	if near := keys.Suggest(p.name, names); near != "" {

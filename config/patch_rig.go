@@ -105,9 +105,8 @@ func (d patcher) unknownOverride(r *Rig, name string, theirs map[string]*Agent) 
 	}
 	for i := range d.city.Agents {
 		if a := &d.city.Agents[i]; a.Name == name {
-			return msg + fmt.Sprintf("; [[patches.agents]] can change the agent with "+
-				"that name at %s",
-				a.Origin)
+			return msg + fmt.Sprintf("; [[patches.agents]] can change the agent with that name "+
+				"at %s", a.Origin)
 		}
 	}
 	if len(names) > 0 {

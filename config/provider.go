@@ -83,8 +83,7 @@ func (d providerChecker) warnIgnoredKeys(a *Agent) {
 		if origin, written := a.Origins[key]; written {
 			d.city.Warnings = append(d.city.Warnings, Problem{Origin: origin, Key: "agents." + key,
 				Message: fmt.Sprintf("is ignored: %s sets the command of %q, which is run "+
-					"unchanged",
-					by, a.Qualified())})
+					"unchanged", by, a.Qualified())})
 		}
 	}
 }

@@ -34,8 +34,7 @@ func (d rigChecker) rigs() {
 			if other := names[r.Name]; other != nil {
 				d.addError(r.Origins["name"], "rigs.name",
 					fmt.Sprintf("another rig already has the name %q, at %s; choose a "+
-						"different name",
-						r.Name, other.Origins["name"]))
+						"different name", r.Name, other.Origins["name"]))
 				continue
 			}
 			names[r.Name] = r

@@ -194,8 +194,7 @@ func (c *City) suggestWatchdog(p *Watchdog) string {
 			if w.Rig != "" {
 				return fmt.Sprintf("; that watchdog is in the rig %q: set rig = %[1]q", w.Rig)
 			}
-			return "; the watchdog with that name belongs to the city: " +
-				"remove the key rig"
+			return "; the watchdog with that name belongs to the city: remove the key rig"
 		}
 		if w.Rig == p.Rig {
 			names = append(names, w.Qualified())

@@ -137,8 +137,7 @@ func (d watchdogChecker) heartbeatOf(w *Watchdog, at Origin) (string, error) {
 	}
 	if !filepath.IsLocal(w.Heartbeat) {
 		return "", fmt.Errorf("%q is outside the folder of %s; use an absolute path if this is "+
-			"intended",
-			w.Heartbeat, whose)
+			"intended", w.Heartbeat, whose)
 	}
 	return filepath.Join(base, w.Heartbeat), nil
 }

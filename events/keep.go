@@ -30,7 +30,7 @@ func (l *Log) keep() {
 	}
 }
 
-// runDueTasks runs the tasks that are due. It returns the time until the next task, or any = false if there is none.
+// runDueTasks runs the tasks that are due. It returns the time until the next task, or any = false if no task remains.
 func (l *Log) runDueTasks(now time.Time, nextPoll *time.Time) (wait time.Duration, any bool) {
 	syncAt, retryAt, queued := l.flushDue(now)
 	next := func(at time.Time) {

@@ -335,7 +335,7 @@ type health struct {
 	rotated time.Time // when a rotation last failed
 }
 
-// describe describes the problems, with the number of queued and lost events. It returns "" if there are none.
+// describe describes the problems, with the number of queued and lost events. It returns "" if the log works.
 func (h *health) describe(queued int, dropped uint64, reserve error) string {
 	var s []string
 	switch {

@@ -56,8 +56,8 @@ func unmarked() func(string) string {
 // leftMessagesText is the maximum length of each message in LeftMessages, in bytes.
 const leftMessagesText = 8 << 10
 
-// LeftMessages returns the text that tells an agent at its start which messages its previous session left for it. It
-// takes the messages newest first. If there are none, it returns "". No message can end the text with a closing tag.
+// LeftMessages returns a text for an agent's start with the messages that the agent's previous session left for it. It
+// takes the messages newest first. Without messages, it returns "". No message can end the text with a closing tag.
 func LeftMessages(own []Message) string {
 	if len(own) == 0 {
 		return ""

@@ -121,7 +121,7 @@ func createConvoy(ctx context.Context, r *Request) (any, error) {
 	return CreatedBead{Receipt: made, Bead: *made.Bead}, nil
 }
 
-// storeRig returns the rig whose store contains a convoy of these beads, or "" for the city's store.
+// storeRig returns the rig with the store for a convoy of these beads, or "" for the city's store.
 func (r *Request) storeRig(named string, items []beads.Bead) (string, error) {
 	rig := named
 	if len(items) > 0 {
