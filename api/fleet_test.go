@@ -190,7 +190,7 @@ func TestRegister(t *testing.T) {
 		{"/v0/city/new/register", `{"path":"/home/new"}`, 200, `"name":"new"`}, // repeated
 		{"/v0/cities", `{"path":"/home/new"}`, 200, `"name":"new"`},
 		{"/v0/city/new/unregister", `{"path":"/home/new"}`, 400, "does not take a body"},
-		{"/v0/city/new/unregister", ``, 200, "unregistered new"},
+		{"/v0/city/new/unregister", ``, 200, "new is stopped and no longer registered"},
 		{"/v0/city/new/unregister", ``, 404, "no city new"},
 		{"/v0/city/none/unregister", ``, 404, "the cities here are old"},
 		{"/v0/city/%2e%2e/unregister", ``, 400, "invalid city name"},

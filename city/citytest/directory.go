@@ -208,7 +208,7 @@ func (m *Directory) Unregister(_ context.Context, name string) (r city.Receipt, 
 			return
 		}
 		m.remove(name)
-		r.Message = "stopped and unregistered " + name + ""
+		r.Message = name + " is stopped and no longer registered"
 	})
 	return r, err
 }

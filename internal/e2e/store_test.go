@@ -36,7 +36,7 @@ func TestStoreLockedByAnother(t *testing.T) {
 		})
 	}
 	posts.Wait()
-	const wrong = "the beads of the city cannot be written (failing since "
+	const wrong = "the work of the city cannot be written (failing since "
 	c.until("status says so", func() bool { return strings.Contains(c.gcity(0, "status"), wrong) })
 	c.until("the automation waits for it", func() bool {
 		list := c.gcity(0, "automation", "show", "tick")
