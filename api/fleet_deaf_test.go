@@ -49,7 +49,7 @@ func TestCityDoesNotRespond(t *testing.T) {
 	}
 	var wg sync.WaitGroup
 	for p, want := range map[string]string{
-		"/v0/agents?peek=1": `"city":"deaf"`, "/v0/events": `"unreachable":[{"city":"deaf","error":"deaf did not answer in time`,
+		"/v0/agents?peek=1": `"city":"deaf"`, "/v0/events": `"unreachable":[{"city":"deaf","error":"deaf did not respond in time`,
 	} {
 		wg.Go(func() {
 			if status, _, body := get(t, hc, p); status != http.StatusOK || !strings.Contains(body, want) || !strings.Contains(body, `"city":"well"`) {

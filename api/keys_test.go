@@ -130,7 +130,7 @@ func TestKeysChange(t *testing.T) {
 	hears(supers, prod, "two.all")
 
 	write("acme", next, 0o644) // readable by other users
-	d.until(addr, "the tenant acme has no access")
+	d.until(addr, "tenant acme has no access")
 	if code := with(next, "/v0/tenant/acme/cities"); code != 401 {
 		t.Errorf("a token that others can read: %d", code)
 	}

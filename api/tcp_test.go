@@ -438,8 +438,8 @@ func TestReadToken(t *testing.T) {
 		mode os.FileMode
 		want string // in the error
 	}{
-		"good": {token + "\n", 0o600, ""}, "read-only": {token, 0o400, ""}, "open": {token, 0o644, "chmod 600"}, "group": {token, 0o640, "chmod 600"}, "short": {"0123456789abcde", 0o600, "no token"},
-		"empty": {"", 0o600, "no token"}, "two": {token + "\n" + token, 0o600, "no token"}, "long": {strings.Repeat("x", 513), 0o600, "no token"}, "odd": {token + "ü", 0o600, "no token"},
+		"good": {token + "\n", 0o600, ""}, "read-only": {token, 0o400, ""}, "open": {token, 0o644, "chmod 600"}, "group": {token, 0o640, "chmod 600"}, "short": {"0123456789abcde", 0o600, "a valid token"},
+		"empty": {"", 0o600, "a valid token"}, "two": {token + "\n" + token, 0o600, "a valid token"}, "long": {strings.Repeat("x", 513), 0o600, "a valid token"}, "odd": {token + "ü", 0o600, "a valid token"},
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte(c.text), c.mode); err != nil {

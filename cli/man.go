@@ -139,7 +139,7 @@ func manPage(w io.Writer, c *cobra.Command, version string) error {
 		line(".SH EXIT STATUS")
 		for _, e := range [][2]string{{"0", "done"}, {"1", "failed"},
 			{"2", "invalid command line"}, {"3", "not running"},
-			{"4", "already running, or in conflict with the current state"},
+			{"4", "already running, or conflict with the current state"},
 			{"78", "the configuration is invalid"}} {
 			line(".TP\n.B %s\n%s", e[0], e[1])
 		}

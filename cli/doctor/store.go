@@ -190,7 +190,7 @@ func checkDolt(ctx context.Context, p *Subject) finding {
 	case port == 0:
 		return ok("bd finds its database on its own")
 	}
-	err := bd.Answers(ctx, host, port)
+	err := bd.Ping(ctx, host, port)
 	switch {
 	case err == nil && s != nil && s.Runs():
 		return ok("gcity runs the server at %s:%d", host, port)

@@ -17,7 +17,7 @@ const (
 	CodeUsage       = 2 // also the exit code of a crash in Go, after which a service restarts
 	CodeNotRunning  = 3
 	CodeCannotStart = 3  // from `gcity plan`: a planned start cannot succeed
-	CodeConflict    = 4  // already running, or in conflict with the current state
+	CodeConflict    = 4  // already running, or conflict with the current state
 	CodeConfig      = 78 // EX_CONFIG: the configuration is invalid
 )
 

@@ -78,7 +78,7 @@ func SaveConfigCache(at string, c *config.City) error {
 // LoadConfigCache returns the ConfigCache of a city with an invalid configuration: either what can still be read from
 // the configuration, or what a controller saved last. It returns nil if neither exists.
 func LoadConfigCache(dir string) *ConfigCache {
-	if c := SourceOf(dir).Legible(); c != nil {
+	if c := SourceOf(dir).LoadPartial(); c != nil {
 		k := cacheOf(c)
 		return &k
 	}

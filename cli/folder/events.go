@@ -97,7 +97,7 @@ func OpenLog(dir string, c *config.City, broken func(error)) (log *events.Log,
 	at, o, after := StateDir(dir), events.Options{Broken: broken}, func() error { return nil }
 	switch c.Events.Provider {
 	case "fail":
-		o.Refuse = errTestProvider
+		o.WriteError = errTestProvider
 	case "fake":
 		if at, err = os.MkdirTemp("", "gcity-events-"); err != nil {
 			return nil, nil, fmt.Errorf("cannot create a temporary event log: %w", err)

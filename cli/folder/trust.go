@@ -93,7 +93,7 @@ func Trusted(dir string, c *config.City) trust.Grant {
 		if c == nil {
 			var err error
 			if c, err = LoadCity(dir); err != nil {
-				c = SourceOf(dir).Legible()
+				c = SourceOf(dir).LoadPartial()
 			}
 		}
 		if c != nil {

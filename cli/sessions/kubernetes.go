@@ -18,7 +18,7 @@ const helperName = "gcity-session-k8s"
 
 // kubernetes starts the helper for Kubernetes with the settings in [session.k8s].
 func (h *opener) kubernetes() (session.Provider, func(), error) {
-	c := folder.SourceOf(h.Dir).Legible()
+	c := folder.SourceOf(h.Dir).LoadPartial()
 	if c == nil {
 		return nil, nil, errors.New("cannot read [session.k8s]: the configuration is invalid")
 	}

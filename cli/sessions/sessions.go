@@ -88,7 +88,7 @@ type opener struct {
 // stored files in the city.
 func (h *opener) survey() []string {
 	names := []string{}
-	if c := folder.SourceOf(h.Dir).Legible(); c != nil {
+	if c := folder.SourceOf(h.Dir).LoadPartial(); c != nil {
 		for i := range c.Agents {
 			if name := c.ProviderOf(&c.Agents[i]); name != "" {
 				names = append(names, name)

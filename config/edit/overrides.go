@@ -10,8 +10,8 @@ import (
 	"gcity/internal/toml"
 )
 
-// OverridesFile is the name of a file in the city's .gc folder. It has values that operators have set by hand and that
-// override the configuration.
+// OverridesFile is the name of a file in the city's .gc folder. It contains values that operators have set by hand and
+// that override the configuration.
 const OverridesFile = "overrides.toml"
 
 type overrides struct {

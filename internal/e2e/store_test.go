@@ -37,7 +37,7 @@ func TestStoreLockedByAnother(t *testing.T) {
 		})
 	}
 	posts.Wait()
-	const wrong = "the work of the city cannot be written since "
+	const wrong = "the work of the city cannot be written (failing since "
 	c.until("status says so", func() bool { return strings.Contains(c.gcity(0, "status"), wrong) })
 	c.until("the automation waits for it", func() bool {
 		list := c.gcity(0, "automation", "show", "tick")
@@ -48,7 +48,7 @@ func TestStoreLockedByAnother(t *testing.T) {
 		if code != http.StatusServiceUnavailable {
 			t.Errorf("a bead for a store that is known to be locked: %d %s", code, says)
 		}
-		return strings.Contains(says, "retried at ")
+		return strings.Contains(says, "retries at ")
 	})
 	if out := c.gcity(0, "bead", "list", "--type", "run"); !strings.Contains(out, "run of tick") {
 		t.Errorf("what can be read is not shown:\n%s", out)
