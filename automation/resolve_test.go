@@ -65,7 +65,7 @@ b2 broken
 b3 broken
   city/automations/b3/automation.toml:4:8: automation.pool: pool "tester" not found; did you mean "demo/tester"?
 b4:rig:demo broken
-  demo/low/automations/b4/automation.toml:4:8: automation.pool: rig demo has no pool "alone", and the city's pool of that name does not work for rigs: add a pool to the rig, or make this an automation of the city
+  demo/low/automations/b4/automation.toml:4:8: automation.pool: rig demo has no pool "alone", and the city's pool of that name does not work for rigs: add a pool to the rig, or make this an automation for the city
 c1 broken
   city/automations/c1/automation.toml:3:11: automation.formula: formula "nosuch" not found; the formulas are asks, bad, plain
 c2 broken

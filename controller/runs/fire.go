@@ -69,14 +69,12 @@ func (rs *Runs) Fire(now time.Time, id uint64, c city.Fire) {
 	rs.save()
 	switch {
 	case queued:
-		rs.out.Reply(id, "automation "+c.Automation+" is running, and another run is "+
-			"queued already: "+
-			"this request starts no further run")
+		rs.out.Reply(id, "automation "+c.Automation+" is running, and its next run is already "+
+			"queued; this request does not queue another one")
 		return
 	case running:
-		rs.out.Reply(id, "automation "+c.Automation+" is running; another run is queued "+
-			"and begins "+
-			"when it has ended")
+		rs.out.Reply(id, "automation "+c.Automation+" is running; its next run is queued and "+
+			"starts when this one has ended")
 		return
 	}
 	rs.FireWaiters[c.Automation] = append(rs.FireWaiters[c.Automation], id)
@@ -101,14 +99,14 @@ func (rs *Runs) whyNotFired(name string) (code city.Code, why string) {
 			cmp.Or(rs.city.StoreProblem(), rs.whyUnknown())
 	}
 	if closed := rs.city.StoreProblem(); closed != "" {
-		return city.Unavailable, "automation " + name + " cannot be run, because no " +
-			"record of the run can be created: " + closed
+		return city.Unavailable, "automation " + name + " cannot be run, because no record can " +
+			"be created for the run: " + closed
 	}
 	return "", ""
 }
 
-// Abandon cancels a request to fire when its client no longer waits. The request remains if the run is starting, or
-// if another client waits for it too.
+// Abandon cancels a request to fire after its client has stopped waiting. The request remains if the run is starting,
+// or if another client is also waiting for it.
 func (rs *Runs) Abandon(now time.Time, id uint64) {
 	rs.earlyFires = slices.DeleteFunc(rs.earlyFires, func(e earlyFire) bool { return e.id == id })
 	for _, name := range slices.Sorted(maps.Keys(rs.FireWaiters)) {
@@ -126,7 +124,7 @@ func (rs *Runs) Abandon(now time.Time, id uint64) {
 	}
 }
 
-// refuseUnfired refuses commands that wait for automations that were disabled or removed.
+// refuseUnfired rejects commands that wait for automations that were disabled or removed.
 func (rs *Runs) refuseUnfired() {
 	if len(rs.FireWaiters) == 0 {
 		return
@@ -144,7 +142,7 @@ func (rs *Runs) refuseUnfired() {
 	}
 }
 
-// Stop cancels all active runs, and drops all due runs.
+// Stop cancels all active runs, and drops the runs that have not started.
 func (rs *Runs) Stop() {
 	rs.fireEarly(time.Time{})
 	for _, name := range slices.Sorted(maps.Keys(rs.FireWaiters)) {

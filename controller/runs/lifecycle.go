@@ -30,8 +30,8 @@ func (rs *Runs) Scan() {
 		Rigs: rs.city.Configuration().Rigs, Options: rs.city.Configuration().Automations})
 }
 
-// Scanned handles the result of a scan. Before any run starts, it requests that records that a previous controller
-// left open are closed.
+// Scanned handles the result of a scan. Before any run starts, it requests that the records that a previous
+// controller left open be closed.
 func (rs *Runs) Scanned(now time.Time, in effect.Scanned) {
 	rs.Scanning = false
 	if rs.rescan {
@@ -49,7 +49,7 @@ func (rs *Runs) Scanned(now time.Time, in effect.Scanned) {
 	rs.load(now)
 }
 
-// load brings the found automations into force, after the records of earlier runs were read.
+// load applies the found automations, once the records of earlier runs were read.
 func (rs *Runs) load(now time.Time) {
 	if !rs.RecordsRead || !rs.known {
 		return
@@ -76,8 +76,8 @@ func (rs *Runs) Sweep() {
 	}
 }
 
-// RunsSwept handles the records of earlier runs. Runs that had an open record count as ended. The newest run of
-// each automation is shown.
+// RunsSwept handles the records of earlier runs. Runs that had an open record count as interrupted. Each automation's
+// newest run is shown.
 func (rs *Runs) RunsSwept(now time.Time, in effect.RunsSwept) {
 	rs.sweeping = false
 	rs.recordInherited(&in)
@@ -156,7 +156,7 @@ func (rs *Runs) Suspended(rig string) string {
 	return ""
 }
 
-// Opened handles the result of creating a run's record. The run starts after the state that a next controller needs
+// Opened handles the result of creating a run's record. The run starts after the state that the next controller needs
 // is saved (L4).
 func (rs *Runs) Opened(now time.Time, in effect.RunOpened) {
 	name := in.Run.Definition.Scoped()
@@ -166,7 +166,7 @@ func (rs *Runs) Opened(now time.Time, in effect.RunOpened) {
 		rs.Schedule.Unopened(name, in.Err.Error(), now)
 		rs.strayCheck = now.Add(StrayWait)
 		rs.out.Lose(&rs.RecordNotCreated,
-			"records of runs cannot be created, so automations do not run",
+			"run records cannot be created, so automations do not run",
 			in.Err)
 		for _, id := range rs.FireWaiters[name] {
 			rs.out.Refuse(id, city.Unavailable,
@@ -200,7 +200,7 @@ func (rs *Runs) Opened(now time.Time, in effect.RunOpened) {
 	rs.Advance(now)
 }
 
-// Ended handles the end of a run. It requests that the run's record is closed, and retries this until it succeeds.
+// Ended handles the end of a run. It requests that the run's record be closed, which is retried until it succeeds.
 func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
 	run := rs.Current[in.Scoped]
 	if run == nil || run.ID != in.Bead {
@@ -220,7 +220,7 @@ func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
 		rs.failed[in.Scoped] = &done
 	}
 	if in.Canceled {
-		rs.Schedule.Halted(in.Scoped, now)
+		rs.Schedule.Canceled(in.Scoped, now)
 	} else {
 		rs.Schedule.Ended(in.Scoped, in.Outcome, now)
 	}
@@ -238,7 +238,7 @@ func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
 	rs.Advance(now)
 }
 
-// record records the start or the end of a run.
+// record records the start or end of a run.
 func (rs *Runs) record(f effect.CloseRun, answers ...effect.Answer) {
 	r, msg := f.Run, f.Msg
 	about := map[string]any{"run": r.ID, "depth": rs.Depths[r.ID] + 1}
@@ -264,10 +264,10 @@ func (rs *Runs) record(f effect.CloseRun, answers ...effect.Answer) {
 		Payload: step.Payload(about)}, Answers: answers})
 }
 
-// forgotShown is the minimum time for which a lost state is reported.
+// forgotShown is how long a lost state is reported at least.
 const forgotShown = time.Hour
 
-// Patrol performs the first part of a patrol for automations.
+// Patrol performs the first part of a patrol: it scans the automation folders.
 func (rs *Runs) Patrol(now time.Time) {
 	if rs.firstPatrol.IsZero() {
 		rs.firstPatrol = now
@@ -280,7 +280,7 @@ func (rs *Runs) Patrol(now time.Time) {
 	rs.Scan()
 }
 
-// Retry repeats requests that have failed before.
+// Retry repeats requests that have failed.
 func (rs *Runs) Retry(now time.Time) {
 	if rs.known {
 		rs.Sweep()

@@ -7,11 +7,11 @@ import (
 	"gcity/controller/effect"
 )
 
-// A store that did not answer in time may still have created a record after its run was given up. Such a record
+// A store that did not respond in time may still have created a record after its run was given up. Such a record
 // would stay open until the next controller starts. Therefore open records are checked again later.
 const (
 	StrayWait = 2 * time.Minute
-	strayAge  = time.Minute // a younger record may belong to a run that is just being opened
+	strayAge  = time.Minute // a younger record may belong to a run that is being opened
 )
 
 // CheckStrays requests a check of open records if one is due.
