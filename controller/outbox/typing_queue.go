@@ -11,17 +11,18 @@ import (
 // maxTyping is the maximum number of entries that wait for one terminal.
 const maxTyping = 32
 
-// entry is an item to type into a terminal: a text, or the keys of a command.
+// entry is an item to type into a terminal: a message, or the keys of a command.
 type entry struct {
-	id   uint64 // ID of the command; 0 = already answered
+	id   uint64 // ID of the command; 0 = the reply was already sent
 	cmd  city.Command
-	text *Delivery // the text to type, instead of cmd
+	text *Delivery // the message to type, instead of cmd
 }
 
 // Typing returns the number of entries that wait to be typed or are being typed.
 func (b *Outbox) Typing() int { return len(b.queue) }
 
-// Type queues keys, an interrupt or a clear. Entries are typed in order, one at a time per agent.
+// Type queues a command that sends keys, interrupts the agent or clears its output. Entries are typed in order, one
+// at a time per agent.
 func (tx *Texts) Type(id uint64, b *Outbox, cmd city.Command) {
 	if len(b.queue) >= maxTyping {
 		tx.out.Refuse(id, city.Unavailable,
@@ -65,7 +66,7 @@ func (tx *Texts) typedNext(b *Outbox) (t entry, ok bool) {
 	return t, true
 }
 
-// Typed handles the result of an entry that is not a text. b is nil if the agent was removed.
+// Typed handles the result of an entry that is not a message. b is nil if the agent was removed.
 func (tx *Texts) Typed(b *Outbox, in effect.Typed) {
 	t, ok := tx.typedNext(b)
 	if !ok || t.id == 0 {
@@ -80,13 +81,13 @@ func (tx *Texts) Typed(b *Outbox, in effect.Typed) {
 	case city.SendKeys:
 		tx.out.Reply(t.id, "agent "+b.Agent+" accepted the keys")
 	case city.Clear:
-		tx.out.Reply(t.id, "the saved output of agent "+b.Agent+" is cleared")
+		tx.out.Reply(t.id, "the saved output of agent "+b.Agent+" was cleared")
 	default:
 		tx.out.Reply(t.id, "agent "+b.Agent+" was interrupted")
 	}
 }
 
-// Refuse refuses the commands of all entries. The first entry stays in the queue, because it is in flight (L1).
+// Refuse rejects the commands of all entries. The first entry stays in the queue, because it is in flight (L1).
 func (tx *Texts) Refuse(b *Outbox, code city.Code, msg string) {
 	for i := range b.queue {
 		if t := &b.queue[i]; t.id != 0 {
