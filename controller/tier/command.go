@@ -10,7 +10,7 @@ import (
 	"gcity/internal/suggest"
 )
 
-// findTier returns a watchdog by name. If it does not exist, findTier refuses the command.
+// findTier returns a watchdog by name. If it does not exist, findTier rejects the command and returns nil.
 func (wd *Watchdogs) findTier(id uint64, name string) *tier {
 	if t := wd.tier(name); t != nil {
 		return t
@@ -23,8 +23,8 @@ func (wd *Watchdogs) findTier(id uint64, name string) *tier {
 	return nil
 }
 
-// BeatNow starts a beat early. The command is answered when the result is known, or when a triage agent is started
-// for the beat.
+// BeatNow starts a beat early. The reply is sent when the result is known, or when a triage agent is started for the
+// beat.
 func (wd *Watchdogs) BeatNow(id uint64, c city.Beat) {
 	t := wd.findTier(id, c.Watchdog)
 	switch {
@@ -45,7 +45,7 @@ func (wd *Watchdogs) BeatNow(id uint64, c city.Beat) {
 	}
 }
 
-// answerBeat answers the commands that wait for a beat.
+// answerBeat replies to the commands that wait for a beat.
 func (wd *Watchdogs) answerBeat(t *tier, msg string) {
 	for _, id := range t.waiters {
 		wd.out.Reply(id, msg)
@@ -61,7 +61,8 @@ func (wd *Watchdogs) Acknowledge(id uint64, c city.Acknowledge) {
 		wd.out.Refuse(id, city.Conflict, fmt.Sprintf("watchdog %s has no open escalation, so "+
 			"there is nothing to acknowledge", t.want.Name))
 	case t.escalation.Seen:
-		wd.out.Reply(id, fmt.Sprintf("the escalation of watchdog %s was already acknowledged by %s",
+		wd.out.Reply(id, fmt.Sprintf("the escalation from watchdog %s was already acknowledged "+
+			"by %s",
 			t.want.Name, t.escalation.By))
 	default:
 		seen := *t.escalation
@@ -70,7 +71,7 @@ func (wd *Watchdogs) Acknowledge(id uint64, c city.Acknowledge) {
 		wd.record(t, events.Event{Type: events.WatchdogAcknowledged, Actor: seen.By,
 			Message: seen.Message}, map[string]any{"watches": t.want.Watches},
 			effect.Answer{ID: id, Receipt: city.Receipt{
-				Message: fmt.Sprintf("the escalation of watchdog %s is acknowledged",
+				Message: fmt.Sprintf("the escalation from watchdog %s was acknowledged",
 					t.want.Name)}})
 	}
 }
