@@ -7,7 +7,7 @@ import (
 	"gcity/city"
 )
 
-// Restart starts a restart of a pool's members.
+// Restart begins to restart a pool's members.
 func (ps *Pools) Restart(now time.Time, id uint64, c city.RestartPool) {
 	p, ok := ps.find(id, c.Pool)
 	if !ok {
@@ -46,11 +46,11 @@ func (ps *Pools) CheckNow(now time.Time, id uint64, name string) {
 	why := ""
 	switch {
 	case p.Want.Check == "":
-		why = "has no check: its open work determines its size"
+		why = "has no check: its size depends on its open work"
 	case p.Want.Max == 0:
-		why = "is off (max = 0), so its check does not run"
+		why = "is off (max = 0), so its check is not run"
 	case p.Want.Suspended.On():
-		why = "is " + p.Want.Suspended.String() + ", so its check does not run; resume it first"
+		why = "is " + p.Want.Suspended.String() + ", so its check is not run; resume it first"
 	}
 	if why != "" {
 		ps.out.Refuse(id, city.Conflict, "pool "+p.Name()+" "+why)
@@ -60,13 +60,13 @@ func (ps *Pools) CheckNow(now time.Time, id uint64, name string) {
 	ps.check(now, p)
 }
 
-// drop refuses the commands that wait for a pool that is no longer declared.
+// drop rejects the commands that wait for a pool that is no longer declared.
 func (ps *Pools) drop(p *Pool) {
 	ps.Rollouts.Drop(p.Name())
 	ps.refuseCheck(p, "is no longer declared")
 }
 
-// refuseCheck refuses the commands that wait for a check that will not return.
+// refuseCheck rejects the commands that wait for a check that will not run.
 func (ps *Pools) refuseCheck(p *Pool, why string) {
 	for _, id := range p.checkWaiters {
 		ps.out.Refuse(id, city.Conflict, "pool "+p.Name()+" "+why)
@@ -74,7 +74,7 @@ func (ps *Pools) refuseCheck(p *Pool, why string) {
 	p.checkWaiters = nil
 }
 
-// answerCheck answers the commands that wait for a pool's check, with its result.
+// answerCheck replies to the commands that wait for a pool's check with its result.
 func (ps *Pools) answerCheck(p *Pool) {
 	ids := p.checkWaiters
 	p.checkWaiters = nil

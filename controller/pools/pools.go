@@ -1,4 +1,5 @@
-// Package pools decides how many members each pool has, and which members these are. It is pure.
+// Package pools decides how many members each pool has, and which members these are. It has no side effects: it only
+// returns effects.
 package pools
 
 import (
@@ -38,7 +39,7 @@ type City interface {
 	Populate(now time.Time, p *Pool) // adds the wanted members, and decides about each member
 }
 
-// Work is what the controller knows about open work.
+// Work is the newest information about open work.
 type Work struct {
 	Counted     bool
 	CountedStep uint64 // step in which the newest count returned
@@ -67,7 +68,7 @@ func New(c City, out *step.Output) Pools {
 		Rollouts: rollout.New(c, out)}
 }
 
-// Pool is the state of one pool: its size and the reason for it. The city has the state of its members.
+// Pool is the state of one pool: its size and the reason for it. The state of its members is in the city.
 type Pool struct {
 	Want    *agent.Pool
 	Members []*agent.Want // all possible members, by index
@@ -75,10 +76,10 @@ type Pool struct {
 	Desired      int
 	why          string
 	since        time.Time
-	settled      bool // Desired was computed and is not a placeholder
+	settled      bool // Desired was computed; it is not a placeholder
 	override     *int
 	automatic    int    // size before a user set the size
-	whyAutomatic string // reason for the size in without
+	whyAutomatic string // reason for the size in automatic
 
 	checkCommand string // command of the newest check
 	checkProblem string // kind of the newest check's failure
@@ -90,20 +91,20 @@ type Pool struct {
 	// step in which the count of work that the choice waits for was requested; 0 = no wait
 	countStep uint64
 
-	wasEmpty bool // the size was 0 at the last call of EmptyChanged
+	wasEmpty bool // the size was 0 at the last call to EmptyChanged
 
 	decisions []city.Decision
 
 	checkWaiters []uint64 // commands that wait for the check to return
 }
 
-// Name returns the name of the pool.
+// Name returns the pool's name.
 func (p *Pool) Name() string { return p.Want.Name }
 
-// Final reports whether the choice of members is not provisional.
+// Final reports whether the choice of members is final, not provisional.
 func (p *Pool) Final() bool { return p.final }
 
-// Waits reports whether the choice of members waits for a count of work.
+// Waits reports whether the choice of members is waiting for a count of work.
 func (p *Pool) Waits() bool { return p.countStep > 0 }
 
 // EmptyChanged reports whether the size has become 0, or has stopped being 0, since the last call.
@@ -120,13 +121,13 @@ func (ps *Pools) Get(name string) *Pool { return ps.byName[name] }
 // All returns the pools, sorted by name.
 func (ps *Pools) All() []*Pool { return ps.order }
 
-// Busy reports whether a check is in flight, or a choice of members waits for a count of work.
+// Busy reports whether a check is in flight, or a choice of members is waiting for a count of work.
 func (ps *Pools) Busy() bool {
 	return len(ps.checking) > 0 || slices.ContainsFunc(ps.order, (*Pool).Waits)
 }
 
 // SizeKnown reports whether the size of a pool is reliable, so that a surplus member has permanently left the pool.
-// Right after the start of a city, a surplus member may only be one that is not needed yet.
+// Right after a city has started, a surplus member may simply not be needed yet.
 func (ps *Pools) SizeKnown(p *Pool) bool {
 	return p.Want.Max == 0 || p.override != nil || p.lastValid ||
 		p.Want.Check == "" && ps.city.Work().Counted
@@ -140,7 +141,7 @@ func (ps *Pools) Unsettle() {
 	}
 }
 
-// ByWork returns the names of the pools with a size that depends on their open work.
+// ByWork returns the names of the pools that are sized by their open work.
 func (ps *Pools) ByWork() []string {
 	var names []string
 	for _, p := range ps.order {
@@ -180,7 +181,7 @@ func (ps *Pools) Adopt(now time.Time, c *effect.Configuration) {
 				p.override = &n
 			}
 		} else if w.Check == "" {
-			// without the check, the value of its last run no longer applies
+			// the result of a check that was removed no longer applies
 			p.lastValid, p.last = false, city.Check{}
 		}
 		p.Want, p.Members = w, p.Members[:0]
@@ -209,8 +210,8 @@ func (ps *Pools) Adopt(now time.Time, c *effect.Configuration) {
 	}
 }
 
-// SizeAll sets the size of every pool and runs the checks. It is called when a configuration comes into force, and
-// when all sessions are known for the first time.
+// SizeAll sets the size of every pool and runs the checks. It is called when a configuration is applied, and when all
+// sessions are known for the first time.
 func (ps *Pools) SizeAll(now time.Time) {
 	for _, p := range ps.order {
 		ps.size(now, p)
@@ -221,7 +222,7 @@ func (ps *Pools) SizeAll(now time.Time) {
 	}
 }
 
-// size sets the number of members that a pool should have, based on the known facts.
+// size sets the number of members that a pool should have, based on the current facts.
 func (ps *Pools) size(now time.Time, p *Pool) {
 	switch s := p.Want.Spec; {
 	case s.Max == 0:
@@ -245,7 +246,7 @@ func (ps *Pools) size(now time.Time, p *Pool) {
 	}
 }
 
-// setSize records that a user has set a size or removed it. After a removal, the size before the user's change
+// setSize records that a user has set a size or removed it. After a removal, the size from before the user's change
 // applies until a check returns.
 func (ps *Pools) setSize(now time.Time, p *Pool, size *int) {
 	what := "returned to its check by operator"
@@ -317,7 +318,7 @@ func (ps *Pools) resize(now time.Time, p *Pool, n int, why string) {
 	ps.populate(now, p)
 }
 
-// check runs the check of a pool.
+// check requests a run of a pool's check.
 func (ps *Pools) check(now time.Time, p *Pool) {
 	if p.Want.Check == "" || p.Want.Max == 0 || p.Want.Suspended.On() || !ps.city.Running() {
 		return
@@ -347,7 +348,7 @@ func (ps *Pools) Checked(now time.Time, in effect.PoolChecked) {
 	if in.Check != p.Want.Check {
 		ps.check(now, p)
 		if _, again := ps.checking[in.Pool]; !again {
-			ps.refuseCheck(p, "the check has changed, and the new check does not run now")
+			ps.refuseCheck(p, "the check has changed, and the new check cannot run now")
 		}
 		return
 	}
@@ -375,7 +376,7 @@ func (ps *Pools) Checked(now time.Time, in effect.PoolChecked) {
 	ps.size(now, p)
 }
 
-// Scale requests a change of a pool's size by a user, or removes the size that a user has set.
+// Scale requests that the size set by a user be saved, or removed if c.Auto is set.
 func (ps *Pools) Scale(id uint64, c city.Scale) {
 	p, ok := ps.find(id, c.Pool)
 	if !ok {
@@ -433,7 +434,7 @@ func (ps *Pools) Scaled(now time.Time, in effect.Scaled) {
 	ps.out.Reply(in.Scale.ID, msg)
 }
 
-// find returns a pool by name. If the pool does not exist, find refuses the command.
+// find returns a pool by name. If the pool does not exist, find rejects the command and returns false.
 func (ps *Pools) find(id uint64, name string) (*Pool, bool) {
 	if p, ok := ps.byName[name]; ok {
 		return p, true
@@ -450,13 +451,13 @@ func (ps *Pools) find(id uint64, name string) (*Pool, bool) {
 	return nil, false
 }
 
-// MemberCount contains facts about the sessions of one pool's members.
+// MemberCount describes the sessions of one pool's members.
 type MemberCount struct {
-	Size     int      // members that run and are not draining
+	Size     int      // number of members that are running and not draining
 	Draining []string // names of members
 }
 
-// Snapshot returns all pools for a snapshot. members contains the facts about sessions, by pool.
+// Snapshot returns all pools for a snapshot. members describes the sessions of each pool's members.
 func (ps *Pools) Snapshot(members map[*Pool]MemberCount) []city.Pool {
 	out, work := make([]city.Pool, len(ps.order)), ps.city.Work()
 	for i, p := range ps.order {
@@ -477,7 +478,8 @@ func (ps *Pools) Snapshot(members map[*Pool]MemberCount) []city.Pool {
 	return out
 }
 
-// uncountedReason returns the reason for the size. It includes the reason why the pool's work is not counted yet.
+// uncountedReason returns the reason for the size. It includes the reason why the pool's work has not been counted
+// yet.
 func (p *Pool) uncountedReason(uncounted string) string {
 	what, waits := strings.CutSuffix(p.why, unanswered)
 	if !waits {
