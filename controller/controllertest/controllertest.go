@@ -86,7 +86,7 @@ func Town(t testing.TB) *City {
 	})
 }
 
-// begin runs a city with this provider. prepare writes further files into the city's folder.
+// begin runs a city with this provider. prepare writes additional files into the city's folder.
 func begin(t testing.TB, toml string, p *fake.Provider, prepare func(dir string),
 	with ...func(*controller.Options)) *City {
 	t.Helper()
