@@ -140,7 +140,7 @@ func TestStopCannotListSessions(t *testing.T) {
 			t.Errorf("%+v, %v", snap.Ending, err)
 		}
 		if err := <-w.ended; err == nil || !strings.Contains(err.Error(),
-			"it is unknown whether agents still run") {
+			"it is unknown whether agents are still running") {
 			t.Errorf("Run: %v", err)
 		}
 	})

@@ -77,8 +77,8 @@ func (c *Controller) Inspect(ctx context.Context, name string) (*city.Inspection
 	return out, nil
 }
 
-// AddPrompt adds the prompt that a new session of the agent would get, without secrets. w is nil if the agent is
-// not declared.
+// AddPrompt adds the prompt that a new session of the agent would receive, with secrets replaced. w is nil if the
+// agent is not declared.
 func AddPrompt(ctx context.Context, out *city.Inspection, w *agent.Want) {
 	if w == nil || w.Prompt.Draft == nil {
 		return
@@ -91,7 +91,7 @@ func AddPrompt(ctx context.Context, out *city.Inspection, w *agent.Want) {
 	}
 }
 
-// Inspect returns the inspection, without secrets; see internal/redact.
+// Inspect returns the inspection, with secrets replaced; see internal/redact.
 func (s *Subject) Inspect(now time.Time) *city.Inspection {
 	out := &city.Inspection{Agent: s.Agent, At: now, Env: []city.Variable{},
 		Drift: []city.Difference{}, Crashes: []city.Crash{}}

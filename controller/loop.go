@@ -22,7 +22,7 @@ const (
 	// batch is the maximum number of inputs that one iteration of the loop handles.
 	batch = 256
 	// In a city with more than freeAgents agents, the minimum interval between two snapshots is drawCost for each
-	// further agent.
+	// additional agent.
 	freeAgents = 50
 	drawCost   = 50 * time.Microsecond
 )
@@ -34,7 +34,7 @@ type loop struct {
 	patrol  *time.Ticker
 	pulse   *time.Ticker
 	wake    *time.Timer
-	limit   *time.Timer // timer of the stop of the city
+	limit   *time.Timer // expires when the controller gives up stopping the city
 	exits   <-chan session.Exit
 	// signals that the sessions should be listed
 	changes           <-chan struct{}
@@ -163,7 +163,7 @@ func (l *loop) iterate(in effect.Input) {
 	c := l.c
 	now := time.Now()
 	l.effects = l.effects[:0]
-	// the whole program was suspended or had no processor time, and probably the agents too
+	// the whole program was suspended or got no CPU time, and so probably were the agents
 	if !l.next.IsZero() && now.Sub(l.next) > stalled {
 		l.effects = append(l.effects, c.m.Step(now, effect.Stalled{})...)
 	}
@@ -195,7 +195,7 @@ func (l *loop) iterate(in effect.Input) {
 	c.logSlowStop(now)
 	c.metrics.iterated(time.Since(now))
 	c.pulse.Stamp()
-	// a client with an answer must find the command's result in the snapshot
+	// a client that receives a reply must find the command's result in the snapshot
 	for _, a := range answers {
 		c.answer(a)
 	}
@@ -269,7 +269,7 @@ func (l *loop) over() bool {
 	return l.c.m.LoopState().Ended || (l.oneShot && l.c.m.OneShotDone())
 }
 
-// abandon ends the stop of a city although some agents did not stop in time.
+// abandon ends the city's stop although some agents did not stop in time.
 func (l *loop) abandon(ctx context.Context) error {
 	now := time.Now()
 	for _, a := range l.c.perform(now, l.c.m.GiveUpAgents(now)) {
@@ -280,11 +280,12 @@ func (l *loop) abandon(ctx context.Context) error {
 
 func (l *loop) result(ctx context.Context) error {
 	if lost := l.c.m.LoopState().Lost; lost != nil {
-		return fmt.Errorf("another controller took over, so this one leaves its agents: %w", lost)
+		return fmt.Errorf("another controller took over the city, so this one left its agents "+
+			"running: %w", lost)
 	}
 	if left := l.c.m.LoopState().StillRunning; left != "" {
 		return fmt.Errorf("the city has ended, but some agents may still be running: %s; %s",
-			left, machine.ListInterval)
+			left, machine.StillRunningAdvice)
 	}
 	if l.oneShot && ctx.Err() != nil {
 		return fmt.Errorf("the city did not reach its configured state: %w", context.Cause(ctx))
@@ -292,8 +293,8 @@ func (l *loop) result(ctx context.Context) error {
 	return nil
 }
 
-// perform performs effects. It first writes events in order, then starts the other effects. It returns the answers
-// that can be sent because their events are written (L9).
+// perform executes effects. It first writes events in order, and then starts the other effects. It returns the
+// replies, which may be sent only after the events were written (L9).
 func (c *Controller) perform(now time.Time, effects []effect.Effect) (answers []effect.Answer) {
 	var records []events.Event
 	for _, f := range effects {
@@ -359,7 +360,7 @@ func status(s *city.Snapshot) string {
 	case s.Config.Rejected != "":
 		text += ", the configuration was rejected"
 	case s.Config.Held != nil:
-		text += ", a configuration change waits for confirmation"
+		text += ", a configuration change is waiting for confirmation"
 	}
 	return text
 }

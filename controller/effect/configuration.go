@@ -10,7 +10,7 @@ import (
 	"gcity/formula"
 )
 
-// Configuration is the configuration in the form that the machine needs.
+// Configuration is a city's configuration in the form that the machine uses.
 type Configuration struct {
 	Name      string
 	Revision  string

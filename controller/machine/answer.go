@@ -7,7 +7,7 @@ import (
 	"gcity/controller/effect"
 )
 
-// refuseLoad refuses the commands that wait for a configuration that was rejected.
+// refuseLoad rejects the commands that waited for a configuration that was rejected.
 func (ld *loader) refuseLoad(ws []waiter, why string) {
 	for _, w := range ws {
 		if w.verb != "suspend" && w.verb != "resume" {
@@ -16,7 +16,7 @@ func (ld *loader) refuseLoad(ws []waiter, why string) {
 		}
 		ld.m.step.Do(effect.Reply{Answer: effect.Answer{ID: w.id,
 			Err: &city.Error{Code: city.Conflict, Details: city.ConfigRefused, Message: fmt.Sprintf(
-				"the change is written but not in force: it will %s the city once the "+
+				"the change was written but is not in force: it will %s the city once the "+
 					"configuration on disk is valid; until then the old configuration applies: %s",
 				w.verb,
 				why)}}})
@@ -29,22 +29,22 @@ func (cs *commands) refuseAll(ws []waiter, code city.Code, msg string) {
 	}
 }
 
-// refuse refuses all commands that wait for an agent.
+// refuse rejects all commands that wait for an agent.
 func (cs *commands) refuse(a *record, code city.Code, msg string) {
 	cs.refuseAll(a.waiters, code, msg)
 	a.waiters = nil
 	cs.m.texts.Refuse(a.out, code, msg)
 }
 
-// resolve answers the commands with one of these verbs that wait for an agent. It records no event.
+// resolve replies to the commands with one of these verbs that wait for an agent. It does not record an event.
 func (cs *commands) resolve(a *record, msg string, verbs ...string) {
 	for _, w := range a.take(verbs...) {
 		cs.m.step.Reply(w.id, msg)
 	}
 }
 
-// answersFor removes the commands with one of these verbs that wait for an agent. It returns their answers, for an
-// event.
+// answersFor removes the commands with one of these verbs that wait for an agent. It returns their replies, which are
+// sent after an event is recorded.
 func (cs *commands) answersFor(a *record, msg string, verbs ...string) []effect.Answer {
 	var out []effect.Answer
 	for _, w := range a.take(verbs...) {

@@ -12,7 +12,7 @@ import (
 	"gcity/internal/suggest"
 )
 
-// commands handles the commands of clients and answers them.
+// commands handles commands from clients and replies to them.
 type commands struct{ m *Machine }
 
 // takeFrom handles a command and records the address of its client.
@@ -24,7 +24,8 @@ func (cs *commands) takeFrom(now time.Time, in effect.Command) {
 	cs.m.step.Taken()
 }
 
-// take handles a command. The command is answered when its action is done (see waiter), or refused immediately.
+// take handles a command. The client receives the reply when the action is complete (see waiter), or an error
+// immediately.
 func (cs *commands) take(now time.Time, id uint64, cmd city.Command) {
 	if cs.m.ending != running {
 		if c, ok := cmd.(city.Shutdown); ok && !c.Leave {
@@ -108,7 +109,7 @@ func (cs *commands) agentCommand(now time.Time, id uint64, cmd city.Command) {
 	}
 }
 
-// find returns an agent by name. If it does not exist, find refuses the command.
+// find returns an agent by name. If the agent does not exist, find rejects the command and returns false.
 func (cs *commands) find(id uint64, name string) (*record, bool) {
 	if a, ok := cs.m.agents[name]; ok && !a.hidden() {
 		return a, true
@@ -151,7 +152,7 @@ func (cs *commands) noRestart(a *record) string {
 	case a.want == nil:
 		return "agent " + a.name + " was removed from the configuration and is being stopped"
 	case a.surplus():
-		return fmt.Sprintf("%s, so %s does not restart; scale the pool up first", a.surplusReason(),
+		return fmt.Sprintf("%s, so %s cannot restart; scale the pool up first", a.surplusReason(),
 			a.name)
 	case a.want.Suspended.On():
 		return fmt.Sprintf("agent %s is %s: resume it first", a.name, a.want.Suspended)
@@ -160,7 +161,7 @@ func (cs *commands) noRestart(a *record) string {
 		return why
 	}
 	if why := cs.m.deps.missing(a); why != "" && a.phase.Alive() && !a.phase.InFlight() {
-		return fmt.Sprintf("a restart would only stop agent %s, because the agent %s; start that "+
+		return fmt.Sprintf("a restart would only stop agent %s, because it %s; start that "+
 			"dependency first, or kill the agent", a.name, why)
 	}
 	return ""
@@ -206,7 +207,7 @@ func (cs *commands) release(now time.Time, id uint64, a *record) {
 	cs.m.journal.record(a, events.Event{Type: events.AgentReleased, Actor: effect.ActorOperator,
 		Message: "was " + string(held)},
 		effect.Answer{ID: id, Receipt: city.Receipt{Message: "agent " + a.name +
-			" is released and starts"}})
+			" was released and will start"}})
 	cs.m.decide(now, a)
 }
 
@@ -218,11 +219,11 @@ func (cs *commands) requestRestart(now time.Time, id uint64, a *record) {
 	if !a.phase.InFlight() {
 		a.act.intent = cause{kind: causeRequest, why: "restart requested by agent"}
 	}
-	cs.m.step.Reply(id, "agent "+a.name+" restarts")
+	cs.m.step.Reply(id, "agent "+a.name+" is restarting")
 	cs.m.decide(now, a)
 }
 
-// suspend requests a write of the suspended flag of an agent, a pool or, if name is "", the city.
+// suspend requests that the suspended flag of an agent, a pool or, if name is "", the city be written.
 func (cs *commands) suspend(id uint64, name string, on bool) {
 	if p := cs.m.pools.Get(name); p != nil && (p.Want.Max != 1 || cs.m.agents[name] == nil ||
 		cs.m.agents[name].hidden()) {
@@ -261,7 +262,7 @@ func (cs *commands) suspend(id uint64, name string, on bool) {
 	cs.m.loader.edit(effect.Edit{Agent: name, On: on, ID: id})
 }
 
-// typeInto queues keys, an interrupt or a clear.
+// typeInto queues a command that sends keys, interrupts the agent or clears its output.
 func (cs *commands) typeInto(id uint64, a *record, cmd city.Command) {
 	if !a.phase.Alive() && a.act.asking == nil {
 		cs.m.step.Refuse(id, city.Conflict, noSession(a))

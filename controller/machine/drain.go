@@ -28,7 +28,7 @@ type drain struct {
 const (
 	byPool     = "pool"
 	byOperator = effect.ActorOperator
-	byHost     = "host" // the host of the session ends it: for example, a pod is being deleted
+	byHost     = "host" // the session's host is ending it, for example to delete a pod
 )
 
 // drainTimeout is the drain timeout of agents that are not in a pool.
@@ -41,7 +41,7 @@ func (a *record) drainTimeout() time.Duration {
 	return drainTimeout
 }
 
-// drains requests agents to finish, waits for them, and stops agents that do not finish in time.
+// drains asks agents to finish, waits for them, and stops those that do not finish in time.
 type drains struct{ m *Machine }
 
 // pending starts a drain if the pool no longer wants the agent. It cancels the drain if the pool wants the agent
@@ -56,13 +56,13 @@ func (dr *drains) pending(now time.Time, a *record) {
 		dr.drain(now, a, byPool, a.surplusReason())
 	case a.drain.current != nil && a.drain.current.by == byPool && !a.unwanted() &&
 		!a.drain.current.acked:
-		why := "wanted again: the member is now declared as an agent of its own"
+		why := "wanted again: the member is now declared as a separate agent"
 		if a.pool != nil {
 			why = fmt.Sprintf("wanted again: pool %s wants %d", a.pool.Name(), a.pool.Desired)
 		}
 		dr.undrain(now, a, effect.ActorController, why)
 	}
-	// a new configuration may have another timeout
+	// a new configuration may set a different timeout
 	if a.drain.current != nil && a.drain.current.lasts != a.drainTimeout() {
 		a.drain.current.limit(a.drainTimeout())
 	}
@@ -82,7 +82,7 @@ func (d *drain) limit(t time.Duration) {
 	}
 }
 
-// drain starts a drain and records it. mark later notifies the session.
+// drain starts a drain and records it. The method mark notifies the session later.
 func (dr *drains) drain(now time.Time, a *record, by, why string) {
 	a.drain.current = &drain{since: now, stamp: now.Unix(), by: by, why: why}
 	a.drain.current.limit(a.drainTimeout())
@@ -129,8 +129,9 @@ func (a *record) drained(now time.Time) cause {
 	return cause{}
 }
 
-// afterDrain decides whether an agent restarts after a drain. A wanted agent restarts, unless the user requested no
-// restart. It also stays stopped if a user drained it, it has finished, and its restart policy is not "always".
+// afterDrain decides whether an agent restarts after a drain. A wanted agent restarts, unless the user asked for it
+// to stay stopped. It also stays stopped if a user drained it, it has finished, and its restart policy is not
+// "always".
 func (dr *drains) afterDrain(a *record, why string, finished, final bool) {
 	a.act.startReason = "restarted after its drain"
 	switch {
@@ -201,18 +202,18 @@ func (dr *drains) marked(now time.Time, in effect.DrainMarked) {
 	dr.m.decide(now, a)
 }
 
-// notified answers the commands that drain an agent, when the session has the mark, so that the drain survives a
-// controller.
+// notified replies to the commands that drain an agent once its session has the mark, because only then does the
+// drain survive a restart of the controller.
 func (dr *drains) notified(now time.Time, a *record) {
 	if a.drain.current != nil && (a.drain.unmarked || a.sess.life.Drain.Since.Unix() ==
 		a.drain.current.stamp) {
-		dr.m.commands.resolve(a, fmt.Sprintf("agent %s is asked to finish; %s", a.name,
+		dr.m.commands.resolve(a, fmt.Sprintf("agent %s was asked to finish; %s", a.name,
 			a.drain.current.end(now)), "drain")
 	}
 }
 
-// resume continues the drain of an adopted session. It uses the hand-over of the previous controller or, without
-// one, the session's marks. The wall clock determines the age of a mark, which is limited to the timeout.
+// resume continues the drain of an adopted session. It uses the drain that the previous controller handed over or,
+// failing that, the session's marks. The drain's age is measured by the wall clock and limited to the timeout.
 func (dr *drains) resume(now time.Time, a *record) {
 	d, h := a.sess.life.Drain, a.drain.inherited
 	a.drain.inherited = nil
@@ -237,7 +238,7 @@ func (dr *drains) resume(now time.Time, a *record) {
 	dr.m.decided(now, a, "drain", a.drain.current.why)
 }
 
-// command starts a drain for a user or for the host of a session. It can also make a drain in progress final.
+// command starts a drain for a user or for the session's host. It can also make a drain in progress final.
 func (dr *drains) command(now time.Time, id uint64, a *record, c city.Drain) {
 	switch {
 	case !a.phase.Alive() || a.phase.Stopping():
@@ -269,7 +270,7 @@ func (dr *drains) undoCommand(now time.Time, id uint64, a *record) {
 	switch {
 	case a.restart.final && a.phase.Idle() && !a.unwanted():
 		a.forgive("restarted: its drain was canceled by operator")
-		dr.m.step.Reply(id, "agent "+a.name+" has already stopped and restarts")
+		dr.m.step.Reply(id, "agent "+a.name+" has already stopped and is being restarted")
 		dr.m.decide(now, a)
 	case a.drain.current == nil || !a.phase.Alive() || a.phase.Stopping():
 		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is not draining: the agent is %s",
@@ -296,6 +297,6 @@ func (dr *drains) ack(now time.Time, id uint64, a *record) {
 		return
 	}
 	a.drain.current.acked, dr.m.step.Changed = true, true
-	dr.m.step.Reply(id, "agent "+a.name+" has finished; its session stops")
+	dr.m.step.Reply(id, "agent "+a.name+" has finished; its session is being stopped")
 	dr.m.decide(now, a)
 }

@@ -9,7 +9,7 @@ import (
 	"gcity/events"
 )
 
-// shutdown starts the stop of the city. If leave is true, only the controller ends, and the agents continue.
+// shutdown starts to stop the city. If leave is true, only the controller exits, and the agents keep running.
 func (m *Machine) shutdown(now time.Time, leave bool) {
 	if m.ending != running {
 		return
@@ -33,7 +33,7 @@ func (m *Machine) shutdown(now time.Time, leave bool) {
 	m.lists.request()
 }
 
-// nothingInFlight reports whether no effect on an agent or a run is in flight and no event is queued.
+// nothingInFlight reports whether no effect for an agent or a run is in flight, and no event is queued.
 func (cs *cityStop) nothingInFlight() bool {
 	if len(cs.m.journal.queue) > 0 {
 		return false
@@ -71,7 +71,7 @@ func (cs *cityStop) seenEmpty(now time.Time, step uint64) {
 	cs.end(now, "all agents have stopped")
 }
 
-// end answers the commands that stop the city. The loop ends after this step.
+// end completes the city's stop and replies to the commands that requested it. The loop ends after this step.
 func (cs *cityStop) end(now time.Time, msg string) {
 	cs.m.ending = ended
 	cs.by, cs.waits, cs.m.step.Changed = now.Add(effect.ShutdownLimit),
@@ -81,7 +81,7 @@ func (cs *cityStop) end(now time.Time, msg string) {
 	for i := range cs.leaving {
 		if cs.gaveUp {
 			cs.leaving[i].Err = &city.Error{Code: city.Unavailable,
-				Message: "cannot stop the city: " + msg + "; " + ListInterval}
+				Message: "cannot stop the city: " + msg + "; " + StillRunningAdvice}
 			continue
 		}
 		cs.leaving[i].Receipt.Message = msg

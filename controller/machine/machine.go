@@ -1,5 +1,5 @@
-// Package machine makes all decisions in a city. It is pure: it gets inputs and the time, and returns effects. It
-// reads no clock and no file, starts no goroutine, and is used by one goroutine.
+// Package machine makes all decisions in a city. It has no side effects: it takes inputs and the time, and returns
+// effects. It does not read the clock or any file, and does not start goroutines.
 package machine
 
 import (
@@ -16,8 +16,8 @@ import (
 	"gcity/controller/tier"
 )
 
-// Machine contains all mutable state of a city. It has no clock, no lock and no I/O. One goroutine owns it. Equal
-// inputs give equal effects in the same order (L8).
+// Machine is the mutable state of a city. It uses no clock, no locks and no I/O, and only one goroutine may use it.
+// The same inputs produce the same effects in the same order (L8).
 type Machine struct {
 	conf         *effect.Configuration // nil until the first configuration is loaded
 	loader       loader
@@ -40,15 +40,15 @@ type Machine struct {
 	oneShot      bool // one-shot mode: exits are not handled
 	texts        outbox.Texts
 	watchdogs    tier.Watchdogs
-	folderMoved  string // reason why the city's folder is not at its path; "" = it is
-	logProblem   string // problem of the event log; "" = none
+	folderMoved  string // reason why the city's folder is not at its path, or ""
+	logProblem   string // problem with the event log, or ""
 	listener     tcpListener
 	mode         string // mode in which the city runs
 	ending       ending
 	cityStop     cityStop     // used while the city stops
 	leftRunning  bool         // the agents were left running
 	lost         error        // set if another controller owns the city
-	observes     *Observation // set if no agent starts or stops
+	observes     *Observation // set if the machine neither starts nor stops agents
 }
 
 type ending int
@@ -84,7 +84,7 @@ func (m *Machine) Step(now time.Time, in effect.Input) []effect.Effect {
 	return m.step.Effects
 }
 
-// finishStep completes a step with actions that any input may cause. It also acknowledges recorded exits.
+// finishStep completes a step: it takes the actions that any input may require, and acknowledges recorded exits.
 func (m *Machine) finishStep(now time.Time) {
 	m.pools.Rollouts.Advance(now)
 	m.watchdogs.Watch(now)
@@ -115,8 +115,8 @@ func (m *Machine) finishStep(now time.Time) {
 	m.histories.save(now)
 }
 
-// takeTime handles an input that the clock causes. Like the other take methods, it returns false if in is of
-// another kind.
+// takeTime handles inputs that are triggered by the clock. Like the other take methods, it returns false for any
+// other kind of input.
 func (m *Machine) takeTime(now time.Time, in effect.Input) bool {
 	switch in.(type) {
 	case effect.Tick:
@@ -220,7 +220,7 @@ func (m *Machine) takeWork(now time.Time, in effect.Input) bool {
 		m.work.workReturned(now, in)
 	case effect.Purged:
 		m.work.purging = false
-		m.step.Lose(&m.work.unpurged, "old wisps and old records of runs cannot be removed", in.Err)
+		m.step.Lose(&m.work.unpurged, "old wisps and run records cannot be removed", in.Err)
 	case effect.BackedUp:
 		m.work.backingUp = false
 		m.step.Lose(&m.work.unbacked, "work cannot be backed up", in.Err)
@@ -250,14 +250,14 @@ func (m *Machine) takeWatchdog(now time.Time, in effect.Input) bool {
 	return true
 }
 
-// takeCity handles an input about the whole city: its configuration, its commands, its files or its end.
+// takeCity handles inputs that concern the whole city: its configuration, its commands, its files or its shutdown.
 func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 	switch in := in.(type) {
 	case effect.ConfigChanged:
 		m.loader.load()
 	case effect.Loaded:
 		m.loader.configured(now, in)
-		if m.lists.listed { // effects are not performed before the first list
+		if m.lists.listed { // the listener must not open before the sessions were listed
 			m.listener.open()
 		}
 	case effect.Edited:
@@ -292,8 +292,8 @@ func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 	return true
 }
 
-// Next returns the time at which Step must be called even without another input, or zero. It ignores deadlines that
-// have passed, because the awaited event arrives as an input.
+// Next returns the time at which Step must be called even if no input arrives, or zero if it need not be called. It
+// ignores deadlines that have passed, because the event that they wait for arrives as an input.
 func (m *Machine) Next(now time.Time) time.Time {
 	t := m.cityStop.relook
 	if len(m.journal.queue) > 0 && (t.IsZero() || m.journal.queue[0].by.Before(t)) {
@@ -327,7 +327,7 @@ func (m *Machine) Next(now time.Time) time.Time {
 	return t
 }
 
-// request requests a list of all sessions. If a list is in flight, another one follows it.
+// request requests a list of all sessions. If a list is in flight, a new one is requested after it.
 func (lk *sessionLists) request() {
 	if lk.listing {
 		lk.relist = true
@@ -338,7 +338,7 @@ func (lk *sessionLists) request() {
 		Inherit: !lk.listed || len(lk.unlistedProviders) > 0})
 }
 
-// load requests a load of the configuration. The commands in ws wait for it.
+// load requests that the configuration be loaded. The commands in ws wait for the result.
 func (ld *loader) load(ws ...waiter) {
 	ld.waiting = append(ld.waiting, ws...)
 	if ld.loading {
@@ -371,7 +371,7 @@ func (ld *loader) loadAtPatrol() {
 		SeenAtPatrol: ld.seenAtPatrol})
 }
 
-// record returns the record of an agent. It creates the record if it does not exist.
+// record returns an agent's record. It creates the record if it does not exist.
 func (m *Machine) record(now time.Time, name string) *record {
 	if a, ok := m.agents[name]; ok {
 		return a
@@ -388,7 +388,7 @@ func (m *Machine) record(now time.Time, name string) *record {
 	return a
 }
 
-// outboxOf returns the outbox of an agent, or nil if the agent does not exist.
+// outboxOf returns an agent's outbox, or nil if the agent does not exist.
 func (m *Machine) outboxOf(name string) *outbox.Outbox {
 	if a := m.agents[name]; a != nil {
 		return a.out

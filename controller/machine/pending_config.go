@@ -44,8 +44,7 @@ func (ld *loader) removesMost(c *effect.Configuration) bool {
 	return 2*len(names) > running
 }
 
-// askedFor handles a reload. If the command confirms a configuration, it confirms the one that is held at this
-// moment.
+// askedFor handles a reload. A confirmation applies to the configuration that is held at this moment.
 func (ld *loader) askedFor(id uint64, c city.Reload) {
 	if c.Confirm {
 		ld.confirms[id] = ""
@@ -97,7 +96,7 @@ func (ld *loader) hold(now time.Time, c *effect.Configuration, waiting []waiter)
 	}
 }
 
-// heldBack returns the answer to a command that waited for a configuration that is now held.
+// heldBack returns the error message for a command that waited for a configuration that is now held.
 func (ld *loader) heldBack(w waiter, h *held) string {
 	_, confirms := ld.confirms[w.id]
 	switch {
@@ -109,11 +108,11 @@ func (ld *loader) heldBack(w waiter, h *held) string {
 		return "the old configuration stays in force: " + h.why +
 			"; run `gcity reload --confirm` to accept it"
 	}
-	return fmt.Sprintf("the change is written but does not %s the city yet: %s; run `gcity "+
+	return fmt.Sprintf("the change was written but does not %s the city yet: %s; run `gcity "+
 		"reload --confirm` to accept it", w.verb, h.why)
 }
 
-// dropHeld drops the held configuration, because it is in force or no longer on disk.
+// dropHeld drops the held configuration, because it was applied, rejected or replaced on disk.
 func (ld *loader) dropHeld() {
 	if ld.held != nil {
 		ld.held, ld.m.step.Changed = nil, true
@@ -124,14 +123,14 @@ func (ld *loader) dropHeld() {
 // not in force.
 func (ld *loader) heldReason(err error) error {
 	if err == nil && ld.held != nil {
-		err = errors.New("the change is written, but " + ld.held.why +
+		err = errors.New("the change was written, but " + ld.held.why +
 			"; run `gcity reload --confirm` to accept it")
 	}
 	return err
 }
 
-// refuseWhileHeld refuses commands that would change configuration files while a configuration is held. The change
-// would have no effect.
+// refuseWhileHeld rejects commands that would change configuration files while a configuration is held, because the
+// change would not take effect. It reports whether it rejected the command.
 func (ld *loader) refuseWhileHeld(id uint64, cmd city.Command) bool {
 	if ld.held == nil {
 		return false

@@ -19,7 +19,7 @@ func (m *Machine) start(now time.Time, a *record) {
 	if why := cmp.Or(m.deps.missing(a), a.waitsForCount(), m.work.waitsForReturn(a),
 		m.lists.mayRunUnlisted(a)); why != "" {
 		m.set(now, a, city.Waiting, why, time.Time{})
-		m.commands.resolve(a, fmt.Sprintf("agent %s %s and then starts", a.name, why),
+		m.commands.resolve(a, fmt.Sprintf("agent %s has not started yet: it %s", a.name, why),
 			"restart", "kill")
 		return
 	}
@@ -161,7 +161,7 @@ func (m *Machine) cannotStart(now time.Time, a *record, err error) {
 	}
 }
 
-// answeredFor records that gcity pressed keys in an agent's terminal for the user.
+// answeredFor records that gcity answered a question in an agent's terminal on the user's behalf.
 func (m *Machine) answeredFor(in effect.DialogAnswered) {
 	keys := strings.Join(in.Dialog.Keys, ", ")
 	e := events.Event{
@@ -178,8 +178,8 @@ func (m *Machine) answeredFor(in effect.DialogAnswered) {
 	m.step.Do(effect.Record{Event: e})
 }
 
-// asks updates the reason of a starting agent. The agent waits for its provider, or for a user to answer a question
-// in the terminal.
+// asks updates the reason for a starting agent's state. The agent is waiting for its provider, or for a user to
+// answer a question in the terminal.
 func (m *Machine) asks(now time.Time, in effect.Asking) {
 	a, ok := m.agents[in.Agent]
 	if !ok || !a.phase.Starting() || a.phase.Canceled() {

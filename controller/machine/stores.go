@@ -10,7 +10,7 @@ import (
 	"gcity/events"
 )
 
-// storesChanged handles new problems of stores, and their recovery. Work that waited for a store continues as soon
+// storesChanged handles new problems with stores, and their recovery. Work that waited for a store continues as soon
 // as the store has recovered.
 func (wk *work) storesChanged(now time.Time, in effect.StoresReported) {
 	if in.Rev <= wk.storesRev {
@@ -65,7 +65,7 @@ func (wk *work) storeProblems() []string {
 	return out
 }
 
-// probe requests a retry of failed stores when their retry is due.
+// probe requests that failed stores be tried again, if a retry is due.
 func (wk *work) probe(now time.Time) {
 	due := slices.ContainsFunc(wk.stores, func(s guard.Trouble) bool {
 		return !now.Before(s.Until)

@@ -13,8 +13,8 @@ import (
 	"gcity/pool"
 )
 
-// findStranded finds work of assignees that are not running and will not start without a user. It records the start
-// of this condition.
+// findStranded finds work that is assigned to agents that are not running and will not start without a user. It
+// records when this condition began.
 func (wk *work) findStranded(now time.Time) {
 	if wk.m.conf == nil || !wk.m.lists.listed || wk.m.ending != running ||
 		len(wk.held) == 0 && len(wk.idleSince) == 0 {

@@ -76,7 +76,7 @@ func (c textCity) Record(name string, e events.Event, answers ...effect.Answer) 
 	c.m.journal.inOrder(queuedRecord{Record: effect.Record{Event: e, Answers: answers}})
 }
 
-// Typed passes the result of a watchdog's text to the watchdog.
+// Typed passes the result of a watchdog's message to the watchdog.
 func (c textCity) Typed(d *outbox.Delivery) {
 	c.m.watchdogs.Typed(d.Tier, tier.Text{ID: d.ID, Dropped: d.Stage == city.GivenUp,
 		Withdrew: d.Obsolete != "", Why: d.Why})

@@ -75,14 +75,14 @@ func (c tierCity) Replace(now time.Time, name, why string) string {
 		return tier.LeftAlone + "the agent is draining"
 	case c.m.deps.missing(a) != "":
 		return "failed: a restart would only stop the agent, " +
-			"because the agent " + c.m.deps.missing(a)
+			"because it " + c.m.deps.missing(a)
 	}
 	a.act.intent = cause{kind: causeWatchdog, why: "restarted by " + why}
 	c.m.decide(now, a)
 	return "restarting"
 }
 
-// Type queues a text for an agent. It returns the ID of the text, or the reason why the text was refused.
+// Type queues a message for an agent. It returns the message's ID, or the reason why the message was rejected.
 func (c tierCity) Type(now time.Time, name, watchdog, text string) (id uint64, problem string) {
 	a, tx := c.m.agents[name], &c.m.texts
 	if why, never := (textCity{c.m}).WhyNotTyped(name); never {
@@ -93,24 +93,24 @@ func (c tierCity) Type(now time.Time, name, watchdog, text string) (id uint64, p
 	}
 	before := tx.Sent
 	if tx.Nudge(now, 0, a.out, city.Nudge{Text: text}); tx.Sent == before {
-		return 0, "the text was refused"
+		return 0, "the message was rejected"
 	}
 	d := a.out.Text(tx.Sent)
 	d.Tier, d.ForSession = watchdog, a.sess.life.ID
 	return d.ID, ""
 }
 
-// TextReason returns the reason why a text is not submitted yet.
+// TextReason returns the reason why a message has not been submitted yet, or "" if it is no longer queued.
 func (c tierCity) TextReason(name string, id uint64) string {
 	if a := c.m.agents[name]; a != nil {
 		if d := a.out.Text(id); d != nil {
-			return cmp.Or(d.Why, "the terminal is still accepting the text")
+			return cmp.Or(d.Why, "the terminal is still receiving the message")
 		}
 	}
 	return ""
 }
 
-// TakeBack cancels a queued text.
+// TakeBack cancels a queued message.
 func (c tierCity) TakeBack(now time.Time, name string, id uint64, why string) {
 	if a := c.m.agents[name]; a != nil {
 		if d := a.out.Text(id); d != nil {
@@ -119,7 +119,7 @@ func (c tierCity) TakeBack(now time.Time, name string, id uint64, why string) {
 	}
 }
 
-// StartTriage makes a triage agent start for one beat.
+// StartTriage requests a start of a triage agent for one beat.
 func (c tierCity) StartTriage(name string, s *tier.TriageRequest) {
 	a := c.m.agents[name]
 	a.triage.request, a.triage.unfit = s, ""

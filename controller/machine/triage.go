@@ -15,7 +15,7 @@ import (
 
 // triage is the beat of a watchdog that an agent must decide. It is empty for agents that are not triage agents.
 type triage struct {
-	// the beat that the agent must decide; nil = none
+	// the beat that the agent must decide, or nil
 	request  *tier.TriageRequest
 	lastBeat string // ID of the beat that the agent was last started for
 	unfit    string // reason why the agent's last start failed
@@ -58,12 +58,12 @@ func (onCall) startEffect(a *record) effect.Start {
 	return effect.Start{Want: &w, Brief: &a.triage.request.Brief}
 }
 
-// ends returns the cause to stop a session: its beat has ended, the agent has decided, or its drain has ended.
+// ends returns the cause for stopping a session: its beat has ended, the agent has decided, or its drain has ended.
 func (onCall) ends(now time.Time, a *record) cause {
 	s := a.triage.request
 	switch {
 	case s == nil || a.triage.lastBeat != s.Beat:
-		return cause{kind: causeBeat, why: "the check of this session is over"}
+		return cause{kind: causeBeat, why: "the check that this session was started for is over"}
 	case s.Judged && !now.Before(s.Until):
 		return cause{kind: causeBeat, why: "the agent has decided but did not exit"}
 	}
@@ -108,7 +108,7 @@ func (p onCall) failed(now time.Time, a *record, err error) {
 }
 
 // died handles the exit of a triage agent that was not stopped. If the exit prevented a decision, died records it
-// with its last output. It records repeated exits for the same reason once.
+// together with the last output. It records repeated exits for the same reason only once.
 func (p onCall) died(now time.Time, a *record, e session.Exit, _ *drain) {
 	m, d := p.m, effect.Death(&e)
 	why := "ended without a decision: " + d.String()

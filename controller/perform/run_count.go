@@ -18,7 +18,7 @@ import (
 type tally struct {
 	pools []string
 	by    map[string]scopeTally
-	told  *city.Work
+	work  *city.Work                // last reported value
 	rigs  map[string]city.RigWork   // last reported value
 	tasks map[string]string         // last reported value
 	gated map[string]string         // last reported value
@@ -83,17 +83,18 @@ func (wr *workRunner) count(ctx context.Context, f effect.CountWork) effect.Inpu
 		// do not store an incomplete count, so that the next count is reported as a change
 		return in
 	}
-	in.Unchanged = t.told != nil && maps.Equal(t.tasks, in.Tasks) &&
+	in.Unchanged = t.work != nil && maps.Equal(t.tasks, in.Tasks) &&
 		maps.Equal(t.gated, in.Gated) && maps.Equal(t.rigs, in.Rigs) &&
 		maps.Equal(t.mail, in.Mail) && maps.EqualFunc(t.held, in.Held, effect.Holding.Same) &&
-		t.told.Open == in.Work.Open && t.told.InProgress == in.Work.InProgress &&
-		maps.Equal(t.told.Pools, in.Work.Pools)
+		t.work.Open == in.Work.Open && t.work.InProgress == in.Work.InProgress &&
+		maps.Equal(t.work.Pools, in.Work.Pools)
 	t.gated = in.Gated
-	t.told, t.tasks, t.held, t.rigs, t.mail = &in.Work, in.Tasks, in.Held, in.Rigs, in.Mail
+	t.work, t.tasks, t.held, t.rigs, t.mail = &in.Work, in.Tasks, in.Held, in.Rigs, in.Mail
 	return in
 }
 
-// countScope counts the work of one store. It returns the previous result if the store has not changed.
+// countScope counts the work in one store and stores the result in t. It keeps the previous result if the store has
+// not changed.
 func (wr *workRunner) countScope(ctx context.Context, scope string, t *tally) error {
 	store, err := wr.Stores.Store(scope)
 	if err != nil {
@@ -120,7 +121,7 @@ func (wr *workRunner) countScope(ctx context.Context, scope string, t *tally) er
 	return nil
 }
 
-// countByQuery counts the work of a store without counters. It uses a single query.
+// countByQuery counts the work in a store that has no counters. It uses a single query.
 func countByQuery(ctx context.Context, store beads.Store, pools []string) (scopeTally, error) {
 	now := scopeTally{work: city.Work{Pools: map[string]int{}}, tasks: map[string]beads.Bead{},
 		held: map[string]effect.Holding{}, mail: city.MailTally{}}
@@ -162,7 +163,7 @@ func countByQuery(ctx context.Context, store beads.Store, pools []string) (scope
 	return now, nil
 }
 
-// countByCounters counts the work of a store with counters.
+// countByCounters counts the work in a store that has counters.
 func countByCounters(ctx context.Context, store *guard.Store, pools []string) (scopeTally, error) {
 	now := scopeTally{work: city.Work{Pools: map[string]int{}}, held: map[string]effect.Holding{}}
 	var err error
@@ -208,14 +209,14 @@ func countByCounters(ctx context.Context, store *guard.Store, pools []string) (s
 	return now, nil
 }
 
-// maxTasks is the maximum number of beads that are read to find assignees. maxTaskText is the maximum size of a
-// task's text in bytes.
+// maxTasks is the maximum number of beads that are read to find assignees. maxTaskText is the maximum length of a
+// task's description in bytes.
 const (
 	maxTasks    = 1000
 	maxTaskText = 200
 )
 
-// tasks returns the newest bead in progress of each assignee. It adds all work in progress to held.
+// tasks returns each assignee's newest bead in progress. It adds all work in progress to held.
 func tasks(ctx context.Context, store beads.Store, held map[string]effect.Holding) (
 	map[string]beads.Bead, error) {
 	all, err := store.List(ctx, beads.Query{Status: []beads.Status{beads.StatusInProgress},

@@ -12,7 +12,7 @@ import (
 )
 
 // giveBack returns the work of departed members to their pools, in all stores at the same time. It returns work in
-// progress last, because it shows the next controller which members still have work.
+// progress last, because that work shows the next controller which members still have work.
 func (wr *workRunner) giveBack(ctx context.Context, f effect.ReturnWork) effect.Input {
 	var in effect.WorkReturned
 	of := map[string]effect.Leaver{}
@@ -64,8 +64,8 @@ func returnBead(ctx context.Context, in *effect.WorkReturned, store beads.Store,
 	return nil
 }
 
-// unassign makes a bead open for its pool, unless its assignee has changed in the meantime. Work with the label of a
-// pool stays with that pool.
+// unassign reopens a bead for its pool, unless its assignee has changed in the meantime. A bead that already has a
+// pool label stays with that pool. It returns the bead before and after the change.
 func unassign(ctx context.Context, store beads.Store, b beads.Bead, pool string) (was,
 	now beads.Bead,
 	err error) {
