@@ -192,7 +192,7 @@ func (d Definition) wrongVars(f *formula.Formula, written spec) (problems toml.P
 	for _, name := range f.RequiredVars() {
 		if strings.TrimSpace(d.Vars[name]) == "" {
 			problems = append(problems, written.problem("formula",
-				"%s needs the variable %s; set %s = \"…\" below [%s.vars]",
+				"%s needs the variable %s; set %s = \"…\" in [%s.vars]",
 				f.Name, name, name, written.table))
 		}
 	}

@@ -71,9 +71,9 @@ c1 broken
 c2 broken
   city/automations/c2/automation.toml:3:11: automation.formula: formula "pain" not found; did you mean "plain"?
 c3 broken
-  city/automations/c3/automation.toml:3:11: automation.formula: asks needs the variable goal; set goal = "…" below [automation.vars]
+  city/automations/c3/automation.toml:3:11: automation.formula: asks needs the variable goal; set goal = "…" in [automation.vars]
 c3b broken
-  city/automations/c3b/automation.toml:3:11: automation.formula: asks needs the variable goal; set goal = "…" below [automation.vars]
+  city/automations/c3b/automation.toml:3:11: automation.formula: asks needs the variable goal; set goal = "…" in [automation.vars]
 c4 broken
   city/automations/c4/automation.toml:6:7: automation.vars.hwo: formula asks has no such variable; did you mean "how"?
   city/automations/c4/automation.toml:7:8: automation.vars.zzzz: formula asks has no such variable; its variables are goal and how

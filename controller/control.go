@@ -112,7 +112,7 @@ func (c *Controller) Do(ctx context.Context, cmd city.Command) (city.Receipt, er
 		return city.Receipt{}, err
 	}
 	id := c.lastID.Add(1)
-	reply := make(chan effect.Answer, 1)
+	reply := make(chan effect.Reply, 1)
 	c.replies.Store(id, reply)
 	defer c.replies.Delete(id)
 	if err := c.deliver(ctx, effect.Command{ID: id, Cmd: cmd, Peer: peer}); err != nil {
@@ -151,27 +151,27 @@ func hasEnded() *city.Error {
 		Message: perform.ErrEnded.Error()}
 }
 
-func resultOf(a effect.Answer) (city.Receipt, error) {
+func resultOf(a effect.Reply) (city.Receipt, error) {
 	if a.Err != nil {
 		return city.Receipt{}, a.Err
 	}
 	return a.Receipt, nil
 }
 
-// answer sends a reply to the Do call that is waiting for it, if any.
-func (c *Controller) answer(a effect.Answer) {
+// reply sends a reply to the Do call that is waiting for it, if any.
+func (c *Controller) reply(a effect.Reply) {
 	if reply, ok := c.replies.LoadAndDelete(a.ID); ok {
-		reply.(chan effect.Answer) <- a
+		reply.(chan effect.Reply) <- a
 	}
 }
 
-// refuseAll rejects the commands that the loop did not handle.
-func (c *Controller) refuseAll() {
+// rejectAll rejects the commands that the loop did not handle.
+func (c *Controller) rejectAll() {
 	for {
 		select {
 		case in := <-c.inbox:
 			if cmd, ok := in.(effect.Command); ok {
-				c.answer(effect.Answer{ID: cmd.ID, Err: hasEnded()})
+				c.reply(effect.Reply{ID: cmd.ID, Err: hasEnded()})
 			}
 		default:
 			return

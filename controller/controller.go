@@ -121,7 +121,7 @@ type Controller struct {
 	lastStopReport city.StopReport // the last logged report about a slow stop
 
 	inbox     chan effect.Input
-	replies   sync.Map // command id → chan answer
+	replies   sync.Map // command ID → chan effect.Reply
 	lastID    atomic.Uint64
 	done      chan struct{} // closed when Run has returned
 	gaveUp    chan struct{} // closed by GiveUp, which ends a stop of the city
@@ -209,7 +209,7 @@ func (c *Controller) world() perform.World {
 		OnConfigRead: c.o.OnConfigRead,
 		CheckTrust:   c.o.CheckTrust,
 		SetListener:  c.o.SetListener, Allow: c.o.Allow, CheckFolder: c.o.CheckFolder,
-		Inbox: c.inbox, Answer: c.answer, OnPanic: c.recordPanic, Snapshot: c.currentSnapshot,
+		Inbox: c.inbox, Reply: c.reply, OnPanic: c.recordPanic, Snapshot: c.currentSnapshot,
 		InForce:   c.inForce.Load,
 		Translate: c.translate, Patrolled: c.metrics.patrolled, Called: c.metrics.storeCalled,
 	}

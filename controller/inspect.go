@@ -28,7 +28,7 @@ type Subject struct {
 	Want    *agent.Want     // declaration of the agent; nil = not declared
 	Session *session.Status // current session of the agent; nil = none
 	Past    []events.Event  // events selected by city.CrashQuery
-	Limits  session.Limits  // limits of the provider of Want
+	Limits  session.Limits  // limits of Want's provider
 }
 
 // pastLimit is the timeout for reading the event log.
@@ -192,7 +192,7 @@ func differences(st *session.Status, w *agent.Want) []city.Difference {
 	if len(drift) == 0 {
 		return out
 	}
-	born := bornWith(st)
+	environ := initialEnviron(st)
 	for _, text := range drift {
 		at := strings.LastIndexByte(text, ' ')
 		d := city.Difference{Field: text[:at], What: text[at+1:]}
@@ -202,14 +202,15 @@ func differences(st *session.Status, w *agent.Want) []city.Difference {
 			d.Hidden = true
 		case isEnv:
 			d.Wants = redact.Value(lookUp(w.Spec.Env, name))
-			d.Runs, d.RunsUnknown = redact.Value(lookUp(born, name)), born == nil
+			d.Runs, d.RunsUnknown = redact.Value(lookUp(environ, name)), environ == nil
 		case d.Field == session.ProviderField:
 			d.Wants, d.Runs = w.Spec.Provider, st.Provider
 		case d.Field == "command" || d.Field == "args":
 			d.Wants = redact.Text(w.Spec.Command)
 			// a command line with a prompt may contain secrets
-			if _, told := st.Fingerprint.Fields["prompt_template"]; !told && w.Prompt.Draft == nil {
-				d.Runs = redact.Text(commandOf(st, born))
+			_, hasPrompt := st.Fingerprint.Fields["prompt_template"]
+			if !hasPrompt && w.Prompt.Draft == nil {
+				d.Runs = redact.Text(commandOf(st, environ))
 			}
 			d.RunsUnknown = d.Runs == ""
 		default:
@@ -242,9 +243,9 @@ func wanted(w *agent.Want, field string) string {
 	return ""
 }
 
-// bornWith returns the initial environment of a session's process, or nil if it is unknown. A process with another
-// session ID has reused the PID.
-func bornWith(st *session.Status) []string {
+// initialEnviron returns the initial environment of a session's process, or nil if it is unknown. A process with a
+// different session ID has reused the PID.
+func initialEnviron(st *session.Status) []string {
 	if st.PID <= 0 {
 		return nil
 	}
@@ -257,8 +258,8 @@ func bornWith(st *session.Status) []string {
 
 // commandOf returns the command line of a session's process, or of the program that replaced its shell. It returns
 // "" if the command line is unknown.
-func commandOf(st *session.Status, born []string) string {
-	if born == nil {
+func commandOf(st *session.Status, environ []string) string {
+	if environ == nil {
 		return ""
 	}
 	args := proc.Args(st.PID)

@@ -27,7 +27,7 @@ const (
 	drawCost   = 50 * time.Microsecond
 )
 
-// loop is the state of one run of a controller, except for the machine.
+// loop is the state of a controller's run, except for the machine.
 type loop struct {
 	c       *Controller
 	oneShot bool
@@ -90,7 +90,7 @@ func (c *Controller) run(ctx context.Context, oneShot bool) error {
 	}
 	c.runner.Finish(c.m.LoopState().LeftRunning)
 	c.saveHistories()
-	c.refuseAll()
+	c.rejectAll()
 	c.publishEnd()
 	return errors.Join(err, c.shutdownPanic())
 }
@@ -184,20 +184,20 @@ func (l *loop) iterate(in effect.Input) {
 		l.effects = append(l.effects, c.m.Step(now, effect.LogHealth{Degraded: h})...)
 	}
 	c.limit.Store(int64(c.m.StopLimit()))
-	answers := c.perform(now, l.effects)
+	replies := c.perform(now, l.effects)
 	clear(l.effects)
 	if l.awaitingFirstList && c.m.LoopState().Listed {
 		l.awaitingFirstList = false
 		l.publish(now, true)
 		close(c.firstList)
 	}
-	l.publish(now, len(answers) > 0)
+	l.publish(now, len(replies) > 0)
 	c.logSlowStop(now)
 	c.metrics.iterated(time.Since(now))
 	c.pulse.Stamp()
 	// a client that receives a reply must find the command's result in the snapshot
-	for _, a := range answers {
-		c.answer(a)
+	for _, a := range replies {
+		c.reply(a)
 	}
 	if c.o.Heartbeat != nil {
 		c.o.Heartbeat(status(c.snap.Load()))
@@ -273,7 +273,7 @@ func (l *loop) over() bool {
 func (l *loop) abandon(ctx context.Context) error {
 	now := time.Now()
 	for _, a := range l.c.perform(now, l.c.m.GiveUpAgents(now)) {
-		l.c.answer(a)
+		l.c.reply(a)
 	}
 	return l.result(ctx)
 }
@@ -284,7 +284,7 @@ func (l *loop) result(ctx context.Context) error {
 			"running: %w", lost)
 	}
 	if left := l.c.m.LoopState().StillRunning; left != "" {
-		return fmt.Errorf("the city has ended, but some agents may still be running: %s; %s",
+		return fmt.Errorf("the city was stopped, but some agents may still be running: %s; %s",
 			left, machine.StillRunningAdvice)
 	}
 	if l.oneShot && ctx.Err() != nil {
@@ -295,7 +295,7 @@ func (l *loop) result(ctx context.Context) error {
 
 // perform executes effects. It first writes events in order, and then starts the other effects. It returns the
 // replies, which may be sent only after the events were written (L9).
-func (c *Controller) perform(now time.Time, effects []effect.Effect) (answers []effect.Answer) {
+func (c *Controller) perform(now time.Time, effects []effect.Effect) (replies []effect.Reply) {
 	var records []events.Event
 	for _, f := range effects {
 		if r, ok := f.(effect.Record); ok {
@@ -311,7 +311,7 @@ func (c *Controller) perform(now time.Time, effects []effect.Effect) (answers []
 		c.m.EventsWritten()
 		last, err := c.o.Log.Append(records...)
 		if err != nil {
-			c.o.Logger.Warn("events could not be written", "err", err)
+			c.o.Logger.Warn("cannot write events", "err", err)
 		} else {
 			first = last - uint64(len(records)) + 1
 		}
@@ -320,20 +320,20 @@ func (c *Controller) perform(now time.Time, effects []effect.Effect) (answers []
 	for _, f := range effects {
 		switch f := f.(type) {
 		case effect.Record:
-			for _, a := range f.Answers {
+			for _, a := range f.Replies {
 				if first > 0 {
 					a.Receipt.Seq = first + written
 				}
-				answers = append(answers, a)
+				replies = append(replies, a)
 			}
 			written++
-		case effect.Reply:
-			answers = append(answers, f.Answer)
+		case effect.SendReply:
+			replies = append(replies, f.Reply)
 		default:
 			c.runner.Run(f)
 		}
 	}
-	return answers
+	return replies
 }
 
 // journal writes events that are important to an operator to the controller's log.

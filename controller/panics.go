@@ -43,7 +43,7 @@ func (c *Controller) crash(fault error) error {
 	end.Go(func() {
 		if _, err := c.o.Log.Append(events.Event{TS: time.Now(), Type: events.CityCrashed,
 			Actor: effect.ActorController, Message: why}); err != nil {
-			c.o.Logger.Warn("events could not be written", "err", err)
+			c.o.Logger.Warn("cannot write events", "err", err)
 		}
 	})
 	end.Go(c.runner.Abandon)
@@ -52,7 +52,7 @@ func (c *Controller) crash(fault error) error {
 		c.o.Logger.Error("some effects in flight have not ended")
 		c.runner.Cancel()
 	}
-	c.refuseAll()
+	c.rejectAll()
 	return fmt.Errorf("the city's controller crashed; its agents keep running, and the next "+
 		"controller adopts them: %w", fault)
 }

@@ -62,6 +62,6 @@ func (c *Controller) confirm(ctx context.Context, cmd city.Command) error {
 		}
 		return nil
 	}
-	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no bead is called %q: event "+
+	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf("bead %q not found: event "+
 		"%s was not written", e.Event.Subject, e.Event.Type)}
 }

@@ -149,7 +149,7 @@ func (a *applier) file(f File) error {
 	return nil
 }
 
-// isBlocked reports whether the path of a file contains a link that is dangling or leads out of the folder.
+// isBlocked reports whether a file's path contains a link that is dangling or leads out of the folder.
 func (a *applier) isBlocked(at string) bool {
 	for dir := path.Dir(at); dir != "."; dir = path.Dir(dir) {
 		if info, err := a.dst.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {

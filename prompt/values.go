@@ -18,7 +18,7 @@ type Values struct {
 	TemplateName  string
 	RigName       string
 	WorkDir       string // absolute path of the working folder
-	IssuePrefix   string // prefix of the IDs of the agent's beads
+	IssuePrefix   string // ID prefix of the agent's beads
 	Branch        string // branch that is checked out in WorkDir
 	DefaultBranch string
 	WorkQuery     string // shell command that lists the agent's work

@@ -147,7 +147,7 @@ type locatedBead struct {
 func (s *Slinger) find(ctx context.Context, id string) (f locatedBead, err error) {
 	if beads.CheckID(id) != nil {
 		return f, &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("no bead has the ID %.60q", id)}
+			Message: fmt.Sprintf("bead %.60q not found: the ID is invalid", id)}
 	}
 	var lost error
 	for _, f.rig = range s.Scopes {

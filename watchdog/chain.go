@@ -10,9 +10,8 @@ import "time"
 // The zero value is a chain without actions.
 type Chain struct {
 	Failed int // consecutive actions that did not help
-	Wakes  int // number of wakes at the end of the series of failed actions
-	// consecutive decisions of the triage agent that were milder than those of the thresholds, without a new
-	// heartbeat
+	Wakes  int // number of consecutive wakes among the latest failed actions
+	// consecutive decisions by the triage agent that were milder than the thresholds', without a new heartbeat
 	Spared int
 
 	did   Decision // the last action, if it is not known yet whether it helped; "" = none

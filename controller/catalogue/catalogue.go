@@ -32,7 +32,7 @@ type Catalogue struct {
 	formulas *deadline.Calls[formulaList] // by rig
 }
 
-// formulaList is the result of reading the formulas of a scope.
+// formulaList is the result of reading a scope's formulas.
 type formulaList struct {
 	all []city.Formula
 	err error

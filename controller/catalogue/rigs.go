@@ -76,7 +76,7 @@ func (r *Rigs) RemoveRig(ctx context.Context, name string) (city.Receipt, error)
 	at := rigAt(snap, name)
 	if at < 0 {
 		return city.Receipt{}, &city.Error{Code: city.NotFound,
-			Message: "no rig " + name + " in " + snap.Name + "; GET /v0/rigs lists the rigs"}
+			Message: "rig " + name + " not found in " + snap.Name + "; GET /v0/rigs lists the rigs"}
 	}
 	rig := &snap.Rigs[at]
 	if err := r.inUse(ctx, snap, rig); err != nil {

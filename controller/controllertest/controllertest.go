@@ -37,7 +37,7 @@ func Start(t testing.TB, toml string, with ...func(*controller.Options)) *City {
 	return begin(t, toml, fake.New(), func(string) {}, with...)
 }
 
-// Secret is a value in the environment of an agent of Town. No answer may contain it.
+// Secret is a value in the environment of one of Town's agents. No response may contain it.
 const Secret = "no-answer-may-contain-this-7f3a"
 
 // TownConfig is the city.toml of a city for citytest.Suite.
@@ -169,7 +169,7 @@ func (c *City) Await(t testing.TB, ok func(*city.Snapshot) bool) {
 	t.Fatal("the city did not reach the expected state")
 }
 
-// HeldConfig is a city.toml that removes most of the running agents of Town.
+// HeldConfig is a city.toml that removes most of Town's running agents.
 const HeldConfig = `[workspace]
 name = "town"
 [[agents]]

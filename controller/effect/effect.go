@@ -34,7 +34,7 @@ type (
 		Want   *agent.Want
 		Status session.Status
 	}
-	// Stop stops the process tree of a session. → Stopped
+	// Stop stops a session's process tree. → Stopped
 	Stop struct {
 		Agent, Session string
 		Grace          time.Duration
@@ -42,7 +42,7 @@ type (
 	}
 	// CheckProvider asks a provider whether it could run sessions. → ProviderChecked
 	CheckProvider struct{ Provider string }
-	// Kill kills the process tree of a session while a Stop is in flight. It returns no result.
+	// Kill kills a session's process tree while a Stop is in flight. It does not return a result.
 	Kill struct {
 		Agent, Session string
 		Force          bool
@@ -82,9 +82,9 @@ type (
 	}
 	// Load reads the configuration if its revision has changed. → Loaded
 	Load struct {
-		Known        string // revision of the configuration in force
-		Refused      string // the last revision that was rejected
-		SeenAtPatrol string // revision that the last patrol read
+		Known            string // revision of the configuration in force
+		RejectedRevision string // the last revision that was rejected
+		SeenAtPatrol     string // revision that the last patrol read
 		// load a new revision even if no earlier patrol read it, because the file is complete
 		Now   bool
 		Force bool // return a result even if nothing has changed, because a command waits for it
@@ -181,7 +181,7 @@ type (
 		Wisps, Runs time.Duration
 		Of          []string
 	}
-	// BackUp makes the backups of work that are due. → BackedUp
+	// BackUp makes the backups that are due. → BackedUp
 	BackUp struct{}
 	// Measure samples the resource usage of all sessions. → Measured
 	Measure struct{}
@@ -191,7 +191,7 @@ type (
 	// Record appends an event to the log. After that, the replies are sent with the event's sequence number (L9).
 	Record struct {
 		Event   events.Event
-		Answers []Answer
+		Replies []Reply
 	}
 	// ReadHeartbeat reads the heartbeat file of a watched agent. → HeartbeatRead
 	ReadHeartbeat struct{ Tier, Path string }
@@ -210,12 +210,12 @@ type (
 		ID    uint64
 		Event events.Event
 	}
-	// Reply replies to a command that does not cause an event.
-	Reply struct{ Answer }
+	// SendReply replies to a command that does not cause an event.
+	SendReply struct{ Reply }
 )
 
-// Answer is the reply to the command with this ID.
-type Answer struct {
+// Reply is the reply to the command with this ID.
+type Reply struct {
 	ID      uint64
 	Receipt city.Receipt
 	Err     *city.Error
@@ -263,7 +263,7 @@ func (f ReadHeartbeat) Key() string     { return "heartbeat:" + f.Tier }
 func (f Escalate) Key() string          { return "escalate:" + f.Tier }
 func (f Listen) Key() string            { return "" }
 func (f Emit) Key() string              { return "" }
-func (f Reply) Key() string             { return "" }
+func (f SendReply) Key() string         { return "" }
 
 // Brief is a file for a triage agent, written before the agent starts.
 type Brief struct {

@@ -217,7 +217,7 @@ type (
 		ID      uint64
 		Events  []events.Event // events of the changes, in their order; empty = nothing changed
 		Bead    beads.Bead
-		Message string // answer to the command; "" = derived from the event
+		Message string // reply to the command; "" = derived from the event
 		Err     *city.Error
 	}
 	// WorkCounted is the result of CountWork. If Unchanged is set, the counts are the same as before.

@@ -29,7 +29,8 @@ type SavedAgent struct {
 	Restarts int        `json:"restarts,omitempty"` // number of restarts after an exit
 	Last     *city.Exit `json:"last_exit,omitempty"`
 
-	// these fields are set only if the agents keep running for the next controller
+	// The following fields are set only if the agents keep running for the next controller.
+
 	// ID of the running session that StartReason is about
 	Session string     `json:"session,omitempty"`
 	Exited  *SavedExit `json:"exited,omitempty"`

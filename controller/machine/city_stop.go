@@ -21,8 +21,8 @@ const HurryLimit = 10 * time.Second
 type cityStop struct {
 	m *Machine
 
-	leaving []effect.Answer // answers to the shutdown commands
-	hurried bool            // agents are stopped without a grace period
+	leaving []effect.Reply // replies to the shutdown commands
+	hurried bool           // agents are stopped without a grace period
 	// the newest list of sessions was requested while effects were in flight
 	early  bool
 	relook time.Time // time at which listing the sessions is retried
@@ -30,11 +30,11 @@ type cityStop struct {
 	since  time.Time
 	hurry  time.Time // time at which the grace period was ended early; zero = it was not
 	by     time.Time // time at which the controller gives up
-	waits  []string  // what the stop waits for besides agents
+	waits  []string  // what the stop is waiting for besides agents
 	giveUp string    // what may still be running after the controller has given up
 }
 
-// begin starts the stop of the city. by is the time at which the controller gives up waiting.
+// begin begins to stop the city. by is the time at which the controller gives up waiting.
 func (cs *cityStop) begin(now, by time.Time) {
 	cs.since, cs.by = now, by
 	cs.hurry, cs.waits, cs.giveUp = time.Time{}, nil, ""
@@ -80,7 +80,7 @@ func (cs *cityStop) stopUntil(now time.Time, grace time.Duration) time.Time {
 	return time.Time{}
 }
 
-// overdue updates the reason of an agent that did not stop within its grace period.
+// overdue updates an agent's reason if the agent did not stop within its grace period.
 func (cs *cityStop) overdue(now time.Time, a *record) {
 	if a.state == city.Stopping && !a.until.IsZero() && !now.Before(a.until) {
 		cs.m.set(now, a, city.Stopping, a.act.stopping.why+"; the agent did not stop in time and "+
@@ -194,7 +194,7 @@ func StopLimit(wants []agent.Want, grace time.Duration) time.Duration {
 const StillRunningAdvice = "`gcity doctor` finds sessions that are still running; `gcity stop` " +
 	"tries to stop them again"
 
-// StopSlack is the maximum duration of a shutdown beyond the grace period of its agents.
+// StopSlack is how much longer than its agents' grace periods a shutdown may take.
 const StopSlack = 30 * time.Second
 
 // due reports whether it is time to list the sessions again.

@@ -29,14 +29,14 @@ func (cs *commands) takeFrom(now time.Time, in effect.Command) {
 func (cs *commands) take(now time.Time, id uint64, cmd city.Command) {
 	if cs.m.ending != running {
 		if c, ok := cmd.(city.Shutdown); ok && !c.Leave {
-			cs.m.cityStop.leaving = append(cs.m.cityStop.leaving, effect.Answer{ID: id})
+			cs.m.cityStop.leaving = append(cs.m.cityStop.leaving, effect.Reply{ID: id})
 			cs.m.cityStop.hurryUp(now) // a second request ends the grace period
 			return
 		}
-		cs.m.step.Refuse(id, city.Unavailable, "the city is being stopped")
+		cs.m.step.Reject(id, city.Unavailable, "the city is being stopped")
 		return
 	}
-	if cs.m.loader.refuseWhileHeld(id, cmd) {
+	if cs.m.loader.rejectWhileHeld(id, cmd) {
 		return
 	}
 	switch c := cmd.(type) {
@@ -45,7 +45,7 @@ func (cs *commands) take(now time.Time, id uint64, cmd city.Command) {
 	case city.Emit:
 		cs.emit(id, c.Event)
 	case city.Shutdown:
-		cs.m.cityStop.leaving = append(cs.m.cityStop.leaving, effect.Answer{ID: id})
+		cs.m.cityStop.leaving = append(cs.m.cityStop.leaving, effect.Reply{ID: id})
 		cs.m.shutdown(now, c.Leave)
 	case city.Suspend:
 		cs.suspend(id, c.Agent, true)
@@ -101,9 +101,9 @@ func (cs *commands) agentCommand(now time.Time, id uint64, cmd city.Command) {
 	case city.RequestRestart:
 		cs.requestRestart(now, id, a)
 	case city.Nudge:
-		cs.m.texts.Nudge(now, id, a.out, c)
+		cs.m.messages.Nudge(now, id, a.out, c)
 	case city.Unsend:
-		cs.m.texts.Unsend(now, id, a.out, c)
+		cs.m.messages.Unsend(now, id, a.out, c)
 	default:
 		cs.typeInto(id, a, cmd)
 	}
@@ -115,13 +115,13 @@ func (cs *commands) find(id uint64, name string) (*record, bool) {
 		return a, true
 	}
 	if p := cs.m.pools.Get(name); p != nil && p.Want.Max != 1 {
-		cs.m.step.Refuse(id, city.Invalid, fmt.Sprintf("%s is a pool; name one of its members, "+
+		cs.m.step.Reject(id, city.Invalid, fmt.Sprintf("%s is a pool; name one of its members, "+
 			"%s to %s", name, p.Want.Member(1), p.Want.Member(p.Want.Max)))
 		return nil, false
 	}
 	for _, p := range cs.m.pools.All() {
 		if i := p.Want.Index(name); i > 0 {
-			cs.m.step.Refuse(id, city.NotFound,
+			cs.m.step.Reject(id, city.NotFound,
 				fmt.Sprintf("agent %s is not running: pool %s wants %d of at most %d members", name,
 					p.Name(), p.Desired, p.Want.Max))
 			return nil, false
@@ -133,13 +133,13 @@ func (cs *commands) find(id uint64, name string) (*record, bool) {
 			names = append(names, a.name)
 		}
 	}
-	cs.m.step.Refuse(id, city.NotFound, suggest.NotFound("agent", name, names))
+	cs.m.step.Reject(id, city.NotFound, suggest.NotFound("agent", name, names))
 	return nil, false
 }
 
 func (cs *commands) restart(now time.Time, id uint64, a *record) {
 	if why := cs.noRestart(a); why != "" {
-		cs.m.step.Refuse(id, city.Conflict, why)
+		cs.m.step.Reject(id, city.Conflict, why)
 		return
 	}
 	a.waiters = append(a.waiters, waiter{id, "restart"})
@@ -178,7 +178,7 @@ func (cs *commands) startAgain(now time.Time, a *record) {
 
 func (cs *commands) kill(now time.Time, id uint64, a *record, force bool) {
 	if a.phase.Idle() {
-		cs.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s has no session to kill: the "+
+		cs.m.step.Reject(id, city.Conflict, fmt.Sprintf("agent %s has no session to kill: the "+
 			"agent is %s (%s)", a.name, a.state, a.reason))
 		return
 	}
@@ -197,7 +197,7 @@ func (cs *commands) kill(now time.Time, id uint64, a *record, force bool) {
 
 func (cs *commands) release(now time.Time, id uint64, a *record) {
 	if a.want == nil || a.restart.notBefore.IsZero() && !a.restart.staysDown {
-		cs.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is %s: there is nothing to "+
+		cs.m.step.Reject(id, city.Conflict, fmt.Sprintf("agent %s is %s: there is nothing to "+
 			"release it from", a.name, a.state))
 		return
 	}
@@ -206,14 +206,14 @@ func (cs *commands) release(now time.Time, id uint64, a *record) {
 	cs.m.decided(now, a, "release", "by operator; the agent was "+string(held))
 	cs.m.journal.record(a, events.Event{Type: events.AgentReleased, Actor: effect.ActorOperator,
 		Message: "was " + string(held)},
-		effect.Answer{ID: id, Receipt: city.Receipt{Message: "agent " + a.name +
+		effect.Reply{ID: id, Receipt: city.Receipt{Message: "agent " + a.name +
 			" was released and will start"}})
 	cs.m.decide(now, a)
 }
 
 func (cs *commands) requestRestart(now time.Time, id uint64, a *record) {
 	if !a.phase.Alive() || a.want == nil {
-		cs.m.step.Refuse(id, city.Conflict, "agent "+a.name+" has no session to restart")
+		cs.m.step.Reject(id, city.Conflict, "agent "+a.name+" has no session to restart")
 		return
 	}
 	if !a.phase.InFlight() {
@@ -236,12 +236,12 @@ func (cs *commands) suspend(id uint64, name string, on bool) {
 			return
 		}
 		if a.want == nil {
-			cs.m.step.Refuse(id, city.Conflict, "agent "+a.name+
+			cs.m.step.Reject(id, city.Conflict, "agent "+a.name+
 				" was removed from the configuration")
 			return
 		}
 		if a.want.Pool != "" && a.want.Declared != a.name {
-			cs.m.step.Refuse(id, city.Conflict,
+			cs.m.step.Reject(id, city.Conflict,
 				fmt.Sprintf("agent %s is a member of pool %s and cannot be suspended on its own; "+
 					"%s the pool, or scale it", a.name, a.want.Declared, verbFor(on)))
 			return
@@ -249,7 +249,7 @@ func (cs *commands) suspend(id uint64, name string, on bool) {
 		a.waiters = append(a.waiters, waiter{id, verbFor(on)})
 		if still := a.want.Suspended; !on && still.On() && still.Level != agent.AgentLevel {
 			a.waiters = a.waiters[:len(a.waiters)-1]
-			cs.m.step.Refuse(id, city.Conflict,
+			cs.m.step.Reject(id, city.Conflict,
 				fmt.Sprintf("the suspended flag of agent %s is not set: the agent is "+
 					"%s; resume that instead", a.name, still))
 			return
@@ -265,10 +265,10 @@ func (cs *commands) suspend(id uint64, name string, on bool) {
 // typeInto queues a command that sends keys, interrupts the agent or clears its output.
 func (cs *commands) typeInto(id uint64, a *record, cmd city.Command) {
 	if !a.phase.Alive() && a.act.asking == nil {
-		cs.m.step.Refuse(id, city.Conflict, noSession(a))
+		cs.m.step.Reject(id, city.Conflict, noSession(a))
 		return
 	}
-	cs.m.texts.Type(id, a.out, cmd)
+	cs.m.messages.Type(id, a.out, cmd)
 }
 
 func (cs *commands) emit(id uint64, e events.Event) {

@@ -189,7 +189,7 @@ func (m *Machine) flushAcks(a *record) {
 func (m *Machine) ended(now time.Time, a *record, id string) {
 	a.sess.lastEnd, a.drain.current, a.silence.idleAt = id, nil, time.Time{}
 	if len(a.waiters) > 0 {
-		m.commands.resolve(a, "agent "+a.name+" has ended", "drain")
+		m.commands.resolve(a, "agent "+a.name+" has stopped", "drain")
 	}
 	if a.pool != nil {
 		m.work.noteLeaver(a)
@@ -213,9 +213,9 @@ func (m *Machine) stopped(now time.Time, in effect.Stopped) {
 		m.lists.request()
 		m.set(now, a, city.Stopping, "cannot be stopped: "+in.Err.Error(), a.act.retryStopAt)
 		m.decided(now, a, "stop failed", in.Err.Error())
-		m.commands.refuse(a, city.Unavailable,
+		m.commands.reject(a, city.Unavailable,
 			fmt.Sprintf("agent %s cannot be stopped: %v", a.name, in.Err))
-		m.loader.refuseGroupsOf(a, fmt.Sprintf("agent %s cannot be stopped: %v", a.name, in.Err))
+		m.loader.rejectGroupsOf(a, fmt.Sprintf("agent %s cannot be stopped: %v", a.name, in.Err))
 		return
 	}
 	a.phase.Ends()
@@ -240,7 +240,7 @@ func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 		Payload: step.Payload(map[string]any{"session": a.sess.life.ID})}
 	a.act.startReason = ""
 	a.restart.clear()
-	answers := m.commands.answersFor(a, fmt.Sprintf("agent %s was stopped", a.name), "kill")
+	replies := m.commands.repliesFor(a, fmt.Sprintf("agent %s was stopped", a.name), "kill")
 	switch c.kind {
 	case causeRestart:
 		e.Actor, a.act.startReason = effect.ActorOperator, c.why
@@ -256,10 +256,10 @@ func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 		m.drains.afterDrain(a, c.why, c.finished, c.final)
 	case causeSuspend:
 		e.Type, e.Actor = events.AgentSuspended, effect.ActorOperator
-		answers = append(answers, m.commands.answersFor(a,
+		replies = append(replies, m.commands.repliesFor(a,
 			fmt.Sprintf("agent %s is %s", a.name, c.why), "stop", "suspend")...)
 	case causeRequest:
 		e.Actor, a.act.startReason, a.restart.diedOnItsOwn = a.name, c.why, true
 	}
-	a.policy.stopped(now, a, c, e, answers)
+	a.policy.stopped(now, a, c, e, replies)
 }

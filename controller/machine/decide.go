@@ -102,7 +102,7 @@ func (k causeKind) stopsMany() bool {
 func (m *Machine) whyStop(now time.Time, a *record) cause {
 	switch {
 	case m.ending == stopAgents:
-		return cause{kind: causeCityStop, why: "the city is stopped"}
+		return cause{kind: causeCityStop, why: "the city is being stopped"}
 	case a.want == nil && a.pool == nil && a.drain.current != nil && a.drain.current.by == byPool:
 		// the pool was removed; its members may finish first
 		return a.drained(now)
@@ -157,18 +157,18 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 		}
 		a.act.intent, a.act.startReason = cause{}, ""
 		m.set(now, a, city.Exited, why, time.Time{})
-		m.commands.refuse(a, city.NotFound, "agent "+a.name+" has ended: "+why)
+		m.commands.reject(a, city.NotFound, "agent "+a.name+" has stopped: "+why)
 	case a.want.Suspended.On():
 		a.act.intent = cause{}
 		m.set(now, a, city.Suspended, a.want.Suspended.Where, time.Time{})
 		m.commands.resolve(a, fmt.Sprintf("agent %s is %s", a.name, a.want.Suspended), "stop",
 			"suspend")
-		m.commands.refuseAll(a.take("restart", "kill"), city.Conflict,
+		m.commands.rejectAll(a.take("restart", "kill"), city.Conflict,
 			fmt.Sprintf("agent %s is %s", a.name, a.want.Suspended))
 	case a.want.Problem != "":
 		a.act.intent = cause{}
 		m.set(now, a, city.Failed, a.want.Problem, time.Time{})
-		m.commands.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %s", a.name,
+		m.commands.reject(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %s", a.name,
 			a.want.Problem))
 	case a.policy.waits(a):
 		a.policy.rest(now, a)

@@ -214,7 +214,7 @@ type dependencies struct {
 
 	after   map[string][]*record // dependents by name; nil = must be rebuilt
 	ordered bool                 // at least one agent has a dependency
-	// agents by name of an agent or of a pool; nil = must be rebuilt
+	// agents by their own name and by their pool's name; nil = must be rebuilt
 	named map[string][]*record
 	depth int // length of the longest dependency chain
 }

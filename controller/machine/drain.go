@@ -21,7 +21,7 @@ type drain struct {
 	why      string
 	acked    bool
 	final    bool          // the agent does not restart afterwards
-	lasts    time.Duration // timeout; 0 = unlimited
+	timeout  time.Duration // 0 = unlimited
 	deadline time.Time     // zero = unlimited
 }
 
@@ -63,7 +63,7 @@ func (dr *drains) pending(now time.Time, a *record) {
 		dr.undrain(now, a, effect.ActorController, why)
 	}
 	// a new configuration may set a different timeout
-	if a.drain.current != nil && a.drain.current.lasts != a.drainTimeout() {
+	if a.drain.current != nil && a.drain.current.timeout != a.drainTimeout() {
 		a.drain.current.limit(a.drainTimeout())
 	}
 }
@@ -76,7 +76,7 @@ func (a *record) surplusReason() string {
 }
 
 func (d *drain) limit(t time.Duration) {
-	d.lasts, d.deadline = t, time.Time{}
+	d.timeout, d.deadline = t, time.Time{}
 	if t > 0 {
 		d.deadline = d.since.Add(t)
 	}
@@ -103,7 +103,7 @@ func (d *drain) end(now time.Time) string {
 	return fmt.Sprintf("kill in %s if still running", d.deadline.Sub(now).Round(time.Second))
 }
 
-func (dr *drains) undrain(now time.Time, a *record, actor, why string, answers ...effect.Answer) {
+func (dr *drains) undrain(now time.Time, a *record, actor, why string, replies ...effect.Reply) {
 	a.drain.current = nil
 	dr.m.commands.resolve(a, "the drain of agent "+a.name+" was canceled: "+why, "drain")
 	dr.m.decided(now, a, "undrain", why)
@@ -112,10 +112,10 @@ func (dr *drains) undrain(now time.Time, a *record, actor, why string, answers .
 		a.act.startReason = "drain canceled by operator"
 	}
 	dr.m.journal.record(a, events.Event{Type: events.AgentUndrained, Actor: actor, Message: why},
-		answers...)
+		replies...)
 }
 
-// drained returns the cause to stop an agent that has finished its drain or has reached the drain's timeout.
+// drained returns the cause for stopping an agent that has finished its drain or has reached the drain's timeout.
 func (a *record) drained(now time.Time) cause {
 	switch d := a.drain.current; {
 	case d == nil:
@@ -124,7 +124,7 @@ func (a *record) drained(now time.Time) cause {
 			finished: d.by == byOperator, final: d.final}
 	case !d.deadline.IsZero() && !now.Before(d.deadline):
 		return cause{kind: causeDrained, why: fmt.Sprintf("drained: not finished within %s",
-			d.lasts), final: d.final}
+			d.timeout), final: d.final}
 	}
 	return cause{}
 }
@@ -192,7 +192,7 @@ func (dr *drains) marked(now time.Time, in effect.DrainMarked) {
 	case in.Err != nil:
 		a.drain.markFrom = now.Add(stopRetry)
 		dr.m.decided(now, a, "mark failed", in.Err.Error())
-		dr.m.commands.refuseAll(a.take("drain"), city.Unavailable,
+		dr.m.commands.rejectAll(a.take("drain"), city.Unavailable,
 			fmt.Sprintf("agent %s is draining, but its session could not be notified yet: %v",
 				a.name, in.Err))
 	case a.sess.life.ID == in.Session:
@@ -242,14 +242,14 @@ func (dr *drains) resume(now time.Time, a *record) {
 func (dr *drains) command(now time.Time, id uint64, a *record, c city.Drain) {
 	switch {
 	case !a.phase.Alive() || a.phase.Stopping():
-		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s has no session to drain: the "+
+		dr.m.step.Reject(id, city.Conflict, fmt.Sprintf("agent %s has no session to drain: the "+
 			"agent is %s (%s)", a.name, a.state, a.reason))
 	case a.drain.current != nil:
 		a.drain.current.final = a.drain.current.final || c.Final
 		dr.m.step.Reply(id, fmt.Sprintf("agent %s is already draining; %s", a.name,
 			a.drain.current.end(now)))
 	case !a.phase.Ready() || a.phase.InFlight():
-		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is %s and cannot be drained yet",
+		dr.m.step.Reject(id, city.Conflict, fmt.Sprintf("agent %s is %s and cannot be drained yet",
 			a.name, a.state))
 	default:
 		a.waiters = append(a.waiters, waiter{id, "drain"})
@@ -273,17 +273,17 @@ func (dr *drains) undoCommand(now time.Time, id uint64, a *record) {
 		dr.m.step.Reply(id, "agent "+a.name+" has already stopped and is being restarted")
 		dr.m.decide(now, a)
 	case a.drain.current == nil || !a.phase.Alive() || a.phase.Stopping():
-		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is not draining: the agent is %s",
+		dr.m.step.Reject(id, city.Conflict, fmt.Sprintf("agent %s is not draining: the agent is %s",
 			a.name, a.state))
 	case a.unwanted() && a.want != nil:
-		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("pool %s wants only %s; to keep "+
+		dr.m.step.Reject(id, city.Conflict, fmt.Sprintf("pool %s wants only %s; to keep "+
 			"%s, run `gcity pool scale %s %d`",
 			a.pool.Name(), members(a.pool.Desired), a.name, a.pool.Name(),
 			dr.m.pools.SizeFor(a.pool, a.want.Index)))
 	case a.unwanted():
-		dr.m.step.Refuse(id, city.Conflict, "agent "+a.name+" was removed from the configuration")
+		dr.m.step.Reject(id, city.Conflict, "agent "+a.name+" was removed from the configuration")
 	default:
-		dr.undrain(now, a, effect.ActorOperator, "by operator", effect.Answer{ID: id,
+		dr.undrain(now, a, effect.ActorOperator, "by operator", effect.Reply{ID: id,
 			Receipt: city.Receipt{Message: "canceled the drain of agent " + a.name}})
 		dr.m.decide(now, a)
 	}
@@ -292,7 +292,7 @@ func (dr *drains) undoCommand(now time.Time, id uint64, a *record) {
 // ack handles an agent's report that it has finished.
 func (dr *drains) ack(now time.Time, id uint64, a *record) {
 	if a.drain.current == nil || !a.phase.Alive() {
-		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is not draining, so there is "+
+		dr.m.step.Reject(id, city.Conflict, fmt.Sprintf("agent %s is not draining, so there is "+
 			"nothing to acknowledge", a.name))
 		return
 	}

@@ -43,7 +43,7 @@ func (ld *loader) suspendPool(id uint64, p *pools.Pool, on bool) {
 
 func (ld *loader) suspendRig(id uint64, name string, on bool) {
 	if !slices.ContainsFunc(ld.rigNames(), func(n string) bool { return n == name }) {
-		ld.m.step.Refuse(id, city.NotFound, suggest.NotFound("rig", name, ld.rigNames()))
+		ld.m.step.Reject(id, city.NotFound, suggest.NotFound("rig", name, ld.rigNames()))
 		return
 	}
 	ld.groups = append(ld.groups, groupWaiter{id: id, on: on, rig: name})
@@ -82,8 +82,8 @@ func (ld *loader) suspendedByFlag(g groupWaiter) (on bool, still agent.Suspensio
 	return false, p.Want.Suspended
 }
 
-// answerGroups replies to the commands for groups that have reached the requested state.
-func (ld *loader) answerGroups() {
+// replyToGroups replies to the commands for groups that have reached the requested state.
+func (ld *loader) replyToGroups() {
 	ld.groups = slices.DeleteFunc(ld.groups, func(g groupWaiter) bool {
 		on, still := ld.suspendedByFlag(g)
 		if on != g.on {
@@ -115,26 +115,26 @@ func (ld *loader) unfulfilledGroups(err error) {
 		if on, _ := ld.suspendedByFlag(g); on == g.on {
 			return false
 		}
-		ld.m.step.RefuseFlag(g.id, step.NotInEffect(g.String(), verbFor(g.on), err), err)
+		ld.m.step.RejectFlag(g.id, step.NotInEffect(g.String(), verbFor(g.on), err), err)
 		return true
 	})
 }
 
-// refuseGroups rejects all commands that wait for a group.
-func (ld *loader) refuseGroups(code city.Code, msg string) {
+// rejectGroups rejects all commands that wait for a group.
+func (ld *loader) rejectGroups(code city.Code, msg string) {
 	for _, g := range ld.groups {
-		ld.m.step.Refuse(g.id, code, msg)
+		ld.m.step.Reject(g.id, code, msg)
 	}
 	ld.groups = nil
 }
 
-// refuseGroupsOf rejects the commands that suspend a group containing an agent that cannot be stopped.
-func (ld *loader) refuseGroupsOf(a *record, msg string) {
+// rejectGroupsOf rejects the commands that suspend a group containing an agent that cannot be stopped.
+func (ld *loader) rejectGroupsOf(a *record, msg string) {
 	ld.groups = slices.DeleteFunc(ld.groups, func(g groupWaiter) bool {
 		if !g.on || !ld.inGroup(g, a) {
 			return false
 		}
-		ld.m.step.Refuse(g.id, city.Unavailable, msg)
+		ld.m.step.Reject(g.id, city.Unavailable, msg)
 		return true
 	})
 }
@@ -165,7 +165,7 @@ func (ld *loader) edited(in effect.Edited) {
 			msg = "nothing was written because the configuration on disk is invalid; fix it and " +
 				"try again: " + msg
 		}
-		ld.m.step.RefuseFlag(in.Edit.ID, msg, in.Err)
+		ld.m.step.RejectFlag(in.Edit.ID, msg, in.Err)
 		ld.groups = slices.DeleteFunc(ld.groups, func(g groupWaiter) bool {
 			return g.id == in.Edit.ID
 		})

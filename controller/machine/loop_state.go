@@ -44,7 +44,7 @@ func (c runsCity) CountWork()                           { c.m.work.count() }
 // Running reports whether agents and runs may start.
 func (c runsCity) Running() bool { return c.m.ending == running && c.m.observes == nil }
 
-// SetOneShot makes the machine ignore exits of agents. It is used for one-shot runs.
+// SetOneShot makes the machine ignore agents' exits. It is used for one-shot runs.
 func (m *Machine) SetOneShot() { m.oneShot = true }
 
 // LoopState is the part of the machine's state that the loop reads after a step.

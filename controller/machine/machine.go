@@ -34,11 +34,11 @@ type Machine struct {
 	order        []*record // sorted by name
 	pools        pools.Pools
 	deps         dependencies
-	stalledUntil time.Time // end of the last stall of the whole program; zero = no stall
+	stalledUntil time.Time // end of the program's last stall; zero = no stall
 	stepNumber   uint64    // number of the current step
 	step         step.Output
 	oneShot      bool // one-shot mode: exits are not handled
-	texts        outbox.Texts
+	messages     outbox.Messages
 	watchdogs    tier.Watchdogs
 	folderMoved  string // reason why the city's folder is not at its path, or ""
 	logProblem   string // problem with the event log, or ""
@@ -69,7 +69,7 @@ func newMachine() *Machine {
 	m.work, m.runs = newWork(m), runs.New(runsCity{m}, &m.step)
 	m.pools = pools.New(poolCity{runsCity{m}}, &m.step)
 	m.agents, m.drifts.providerChecks = map[string]*record{}, map[string]*providerCheck{}
-	m.texts = outbox.New(textCity{m}, &m.step)
+	m.messages = outbox.New(outboxCity{m}, &m.step)
 	m.loader.confirms = map[uint64]string{}
 	return m
 }
@@ -88,9 +88,9 @@ func (m *Machine) Step(now time.Time, in effect.Input) []effect.Effect {
 func (m *Machine) finishStep(now time.Time) {
 	m.pools.Rollouts.Advance(now)
 	m.watchdogs.Watch(now)
-	m.texts.Deliver(now)
+	m.messages.Deliver(now)
 	if len(m.work.leavers) > 0 {
-		m.work.giveBack()
+		m.work.returnWork()
 	}
 	m.journal.release(now)
 	if m.ending == stopAgents {
@@ -100,7 +100,7 @@ func (m *Machine) finishStep(now time.Time) {
 		m.deps.decideRelated(now)
 	}
 	if len(m.loader.groups) > 0 {
-		m.loader.answerGroups()
+		m.loader.replyToGroups()
 	}
 	m.step.AppendLate()
 	for _, a := range m.order {
@@ -155,7 +155,7 @@ func (m *Machine) takeSession(now time.Time, in effect.Input) bool {
 	case effect.Exited:
 		m.exited(now, in.Exit)
 	case effect.DialogAnswered:
-		m.answeredFor(in)
+		m.dialogAnswered(in)
 	case effect.Asking:
 		m.asks(now, in)
 	case effect.Started:
@@ -167,9 +167,9 @@ func (m *Machine) takeSession(now time.Time, in effect.Input) bool {
 	case effect.Captured:
 		m.journal.captured(now, in)
 	case effect.Typed:
-		m.texts.Typed(m.outboxOf(in.Agent), in)
+		m.messages.Typed(m.outboxOf(in.Agent), in)
 	case effect.Sent:
-		m.texts.Delivered(now, m.outboxOf(in.Agent), in)
+		m.messages.Delivered(now, m.outboxOf(in.Agent), in)
 	case effect.DrainMarked:
 		m.drains.marked(now, in)
 	case effect.Measured:
@@ -203,7 +203,7 @@ func (m *Machine) takeRun(now time.Time, in effect.Input) bool {
 	case effect.AutomationsSaved:
 		m.runs.Saved(now, in)
 	case effect.UnclosedRunsClosed:
-		m.runs.StraysClosed(now, in)
+		m.runs.UnclosedRunsClosed(now, in)
 	default:
 		return false
 	}
@@ -313,7 +313,7 @@ func (m *Machine) Next(now time.Time) time.Time {
 			t = s.Until
 		}
 	}
-	t = m.watchdogs.Next(now, m.texts.Next(now, t))
+	t = m.watchdogs.Next(now, m.messages.Next(now, t))
 	for _, a := range m.order {
 		if a.phase.Starting() {
 			continue
@@ -355,7 +355,8 @@ func (ld *loader) load(ws ...waiter) {
 	}
 	ld.loading, ld.again = true, false
 	ld.asking, ld.waiting = ld.waiting, nil
-	ld.m.step.Do(effect.Load{Known: ld.m.conf.Revision, Refused: ld.refused, Now: true,
+	ld.m.step.Do(effect.Load{Known: ld.m.conf.Revision, RejectedRevision: ld.rejectedRevision,
+		Now:   true,
 		Force: len(ld.asking) > 0})
 }
 
@@ -367,7 +368,7 @@ func (ld *loader) loadAtPatrol() {
 		return
 	}
 	ld.loading = true
-	ld.m.step.Do(effect.Load{Known: ld.m.conf.Revision, Refused: ld.refused,
+	ld.m.step.Do(effect.Load{Known: ld.m.conf.Revision, RejectedRevision: ld.rejectedRevision,
 		SeenAtPatrol: ld.seenAtPatrol})
 }
 

@@ -65,7 +65,7 @@ func (ld *loader) confirmed(waiting []waiter, c *effect.Configuration) bool {
 	return false
 }
 
-// hold keeps a configuration out of force until a user confirms it. It records each held configuration once.
+// hold stores a configuration without applying it until a user confirms it. It records each held configuration once.
 func (ld *loader) hold(now time.Time, c *effect.Configuration, waiting []waiter) {
 	names, running := ld.removes(c)
 	ch := ld.compare(c)
@@ -79,7 +79,7 @@ func (ld *loader) hold(now time.Time, c *effect.Configuration, waiting []waiter)
 	if known {
 		h.Since = ld.held.Since
 	}
-	ld.held, ld.refused, ld.m.step.Changed = h, h.revision, true
+	ld.held, ld.rejectedRevision, ld.m.step.Changed = h, h.revision, true
 	ld.m.step.Note(&ld.rejected, "")
 	if !known {
 		ld.m.step.Do(effect.Record{Event: events.Event{
@@ -92,7 +92,7 @@ func (ld *loader) hold(now time.Time, c *effect.Configuration, waiting []waiter)
 		}})
 	}
 	for _, w := range waiting {
-		ld.m.step.Refuse(w.id, city.Conflict, ld.heldBack(w, h))
+		ld.m.step.Reject(w.id, city.Conflict, ld.heldBack(w, h))
 	}
 }
 
@@ -129,15 +129,15 @@ func (ld *loader) heldReason(err error) error {
 	return err
 }
 
-// refuseWhileHeld rejects commands that would change configuration files while a configuration is held, because the
+// rejectWhileHeld rejects commands that would change configuration files while a configuration is held, because the
 // change would not take effect. It reports whether it rejected the command.
-func (ld *loader) refuseWhileHeld(id uint64, cmd city.Command) bool {
+func (ld *loader) rejectWhileHeld(id uint64, cmd city.Command) bool {
 	if ld.held == nil {
 		return false
 	}
 	switch cmd.(type) {
 	case city.Suspend, city.Resume, city.Stop, city.SuspendRig, city.ResumeRig:
-		ld.m.step.Refuse(id, city.Conflict, fmt.Sprintf(
+		ld.m.step.Reject(id, city.Conflict, fmt.Sprintf(
 			"a held configuration prevents %s; nothing was written: %s; run `gcity reload "+
 				"--confirm` to accept it, or undo the change to city.toml",
 			cmd.Verb(), ld.held.why))

@@ -32,7 +32,7 @@ type policy interface {
 	// died handles an exit that was not requested. drained is the drain that ended with the exit, or nil.
 	died(now time.Time, a *record, e session.Exit, drained *drain)
 	// stopped handles a completed stop. e is the event that records it.
-	stopped(now time.Time, a *record, c cause, e events.Event, answers []effect.Answer)
+	stopped(now time.Time, a *record, c cause, e events.Event, replies []effect.Reply)
 }
 
 // always is the policy of agents that run as long as they are wanted.
@@ -59,8 +59,8 @@ func (p always) ends(now time.Time, a *record) cause {
 }
 
 func (p always) stopped(now time.Time, a *record, c cause, e events.Event,
-	answers []effect.Answer) {
-	p.m.journal.recordEnd(a, a.stopExit(now), e, answers...)
+	replies []effect.Reply) {
+	p.m.journal.recordEnd(a, a.stopExit(now), e, replies...)
 	if c.kind == causeRequest && a.want != nil {
 		a.limitRestarts(now, c.why)
 	}
@@ -94,9 +94,9 @@ func (p onCall) canceled(now time.Time, a *record) {
 
 // stopped records a stop, unless the session was stopped only because its beat has ended.
 func (p onCall) stopped(now time.Time, a *record, c cause, e events.Event,
-	answers []effect.Answer) {
-	if c.kind != causeBeat || len(answers) > 0 {
-		p.m.journal.recordEnd(a, a.stopExit(now), e, answers...)
+	replies []effect.Reply) {
+	if c.kind != causeBeat || len(replies) > 0 {
+		p.m.journal.recordEnd(a, a.stopExit(now), e, replies...)
 	}
-	p.m.triageOver(now, a, "was ended: "+c.why)
+	p.m.triageOver(now, a, "was stopped: "+c.why)
 }

@@ -38,7 +38,7 @@ type record struct {
 	requests
 }
 
-// status is the state of an agent that clients see.
+// status is the part of an agent's state that clients see.
 type status struct {
 	state     city.State
 	reason    string

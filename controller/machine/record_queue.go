@@ -14,7 +14,7 @@ import (
 // outputWait is how long a crash event waits for the agent's last output.
 const outputWait = effect.CaptureLimit + time.Second
 
-// journal records the events of decisions, in the order of the decisions.
+// journal records events in the order of the decisions that caused them.
 type journal struct {
 	m     *Machine
 	queue []queuedRecord
@@ -33,18 +33,18 @@ type queuedRecord struct {
 }
 
 // record records an event about an agent.
-func (j *journal) record(a *record, e events.Event, answers ...effect.Answer) {
+func (j *journal) record(a *record, e events.Event, replies ...effect.Reply) {
 	e.Actor, e.Subject = orDefault(e.Actor, effect.ActorController), a.name
-	j.inOrder(queuedRecord{Record: effect.Record{Event: e, Answers: answers}, agent: a})
+	j.inOrder(queuedRecord{Record: effect.Record{Event: e, Replies: replies}, agent: a})
 }
 
 // recordEnd records an exit, unless the previous controller has recorded it.
-func (j *journal) recordEnd(a *record, x session.Exit, e events.Event, answers ...effect.Answer) {
+func (j *journal) recordEnd(a *record, x session.Exit, e events.Event, replies ...effect.Reply) {
 	if j.past[x.ID] {
 		return
 	}
 	e.Actor, e.Subject = orDefault(e.Actor, effect.ActorController), a.name
-	j.inOrder(queuedRecord{Record: effect.Record{Event: e, Answers: answers}, agent: a, end: &x})
+	j.inOrder(queuedRecord{Record: effect.Record{Event: e, Replies: replies}, agent: a, end: &x})
 }
 
 // recordCrash records an exit as a crash, with its last output.

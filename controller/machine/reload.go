@@ -15,12 +15,12 @@ import (
 type loader struct {
 	m *Machine
 
-	rejected     string // reason why the configuration on disk is not in force
-	loaded       time.Time
-	since        uint64 // step in which the configuration was applied
-	refused      string // revision of the rejected configuration
-	seenAtPatrol string // revision that the last patrol read
-	held         *held  // configuration on disk that waits for a confirmation; nil = none
+	rejected         string // reason why the configuration on disk is not in force
+	loaded           time.Time
+	since            uint64 // step in which the configuration was applied
+	rejectedRevision string // revision of the rejected configuration
+	seenAtPatrol     string // revision that the last patrol read
+	held             *held  // configuration on disk that is waiting for confirmation; nil = none
 	// held revision that each waiting reload has confirmed, by command ID; "" = no configuration was held
 	confirms map[uint64]string
 	loading  bool
@@ -47,19 +47,19 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 	case err != nil:
 		ld.dropHeld()
 		ld.reject(in.Revision, err)
-		ld.refuseLoad(waiting, err.Error())
+		ld.rejectLoad(waiting, err.Error())
 	case fresh && ld.removesMost(in.Conf) && !ld.confirmed(waiting, in.Conf):
 		ld.hold(now, in.Conf, waiting)
 	case fresh:
 		ld.dropHeld()
 		msg := ld.adopt(now, in.Conf)
 		ld.m.step.Note(&ld.rejected, "")
-		ld.refused = "" // if the file returns to that revision, it must be loaded again
+		ld.rejectedRevision = "" // if the file returns to that revision, it must be loaded again
 		ld.accept(waiting, msg)
 	case in.Conf == nil && ld.held != nil && in.Revision == ld.held.revision:
-		// the held configuration still waits for a confirmation
-	case in.Conf == nil && in.Revision == ld.refused && ld.rejected != "":
-		ld.refuseLoad(waiting, ld.rejected)
+		// the held configuration is still waiting for confirmation
+	case in.Conf == nil && in.Revision == ld.rejectedRevision && ld.rejected != "":
+		ld.rejectLoad(waiting, ld.rejected)
 	case in.Conf == nil && in.Revision != ld.m.conf.Revision:
 		// the next patrol loads the new revision if the file has not changed again by then
 	default:
@@ -71,7 +71,7 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 		}
 		ld.dropHeld()
 		ld.m.step.Note(&ld.rejected, "")
-		ld.refused = ""
+		ld.rejectedRevision = ""
 		ld.accept(waiting, "nothing changed: revision "+step.Short(ld.m.conf.Revision)+
 			" is in force")
 		for _, a := range ld.m.order {
@@ -106,7 +106,7 @@ func (ld *loader) unfulfilled(err error) {
 		verb := verbFor(!a.want.Suspended.On())
 		msg := step.NotInEffect("agent "+a.name, verb, err)
 		for _, w := range a.take(verb) {
-			ld.m.step.RefuseFlag(w.id, msg, err)
+			ld.m.step.RejectFlag(w.id, msg, err)
 		}
 	}
 	ld.unfulfilledGroups(err)
@@ -127,8 +127,8 @@ func (ld *loader) accept(waiting []waiter, msg string) {
 }
 
 func (ld *loader) reject(revision string, err error) {
-	if ld.refused = revision; errors.As(err, new(*effect.Untrusted)) {
-		ld.refused = "" // try again at each patrol
+	if ld.rejectedRevision = revision; errors.As(err, new(*effect.Untrusted)) {
+		ld.rejectedRevision = "" // try again at each patrol
 	}
 	if ld.rejected == err.Error() {
 		return
@@ -226,12 +226,12 @@ func (ld *loader) suspension(a *record, w *agent.Want) {
 		a.forgive("resumed by operator")
 		ld.m.journal.record(a, events.Event{Type: events.AgentResumed, Actor: effect.ActorOperator,
 			Message: "was " + a.want.Suspended.String()},
-			ld.m.commands.answersFor(a, "agent "+a.name+" was resumed", "resume")...)
+			ld.m.commands.repliesFor(a, "agent "+a.name+" was resumed", "resume")...)
 	case !a.want.Suspended.On() && a.phase.Idle():
 		ld.m.journal.record(a, events.Event{Type: events.AgentSuspended,
 			Actor:   effect.ActorOperator,
 			Message: w.Suspended.String()},
-			ld.m.commands.answersFor(a, fmt.Sprintf("agent %s is %s", a.name,
+			ld.m.commands.repliesFor(a, fmt.Sprintf("agent %s is %s", a.name,
 				w.Suspended), "stop", "suspend")...)
 	case a.want.Suspended.On():
 		ld.m.commands.resolve(a, fmt.Sprintf("agent %s was resumed, but is still %s", a.name,

@@ -49,9 +49,9 @@ func (wk *work) findLeavers() {
 	}
 }
 
-// giveBack requests that the work of departed members be returned to their pools. It skips members that are running
+// returnWork requests that the work of departed members be returned to their pools. It skips members that are running
 // or wanted again.
-func (wk *work) giveBack() {
+func (wk *work) returnWork() {
 	if len(wk.leaving) > 0 || wk.failing || wk.m.ending != running {
 		return
 	}

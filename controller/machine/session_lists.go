@@ -15,20 +15,20 @@ import (
 	"gcity/session"
 )
 
-// sessionLists is the information from the lists of all sessions.
+// sessionLists is what the machine has read from lists of all sessions.
 type sessionLists struct {
 	m *Machine
 
 	listed  bool // at least one list has succeeded
 	listing bool // a list is in flight
-	relist  bool // request another list after the list in flight
+	relist  bool // request a new list after the one in flight
 	// providers that have never responded; agents without a known session may be running there
 	unlistedProviders map[string]bool
 	// errors from providers that did not respond to the newest list, including those that may still respond late
-	unknown     map[string]error
-	lateAnswers int    // number of providers that may still respond late
-	ordered     uint64 // step in which the newest list was requested
-	problem     string // reason why sessions cannot be listed; "" = they can
+	unknown       map[string]error
+	lateResponses int    // number of providers that may still respond late
+	ordered       uint64 // step in which the newest list was requested
+	problem       string // reason why sessions cannot be listed; "" = they can
 }
 
 // handleList updates the records from a list of sessions. It ignores agents that were started or stopped after the
@@ -45,7 +45,7 @@ func (lk *sessionLists) handleList(now time.Time, in effect.Listed) {
 	if in.Err != nil && !partly {
 		lk.m.step.Note(&lk.problem, "sessions cannot be listed: "+in.Err.Error())
 		if !lk.listed {
-			lk.m.commands.refuseAll(lk.m.loader.waiting, city.Unavailable, lk.problem)
+			lk.m.commands.rejectAll(lk.m.loader.waiting, city.Unavailable, lk.problem)
 			for _, w := range lk.m.loader.waiting {
 				delete(lk.m.loader.confirms, w.id)
 			}
@@ -59,7 +59,7 @@ func (lk *sessionLists) handleList(now time.Time, in effect.Listed) {
 	}
 	allKnown := lk.noteResponses(first, unknown)
 	if in.Past != nil {
-		// a provider that answers later may list more of these sessions
+		// a provider that responds later may list more of these sessions
 		lk.m.journal.past = in.Past.Recorded
 		lk.m.journal.inheritEnds(now, in.Past, in.Sessions)
 	}
@@ -109,7 +109,7 @@ func (lk *sessionLists) noteResponses(first bool, unknown map[string]error) (all
 		if !effect.IsLate(err) {
 			continue
 		}
-		lk.lateAnswers++
+		lk.lateResponses++
 		// keep the error of a provider that has not recovered yet
 		if was := before[name]; was != nil {
 			lk.unknown[name] = was
@@ -156,7 +156,7 @@ func (lk *sessionLists) allListed(now time.Time, first, allKnown bool) {
 
 // handleLateList handles a late response from one provider, as part of the list that was requested in step in.Step.
 func (lk *sessionLists) handleLateList(now time.Time, in effect.ListedLate) {
-	lk.lateAnswers--
+	lk.lateResponses--
 	allKnown := false
 	_, waits := lk.unknown[in.Provider]
 	switch {
@@ -192,18 +192,18 @@ func (lk *sessionLists) handleLateList(now time.Time, in effect.ListedLate) {
 	}
 }
 
-// handleMissing handles agents that are missing from a list. The function of selects the agents to consider.
-func (lk *sessionLists) handleMissing(now time.Time, listStep uint64, of func(*record) bool) {
+// handleMissing handles agents that are missing from a list. The function concerns selects the agents to consider.
+func (lk *sessionLists) handleMissing(now time.Time, listStep uint64, concerns func(*record) bool) {
 	for _, a := range lk.m.order {
 		if a.sess.seenStep == lk.m.stepNumber || a.phase.InFlight() || a.phase.Step() > listStep ||
-			!of(a) {
+			!concerns(a) {
 			continue
 		}
-		var untold error
+		var listErr error
 		if a.phase.Alive() {
-			untold = lk.unknown[a.sess.life.Provider]
+			listErr = lk.unknown[a.sess.life.Provider]
 		}
-		if a.sess.uncertain = untold != nil && !effect.IsLate(untold); untold != nil ||
+		if a.sess.uncertain = listErr != nil && !effect.IsLate(listErr); listErr != nil ||
 			a.phase.State() == lifecycle.Unknown && a.unknownIn(lk.unknown) {
 			continue
 		}
@@ -274,7 +274,7 @@ func (lk *sessionLists) handleSession(now time.Time, s *session.Status, past *ef
 			a.act.acks = append(a.act.acks, f)
 		}
 	case s.Exit != nil && a.phase.Alive() && a.sess.life.ID != s.ID:
-		// an earlier session under another name
+		// an earlier session under a different name
 		if f := (effect.Acknowledge{Agent: a.name, Session: s.Name, ID: s.ID}); !slices.Contains(
 			a.act.acks, f) {
 			a.act.acks = append(a.act.acks, f)
@@ -284,11 +284,11 @@ func (lk *sessionLists) handleSession(now time.Time, s *session.Status, past *ef
 		}
 	case s.Exit != nil && s.Exit.Asked:
 		// the stop did not report this exit, or the start was canceled
-		untold := past.IsUnrecorded(s.ID) || past == nil && (a.phase.Canceled() || a.phase.Alive())
+		missing := past.IsUnrecorded(s.ID) || past == nil && (a.phase.Canceled() || a.phase.Alive())
 		a.sess.life = *s
 		a.phase.Ends()
 		lk.m.ended(now, a, s.ID)
-		if untold {
+		if missing {
 			lk.recordLateEnd(a, s.Exit)
 		}
 	case s.Exit != nil:

@@ -242,7 +242,7 @@ func (m *Machine) nextFor(a *record) *city.Next {
 		if a.sess.uncertain {
 			return at(time.Time{}, "continues when its provider's sessions can be listed")
 		}
-		if a.sess.life.Reason != "" { // the session runs on another host
+		if a.sess.life.Reason != "" { // the session is running on a different host
 			return at(time.Time{}, "continues when the session's host responds; if the host is "+
 				"lost for good, `gcity agent kill --force "+a.name+"` restarts the agent")
 		}

@@ -46,7 +46,7 @@ func (wk *work) storesChanged(now time.Time, in effect.StoresReported) {
 	wk.m.runs.Advance(now)
 }
 
-// troubleOf returns the problem of a scope's store, or the zero value if the store works.
+// troubleOf returns the problem with a scope's store, or the zero value if the store works.
 func troubleOf(all []guard.Trouble, scope string) guard.Trouble {
 	if i := slices.IndexFunc(all, func(s guard.Trouble) bool { return s.Scope == scope }); i >= 0 {
 		return all[i]
@@ -54,7 +54,7 @@ func troubleOf(all []guard.Trouble, scope string) guard.Trouble {
 	return guard.Trouble{}
 }
 
-// storeProblem returns the problem of a scope's store, or "" if the store works.
+// storeProblem returns the problem with a scope's store, or "" if the store works.
 func (wk *work) storeProblem(scope string) string { return troubleOf(wk.stores, scope).Text }
 
 func (wk *work) storeProblems() []string {

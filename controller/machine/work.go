@@ -35,7 +35,7 @@ type work struct {
 	idleSince map[string]time.Time
 	stranded  []city.Stranded // assignees with stranded work, for the snapshot
 	former    map[string]bool // agents that were removed from the configuration
-	// pool of each member that has permanently left it and still has work, by member
+	// members that have permanently left their pool and still have work, each with that pool
 	leavers   map[string]string
 	leaving   []effect.Leaver   // members with work that is being returned
 	failing   bool              // returning work has failed; the next patrol retries
@@ -65,14 +65,14 @@ func (wk *work) changed(in effect.BeadChanged) {
 		for _, e := range in.Events { // part of the change was made
 			wk.m.step.Do(effect.Record{Event: e})
 		}
-		wk.m.step.Do(effect.Reply{Answer: effect.Answer{ID: in.ID, Err: in.Err}})
+		wk.m.step.Do(effect.SendReply{Reply: effect.Reply{ID: in.ID, Err: in.Err}})
 		if len(in.Events) > 0 {
 			wk.count()
 		}
 		return
 	}
 	if len(in.Events) == 0 {
-		wk.m.step.Do(effect.Reply{Answer: effect.Answer{ID: in.ID,
+		wk.m.step.Do(effect.SendReply{Reply: effect.Reply{ID: in.ID,
 			Receipt: city.Receipt{Message: cmp.Or(in.Message,
 				in.Bead.ID+" is already in that state"), Bead: &in.Bead}}})
 		return
@@ -81,7 +81,7 @@ func (wk *work) changed(in effect.BeadChanged) {
 		f := effect.Record{Event: e}
 		if i == len(in.Events)-1 {
 			_, verb, _ := strings.Cut(e.Type, ".")
-			f.Answers = []effect.Answer{{ID: in.ID,
+			f.Replies = []effect.Reply{{ID: in.ID,
 				Receipt: city.Receipt{Message: cmp.Or(in.Message, verb+" "+in.Bead.ID),
 					Bead: &in.Bead}}}
 		}

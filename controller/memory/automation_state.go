@@ -34,8 +34,8 @@ func WriteAutomations(dir string, memory []byte) error {
 	return disk.Save(filepath.Join(dir, ".gc", AutomationsFile), append(data, '\n'), 0o600)
 }
 
-// ReadAutomations returns the saved state of the automations of the city in dir, by scoped name. With an error, it
-// returns the entries that are readable.
+// ReadAutomations returns the saved automation state of the city in dir, by scoped name. Together with an error, it
+// returns the entries that could be read.
 func ReadAutomations(dir string) (map[string]automation.Memory, error) {
 	data, err := disk.ReadFile(filepath.Join(dir, ".gc", AutomationsFile))
 	if errors.Is(err, fs.ErrNotExist) {

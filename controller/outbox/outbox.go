@@ -15,7 +15,7 @@ import (
 type Outbox struct {
 	Agent    string
 	queue    []entry     // oldest first; the first entry is in flight
-	listed   bool        // Texts.outboxes contains the outbox
+	listed   bool        // Messages.outboxes contains the outbox
 	Waiting  []*Delivery // in the order in which they will be typed
 	Current  *Delivery   // message in the terminal's queue, or being typed; nil = none
 	Finished []*Delivery // finished messages, the newest last
@@ -39,7 +39,7 @@ type Delivery struct {
 	QueuedAt     time.Time
 
 	ReportTo uint64    // ID of the command that waits for a reply; 0 = already sent
-	AnswerBy time.Time // latest time of that reply
+	ReportBy time.Time // latest time of that reply
 
 	Tier       string // the watchdog that sent the message; "" = a user sent it
 	ForSession string // ID of the session that the watchdog's message is meant for
@@ -131,8 +131,8 @@ type Canceler struct {
 	N  int
 }
 
-func (t Canceler) Receipt(agent string, n int) effect.Answer {
-	return effect.Answer{ID: t.ID, Receipt: city.Receipt{
+func (t Canceler) Receipt(agent string, n int) effect.Reply {
+	return effect.Reply{ID: t.ID, Receipt: city.Receipt{
 		Message: fmt.Sprintf("canceled queued messages for agent %s: %d", agent, t.N+n)}}
 }
 
@@ -152,8 +152,8 @@ func (d *Delivery) DraftEnd(b *Outbox, limit time.Duration) time.Time {
 	return b.DelayedSince.Add(limit)
 }
 
-// Text returns the queued or current message with this ID, or nil.
-func (b *Outbox) Text(id uint64) *Delivery {
+// Message returns the queued or current message with this ID, or nil.
+func (b *Outbox) Message(id uint64) *Delivery {
 	for _, d := range b.Waiting {
 		if d.ID == id {
 			return d

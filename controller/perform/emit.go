@@ -15,12 +15,12 @@ const emitLimit = 5 * time.Second
 // because an event that exists only in memory would be lost when the controller exits.
 func (r *Runner) emit(ctx context.Context, f effect.Emit) {
 	f.Event.TS = time.Now()
-	a := effect.Answer{ID: f.ID}
+	a := effect.Reply{ID: f.ID}
 	seq, err := r.w.Log.AppendNow(ctx, f.Event, city.RoomOf(&f.Event))
 	if err != nil {
 		a.Err = &city.Error{Code: city.Unavailable, Message: err.Error()}
 	} else {
 		a.Receipt = city.Receipt{Seq: seq, Message: "emitted " + f.Event.Type}
 	}
-	r.w.Answer(a)
+	r.w.Reply(a)
 }

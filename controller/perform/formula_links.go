@@ -10,8 +10,8 @@ import (
 	"gcity/formula"
 )
 
-// linkFormulas links the formulas of the city and of each rig into the folder .beads/formulas of that scope. It skips
-// rigs with unusable folders, because that problem is reported for the rig. It returns all other problems.
+// linkFormulas links the formulas of each scope, the city or a rig, into its folder .beads/formulas. It skips rigs
+// with unusable folders, because that problem is reported for the rig. It returns all other problems.
 func (au *automations) linkFormulas(ctx context.Context, layers []formula.Layer,
 	rigs []agent.Rig) (trouble []string) {
 	link := func(name, scope, dir string, layers []formula.Layer) {

@@ -100,7 +100,7 @@ func (sr *sessions) forgetEnd(id string) {
 func (au *automations) loggedRuns(ctx context.Context) (*effect.LoggedRuns, error) {
 	newest, err := au.w.Log.Find(ctx, events.Query{Limit: effect.NewestEvents})
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the events of runs from the event log: %w", err)
+		return nil, fmt.Errorf("cannot read run events from the event log: %w", err)
 	}
 	return effect.RunsIn(newest), nil
 }

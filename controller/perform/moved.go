@@ -33,8 +33,8 @@ func movedMessage(m *disk.MovedError) string {
 		return "the city's folder " + m.Error() + ": move it back, or stop the controller (kill " +
 			"-USR1 keeps its agents running)"
 	}
-	return "the city's folder " + m.Error() + ": move it back, or run `gcity stop` in the new " +
-		"place and start the city there"
+	return "the city's folder " + m.Error() + ": move it back, or run `gcity stop` at the new " +
+		"location and start the city there"
 }
 
 // checkOwner checks whether this controller still owns the city. lost is set only if another controller owns it. away
@@ -51,7 +51,7 @@ func (sr *sessions) checkOwner() (lost error, away string) {
 		return nil, movedMessage(moved)
 	}
 	if err != nil {
-		sr.w.Logger.Warn("cannot check the lock of the city", "err", err)
+		sr.w.Logger.Warn("cannot check the city's lock", "err", err)
 	}
 	return nil, ""
 }

@@ -53,7 +53,7 @@ func (t *folderLocks) of(folder string) *sync.Mutex {
 
 // prepareFolder copies the overlay and hooks into an agent's folder and returns a description of the changes.
 // Problems that do not prevent the start are returned as troubles.
-func (sr *sessions) prepareFolder(ctx context.Context, w *agent.Want) (said string,
+func (sr *sessions) prepareFolder(ctx context.Context, w *agent.Want) (summary string,
 	troubles []string,
 	err error) {
 	if w.Overlay == "" && len(w.Hooks) == 0 {
@@ -66,7 +66,7 @@ func (sr *sessions) prepareFolder(ctx context.Context, w *agent.Want) (said stri
 		turn.Lock()
 		defer turn.Unlock()
 		did, problems, failed := sr.copyFiles(ctx, w)
-		return func() { said, troubles, err = did, problems, failed }
+		return func() { summary, troubles, err = did, problems, failed }
 	}) {
 		return "", nil, fmt.Errorf("the working folder %s or the agent's overlay does not respond",
 			w.Spec.Dir)
@@ -74,12 +74,13 @@ func (sr *sessions) prepareFolder(ctx context.Context, w *agent.Want) (said stri
 	if err != nil {
 		err = fmt.Errorf("cannot copy the agent's overlay: %w", err)
 	}
-	return said, troubles, err
+	return summary, troubles, err
 }
 
 // copyFiles copies the overlay into an agent's folder and merges hooks. Hooks that are merged into a copied file do
 // not count as a local change to that file.
-func (sr *sessions) copyFiles(ctx context.Context, w *agent.Want) (said string, troubles []string,
+func (sr *sessions) copyFiles(ctx context.Context, w *agent.Want) (summary string,
+	troubles []string,
 	err error) {
 	var put overlay.Report
 	memory := filepath.Join(sr.w.Dir, ".gc", "overlays")

@@ -55,8 +55,9 @@ func (au *automations) purgeRuns(ctx context.Context, f effect.Purge) (n int, er
 	return n, nil
 }
 
-// closeStrays closes the records of runs that never started.
-func (au *automations) closeStrays(ctx context.Context, f effect.CloseUnclosedRuns) effect.Input {
+// closeUnclosedRuns closes the records of runs that never started.
+func (au *automations) closeUnclosedRuns(ctx context.Context,
+	f effect.CloseUnclosedRuns) effect.Input {
 	store, err := au.Stores.Store("")
 	if err != nil {
 		return effect.UnclosedRunsClosed{Err: err}

@@ -82,7 +82,7 @@ type workRunner struct {
 // base is the part that all components of a Runner share. It runs effects and delivers their results.
 type base struct {
 	w World
-	// parent of the contexts of all effects; it lives longer than the caller's context
+	// parent of all effects' contexts; it outlives the caller's context
 	ctx    context.Context
 	wg     recovery.Group
 	closed chan struct{} // closed when results are no longer needed
@@ -460,7 +460,7 @@ func (r *Runner) load(f effect.Load) effect.Input {
 // so the revision may be in force or rejected already. Without f.Now, two consecutive checks must see the same new
 // revision.
 func isNew(f effect.Load, revision string) bool {
-	if revision == f.Known || revision == f.Refused {
+	if revision == f.Known || revision == f.RejectedRevision {
 		return false
 	}
 	return f.Now || revision == f.SeenAtPatrol
@@ -473,7 +473,7 @@ func (sr *sessions) programFound() bool {
 	if c == nil {
 		return false
 	}
-	// members of a pool need the same programs, so each program is searched only once
+	// members of a pool need the same programs, so search for each program only once
 	sought := map[string]bool{}
 	for i := range c.Wants {
 		l := &c.Wants[i].MissingPrograms

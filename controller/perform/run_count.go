@@ -55,12 +55,12 @@ func (wr *workRunner) count(ctx context.Context, f effect.CountWork) effect.Inpu
 		}
 		part, known := t.by[scope]
 		in.Unknown = in.Unknown || !known
-		for who, b := range part.tasks {
-			keepLater(newest, who, b)
+		for assignee, b := range part.tasks {
+			keepLater(newest, assignee, b)
 		}
 		maps.Copy(gates, part.gates)
-		for who, h := range part.held {
-			in.Held[who] = in.Held[who].With(h)
+		for assignee, h := range part.held {
+			in.Held[assignee] = in.Held[assignee].With(h)
 		}
 		in.Mail.Merge(part.mail)
 		if known && scope != "" {
@@ -73,10 +73,10 @@ func (wr *workRunner) count(ctx context.Context, f effect.CountWork) effect.Inpu
 		}
 	}
 	in.Tasks, in.Gated = make(map[string]string, len(newest)), map[string]string{}
-	for who, b := range newest {
-		in.Tasks[who] = taskText(b)
+	for assignee, b := range newest {
+		in.Tasks[assignee] = taskText(b)
 		if gate := gates[b.ID]; gate != "" {
-			in.Gated[who] = gate
+			in.Gated[assignee] = gate
 		}
 	}
 	if in.Unknown {
@@ -236,11 +236,11 @@ func tasks(ctx context.Context, store beads.Store, held map[string]effect.Holdin
 
 // keepLater stores b for an assignee if it changed later than the stored bead. If both changed at the same time, it
 // stores the bead with the smaller ID.
-func keepLater(of map[string]beads.Bead, who string, b beads.Bead) {
-	have, known := of[who]
+func keepLater(of map[string]beads.Bead, assignee string, b beads.Bead) {
+	have, known := of[assignee]
 	if !known || b.UpdatedAt.After(have.UpdatedAt) || b.UpdatedAt.Equal(have.UpdatedAt) &&
 		b.ID < have.ID {
-		of[who] = b
+		of[assignee] = b
 	}
 }
 
@@ -263,7 +263,7 @@ func taskText(b beads.Bead) string {
 	return text
 }
 
-// hold adds beads to the holdings of their assignees.
+// hold adds beads to their assignees' holdings.
 func hold(of map[string]effect.Holding, all []beads.Bead) {
 	for _, b := range all {
 		if h := of[b.Assignee]; b.Assignee != "" {

@@ -31,7 +31,7 @@ func (wr *workRunner) bead(ctx context.Context, f effect.ChangeBead) effect.Inpu
 	return in
 }
 
-// eventOf returns the event for a change, if there is one.
+// eventOf returns the event for a change, or nil if nothing changed.
 func eventOf(was *beads.Bead, b beads.Bead, by string, depth int) []events.Event {
 	if e := city.BeadEvent(was, b, by, depth); e.Type != "" {
 		return []events.Event{e}
@@ -43,7 +43,7 @@ func eventOf(was *beads.Bead, b beads.Bead, by string, depth int) []events.Event
 func (s *Stores) create(ctx context.Context, c city.CreateBead) (beads.Bead, error) {
 	if !slices.Contains(s.scopes(), c.Rig) {
 		return beads.Bead{}, &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("no rig is called %q", c.Rig)}
+			Message: fmt.Sprintf("rig %q not found", c.Rig)}
 	}
 	store, err := s.Store(c.Rig)
 	if err != nil {

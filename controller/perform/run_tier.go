@@ -136,7 +136,7 @@ func writeBrief(b *effect.Brief) error {
 // escalate sends mail and runs the escalate_command. If sending fails, it still runs the command.
 func (r *Runner) escalate(ctx context.Context, f effect.Escalate) effect.Input {
 	in := effect.Escalated{Tier: f.Tier, Call: f.Call, Ran: f.Command != ""}
-	in.Events, in.Err = r.write(ctx, f)
+	in.Events, in.Err = r.sendMail(ctx, f)
 	if f.Command == "" {
 		return in
 	}
@@ -163,7 +163,7 @@ func (r *Runner) escalate(ctx context.Context, f effect.Escalate) effect.Input {
 	return in
 }
 
-func (r *Runner) write(ctx context.Context, f effect.Escalate) (told []events.Event,
+func (r *Runner) sendMail(ctx context.Context, f effect.Escalate) (sent []events.Event,
 	problem string) {
 	ctx, cancel := context.WithTimeout(ctx, storeLimit)
 	defer cancel()

@@ -70,7 +70,7 @@ func (au *automations) run(f effect.Effect) (ok bool) {
 		})
 	case effect.CloseUnclosedRuns:
 		au.within(allLimit, func(ctx context.Context) effect.Input {
-			return au.closeStrays(ctx, f)
+			return au.closeUnclosedRuns(ctx, f)
 		})
 	case effect.Subscribe:
 		au.followEvents(f)
@@ -114,7 +114,7 @@ func (wr *workRunner) run(f effect.Effect) (ok bool) {
 		wr.within(allLimit, func(ctx context.Context) effect.Input { return wr.count(ctx, f) })
 	case effect.ReturnWork:
 		wr.within(allLimit, func(ctx context.Context) effect.Input {
-			return wr.giveBack(ctx, f)
+			return wr.returnWork(ctx, f)
 		})
 	case effect.ProbeStores:
 		wr.within(allLimit, wr.Stores.probe)
@@ -350,7 +350,7 @@ func (au *automations) openRun(ctx context.Context, f effect.OpenRun) effect.Inp
 	return in
 }
 
-// fit shortens each line of a text so that the text fits into a record.
+// fit shortens each line of text so that the text fits into a record.
 func fit(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := range lines {

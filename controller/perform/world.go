@@ -40,7 +40,7 @@ type World struct {
 	CheckOwner func() (lost, err error)
 
 	Inbox     chan<- effect.Input
-	Answer    func(effect.Answer)
+	Reply     func(effect.Reply)
 	OnPanic   func(error) // called with a panic in an effect
 	Snapshot  func() *city.Snapshot
 	InForce   func() *effect.Configuration

@@ -11,7 +11,7 @@ import (
 // Has reports whether the pool currently wants the member with this index.
 func (p *Pool) Has(index int) bool { return index < len(p.wantedAt) && p.wantedAt[index] }
 
-// fit resizes the list of wanted members to the possible number of members.
+// fit resizes the list of wanted members to the number of possible members.
 func (p *Pool) fit() {
 	in := make([]bool, len(p.Members)+1)
 	copy(in, p.wantedAt)

@@ -32,8 +32,8 @@ type City interface {
 	IsAgent(name string) bool
 	// Session reports whether a member's session is alive and has not reported done, and whether it is draining.
 	Session(name string) (alive, leaving bool)
-	// Found returns the number of members of a pool that the previous controller wanted and that were found running
-	// or exited.
+	// Found returns how many members of a pool were found, running or exited, and had been wanted by the previous
+	// controller.
 	Found(p *Pool) int
 	WantedAgain(name string)         // lets a drained member start again
 	Populate(now time.Time, p *Pool) // adds the wanted members, and decides about each member
@@ -258,7 +258,7 @@ func (ps *Pools) setSize(now time.Time, p *Pool, size *int) {
 	}
 	if p.override != nil && size == nil && !p.lastValid && p.Want.Check != "" {
 		if p.whyAutomatic == "" { // the user set the size before this controller started
-			p.automatic, p.whyAutomatic = p.Want.Min, "the minimum"+unanswered
+			p.automatic, p.whyAutomatic = p.Want.Min, "the minimum"+noCheckYet
 		}
 		defer ps.resize(now, p, p.Want.Size(p.automatic), p.whyAutomatic)
 	}
@@ -266,16 +266,16 @@ func (ps *Pools) setSize(now time.Time, p *Pool, size *int) {
 	ps.out.Decided(now, &p.decisions, "override", what)
 }
 
-// unanswered is the end of the reason for a size that waits for the first successful check.
-const unanswered = ": no check has succeeded yet"
+// noCheckYet is the suffix of the reason for a size that waits for the first successful check.
+const noCheckYet = ": no check has succeeded yet"
 
 // guess sets the size to the number of members that were found running, until a check returns.
 func (ps *Pools) guess(now time.Time, p *Pool) {
 	found := ps.city.Found(p)
 	n := p.Want.Size(found)
-	why := "the minimum" + unanswered
+	why := "the minimum" + noCheckYet
 	if found > p.Want.Min {
-		why = "the number of running members" + unanswered
+		why = "the number of running members" + noCheckYet
 	}
 	p.settled = true
 	p.Desired, p.why, p.since = n, why, now
@@ -348,11 +348,11 @@ func (ps *Pools) Checked(now time.Time, in effect.PoolChecked) {
 	if in.Check != p.Want.Check {
 		ps.check(now, p)
 		if _, again := ps.checking[in.Pool]; !again {
-			ps.refuseCheck(p, "the check has changed, and the new check cannot run now")
+			ps.rejectCheck(p, "the check has changed, and the new check cannot run now")
 		}
 		return
 	}
-	defer ps.answerCheck(p)
+	defer ps.replyToCheck(p)
 	problem, kind := p.last.Problem, p.checkProblem
 	p.last.At, p.last.Took, p.last.Output, p.last.Problem, p.checkProblem = &now, in.Took,
 		in.Output, "",
@@ -385,7 +385,7 @@ func (ps *Pools) Scale(id uint64, c city.Scale) {
 	f := effect.Scale{Pool: p.Name(), ID: id}
 	if !c.Auto {
 		if p.Want.Size(c.Size) != c.Size {
-			ps.out.Refuse(id, city.Invalid,
+			ps.out.Reject(id, city.Invalid,
 				fmt.Sprintf("pool %s cannot have %d members: use %d to %d (%s)",
 					p.Name(), c.Size, p.Want.Min, p.Want.Max, p.Want.Source))
 			return
@@ -408,10 +408,10 @@ func (ps *Pools) Scaled(now time.Time, in effect.Scaled) {
 	p, ok := ps.byName[in.Scale.Pool]
 	switch {
 	case in.Err != nil:
-		ps.out.Refuse(in.Scale.ID, city.Unavailable, in.Err.Error())
+		ps.out.Reject(in.Scale.ID, city.Unavailable, in.Err.Error())
 		return
 	case !ok:
-		ps.out.Refuse(in.Scale.ID, city.NotFound, "pool "+in.Scale.Pool+
+		ps.out.Reject(in.Scale.ID, city.NotFound, "pool "+in.Scale.Pool+
 			" was removed from the configuration")
 		return
 	}
@@ -447,7 +447,7 @@ func (ps *Pools) find(id uint64, name string) (*Pool, bool) {
 	if ps.city.IsAgent(name) {
 		msg = fmt.Sprintf("%s is an agent, not a pool; add [agents.pool] to make it one", name)
 	}
-	ps.out.Refuse(id, city.NotFound, msg)
+	ps.out.Reject(id, city.NotFound, msg)
 	return nil, false
 }
 
@@ -481,7 +481,7 @@ func (ps *Pools) Snapshot(members map[*Pool]MemberCount) []city.Pool {
 // uncountedReason returns the reason for the size. It includes the reason why the pool's work has not been counted
 // yet.
 func (p *Pool) uncountedReason(uncounted string) string {
-	what, waits := strings.CutSuffix(p.why, unanswered)
+	what, waits := strings.CutSuffix(p.why, noCheckYet)
 	if !waits {
 		return p.why
 	}

@@ -185,9 +185,9 @@ func (rs *Rollouts) end(r *rollout, failed string) {
 		if len(r.left) > 0 {
 			msg += "; not restarted: " + strings.Join(r.left, ", ")
 		}
-		rs.out.Refuse(r.id, city.Unavailable, msg)
+		rs.out.Reject(r.id, city.Unavailable, msg)
 	case !rs.city.Running():
-		rs.out.Refuse(r.id, city.Unavailable, "the city is being stopped")
+		rs.out.Reject(r.id, city.Unavailable, "the city is being stopped")
 	default:
 		how := ""
 		switch {

@@ -34,7 +34,7 @@ func (rs *Runs) fireEarly(now time.Time) {
 // Fire runs an automation because a user or agent requested it.
 func (rs *Runs) Fire(now time.Time, id uint64, c city.Fire) {
 	if err := city.CheckBy(c.By); err != nil {
-		rs.out.Refuse(id, err.Code, err.Message)
+		rs.out.Reject(id, err.Code, err.Message)
 		return
 	}
 	if (!rs.known || !rs.RecordsRead) && rs.RecordsNotRead == "" && rs.city.StoreProblem() == "" &&
@@ -46,23 +46,23 @@ func (rs *Runs) Fire(now time.Time, id uint64, c city.Fire) {
 	if i := slices.IndexFunc(rs.catalog.Broken, func(b automation.Broken) bool {
 		return b.Scoped() == c.Automation
 	}); i >= 0 {
-		rs.out.Refuse(id, city.Conflict, fmt.Sprintf("automation %s cannot be run: %s",
+		rs.out.Reject(id, city.Conflict, fmt.Sprintf("automation %s cannot be run: %s",
 			c.Automation,
 			rs.catalog.Broken[i].Problems.Error()))
 		return
 	}
 	if !rs.known && (rs.city.Configuration() == nil || !rs.city.Configuration().NoWork) {
-		rs.out.Refuse(id, city.Unavailable, "automations cannot be run yet, because their "+
+		rs.out.Reject(id, city.Unavailable, "automations cannot be run yet, because their "+
 			"folders are still being read")
 		return
 	}
 	if code, why := rs.whyNotFired(c.Automation); why != "" {
-		rs.out.Refuse(id, code, why)
+		rs.out.Reject(id, code, why)
 		return
 	}
 	running, queued := rs.Current[c.Automation] != nil, rs.Schedule.Queued(c.Automation)
 	if err := rs.Schedule.Fire(c.Automation, cmp.Or(c.By, effect.ActorOperator), now); err != nil {
-		rs.out.Refuse(id, city.Conflict, "automation "+c.Automation+" was not started: "+
+		rs.out.Reject(id, city.Conflict, "automation "+c.Automation+" was not started: "+
 			err.Error())
 		return
 	}
@@ -124,8 +124,8 @@ func (rs *Runs) Abandon(now time.Time, id uint64) {
 	}
 }
 
-// refuseUnfired rejects commands that wait for automations that were disabled or removed.
-func (rs *Runs) refuseUnfired() {
+// rejectUnfired rejects commands that wait for automations that were disabled or removed.
+func (rs *Runs) rejectUnfired() {
 	if len(rs.FireWaiters) == 0 {
 		return
 	}
@@ -134,7 +134,7 @@ func (rs *Runs) refuseUnfired() {
 			continue
 		}
 		for _, id := range rs.FireWaiters[name] {
-			rs.out.Refuse(id, city.Conflict, "automation "+name+
+			rs.out.Reject(id, city.Conflict, "automation "+name+
 				" was not started: it was disabled or "+
 				"removed in the meantime")
 		}
@@ -147,7 +147,7 @@ func (rs *Runs) Stop() {
 	rs.fireEarly(time.Time{})
 	for _, name := range slices.Sorted(maps.Keys(rs.FireWaiters)) {
 		for _, id := range rs.FireWaiters[name] {
-			rs.out.Refuse(id, city.Unavailable, "automation "+name+
+			rs.out.Reject(id, city.Unavailable, "automation "+name+
 				" was not started: the city is being stopped")
 		}
 	}

@@ -49,7 +49,7 @@ func (rs *Runs) endMissing(run *city.Run, t *effect.LoggedRuns, closed bool) boo
 	switch {
 	case run.Ended == nil:
 		return false
-	case t == nil: // without the log, only runs with an open record get an event
+	case t == nil: // without the log, an event is recorded only for runs with an open record
 		return closed
 	}
 	return !t.Ended[run.ID] && !run.Ended.Before(t.Since)

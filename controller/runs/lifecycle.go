@@ -136,14 +136,14 @@ func (rs *Runs) Advance(now time.Time) {
 		rs.Current[r.Definition.Scoped()] = &city.Run{}
 		rs.out.Do(effect.OpenRun{Run: r})
 	}
-	rs.refuseUnfired()
+	rs.rejectUnfired()
 	if actions.TextChanged || len(actions.Check)+len(actions.Open)+len(actions.Skipped) > 0 {
 		rs.out.Changed = true
 	}
 	rs.save()
 }
 
-// Suspended returns the reason why automations of a rig do not fire, or "" if they do.
+// Suspended returns the reason why a rig's automations do not fire, or "" if they do.
 func (rs *Runs) Suspended(rig string) string {
 	for i := range rs.city.Configuration().Rigs {
 		if r := &rs.city.Configuration().Rigs[i]; r.Name == rig && r.Suspended {
@@ -164,12 +164,12 @@ func (rs *Runs) Opened(now time.Time, in effect.RunOpened) {
 	if in.Err != nil {
 		delete(rs.Current, name)
 		rs.Schedule.Unopened(name, in.Err.Error(), now)
-		rs.strayCheck = now.Add(StrayWait)
+		rs.unclosedCheck = now.Add(UnclosedWait)
 		rs.out.Lose(&rs.RecordNotCreated,
 			"run records cannot be created, so automations do not run",
 			in.Err)
 		for _, id := range rs.FireWaiters[name] {
-			rs.out.Refuse(id, city.Unavailable,
+			rs.out.Reject(id, city.Unavailable,
 				fmt.Sprintf("automation %s cannot be run: its record could not be created: %v",
 					name, in.Err))
 		}
@@ -180,15 +180,15 @@ func (rs *Runs) Opened(now time.Time, in effect.RunOpened) {
 	run := city.RunOf(in.Bead)
 	rs.Current[name], rs.Last[name], rs.Depths[run.ID] = &run, &run, in.Run.Depth
 	rs.Schedule.Opened(name, now)
-	var answers []effect.Answer
+	var replies []effect.Reply
 	for _, id := range rs.FireWaiters[name] {
-		answers = append(answers, effect.Answer{ID: id,
+		replies = append(replies, effect.Reply{ID: id,
 			Receipt: city.Receipt{Message: fmt.Sprintf("started automation %s, run %s", name,
 				run.ID),
 				Bead: &in.Bead}})
 	}
 	delete(rs.FireWaiters, name)
-	rs.record(effect.CloseRun{Run: run, Kind: events.AutomationFired, Msg: run.Reason}, answers...)
+	rs.record(effect.CloseRun{Run: run, Kind: events.AutomationFired, Msg: run.Reason}, replies...)
 	if !rs.city.Running() {
 		rs.endUnstarted(name)
 		return
@@ -224,7 +224,7 @@ func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
 	} else {
 		rs.Schedule.Ended(in.Scoped, in.Outcome, now)
 	}
-	rs.answerCancel(&done)
+	rs.replyToCancel(&done)
 	if in.Created != "" {
 		rs.out.Do(effect.Record{Event: events.Event{Type: events.BeadCreated,
 			Actor: effect.ActorController, Subject: in.Created, Message: in.Title,
@@ -239,7 +239,7 @@ func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
 }
 
 // record records the start or end of a run.
-func (rs *Runs) record(f effect.CloseRun, answers ...effect.Answer) {
+func (rs *Runs) record(f effect.CloseRun, replies ...effect.Reply) {
 	r, msg := f.Run, f.Msg
 	about := map[string]any{"run": r.ID, "depth": rs.Depths[r.ID] + 1}
 	if r.Ended != nil {
@@ -261,10 +261,10 @@ func (rs *Runs) record(f effect.CloseRun, answers ...effect.Answer) {
 	}
 	rs.out.Do(effect.Record{Event: events.Event{Type: f.Kind,
 		Actor: cmp.Or(r.By, effect.ActorController), Subject: r.Automation, Message: msg,
-		Payload: step.Payload(about)}, Answers: answers})
+		Payload: step.Payload(about)}, Replies: replies})
 }
 
-// forgotShown is how long a lost state is reported at least.
+// forgotShown is the minimum time for which lost state is reported.
 const forgotShown = time.Hour
 
 // Patrol performs the first part of a patrol: it scans the automation folders.
@@ -287,5 +287,5 @@ func (rs *Runs) Retry(now time.Time) {
 	}
 	rs.resubscribe()
 	rs.retryClose()
-	rs.CheckStrays(now)
+	rs.CheckUnclosedRuns(now)
 }

@@ -52,7 +52,7 @@ type Runs struct {
 	Problems
 	firstPatrol time.Time
 	// time of the next search for open records of runs that were given up; zero = none is necessary
-	strayCheck time.Time
+	unclosedCheck time.Time
 }
 
 // Problems contains the problems of a city's automations. An empty field means no problem.
@@ -71,7 +71,7 @@ type Problems struct {
 type City interface {
 	Configuration() *effect.Configuration // nil before the first configuration
 	Running() bool                        // the city is not being stopped
-	OneShot() bool                        // one-shot mode, in which nothing may start
+	OneShot() bool                        // one-shot mode, in which no run may start
 	FolderMoved() bool                    // the city's folder is not at its path
 	StoreProblem() string                 // reason why the city's store cannot be used; "" = it can
 	CountWork()

@@ -57,7 +57,7 @@ func (p *peers) stamp(f effect.Effect) effect.Effect {
 	switch f := f.(type) {
 	case effect.Record:
 		f.Event.Peer = p.now
-		for _, a := range f.Answers {
+		for _, a := range f.Replies {
 			if from, ok := p.waiting[a.ID]; ok {
 				f.Event.Peer = from
 				delete(p.waiting, a.ID)
@@ -68,33 +68,33 @@ func (p *peers) stamp(f effect.Effect) effect.Effect {
 		f.Event.Peer = p.waiting[f.ID]
 		delete(p.waiting, f.ID)
 		return f
-	case effect.Reply:
-		delete(p.waiting, f.Answer.ID)
+	case effect.SendReply:
+		delete(p.waiting, f.Reply.ID)
 	}
 	return f
 }
 
 // Reply replies to a command that does not cause an event.
 func (o *Output) Reply(id uint64, msg string) {
-	o.Do(effect.Reply{Answer: effect.Answer{ID: id, Receipt: city.Receipt{Message: msg}}})
+	o.Do(effect.SendReply{Reply: effect.Reply{ID: id, Receipt: city.Receipt{Message: msg}}})
 }
 
-// Refuse replies to a command with an error.
-func (o *Output) Refuse(id uint64, code city.Code, msg string) {
-	o.Do(effect.Reply{Answer: effect.Answer{ID: id, Err: &city.Error{Code: code, Message: msg}}})
+// Reject replies to a command with an error.
+func (o *Output) Reject(id uint64, code city.Code, msg string) {
+	o.Do(effect.SendReply{Reply: effect.Reply{ID: id, Err: &city.Error{Code: code, Message: msg}}})
 }
 
-// RefuseFlag rejects a command to suspend or resume, because the flag was not written or is not in force. If the
+// RejectFlag rejects a command to suspend or resume, because the flag was not written or is not in force. If the
 // configuration is invalid, the error's details say so.
-func (o *Output) RefuseFlag(id uint64, msg string, err error) {
+func (o *Output) RejectFlag(id uint64, msg string, err error) {
 	e := &city.Error{Code: city.Conflict, Message: msg}
 	if _, refused := errors.AsType[*config.Error](err); refused {
 		e.Details = city.ConfigRefused
 	}
-	o.Do(effect.Reply{Answer: effect.Answer{ID: id, Err: e}})
+	o.Do(effect.SendReply{Reply: effect.Reply{ID: id, Err: e}})
 }
 
-// NotInEffect returns the message for RefuseFlag if the flag was written but is not in effect. verb is "suspend" or
+// NotInEffect returns the message for RejectFlag if the flag was written but is not in effect. verb is "suspend" or
 // "resume", and err may be nil.
 func NotInEffect(what, verb string, err error) string {
 	msg := fmt.Sprintf("%s was not %sed, because the changed configuration is not in effect", what,

@@ -25,7 +25,7 @@ type judgement struct {
 	beat *beat         // the beat that a triage agent decided; nil = the thresholds decided
 }
 
-// judged carries out the decision about a beat, and records it.
+// judged carries out and stores the decision about a beat.
 func (wd *Watchdogs) judged(now time.Time, t *tier, v watchdog.Verdict, by judgement) {
 	if v.Decision != watchdog.Wake && v.Decision != watchdog.Nudge {
 		wd.retract(now, t, fmt.Sprintf("superseded by the next check: %s: %s", v.Decision,
@@ -37,7 +37,7 @@ func (wd *Watchdogs) judged(now time.Time, t *tier, v watchdog.Verdict, by judge
 		j.Reason += " (" + by.why + ")"
 	}
 	t.last, wd.out.Changed = j, true
-	wd.answerBeat(t, fmt.Sprintf("watchdog %s: %s, %s", t.want.Name, j.Decision, j.Reason))
+	wd.replyToBeat(t, fmt.Sprintf("watchdog %s: %s, %s", t.want.Name, j.Decision, j.Reason))
 	if v.Decision == watchdog.Nothing {
 		return
 	}
@@ -64,12 +64,12 @@ func (wd *Watchdogs) recordAct(t *tier, j *city.Judgement) {
 }
 
 func (wd *Watchdogs) record(t *tier, e events.Event, about map[string]any,
-	answers ...effect.Answer) {
+	replies ...effect.Reply) {
 	e.Subject = t.want.Name
 	if about != nil {
 		e.Payload = step.Payload(about)
 	}
-	wd.city.Record(e, answers...)
+	wd.city.Record(e, replies...)
 }
 
 // remedy carries out a decision, or the closest action that is still possible. It returns the result. If waits is
@@ -139,7 +139,7 @@ func (wd *Watchdogs) typeFor(now time.Time, t *tier, a *Agent, text string) (res
 	waits bool) {
 	if t.typing != 0 {
 		return "failed: the message from an earlier check is still queued: " +
-			wd.city.TextReason(a.Name, t.typing), false
+			wd.city.MessageReason(a.Name, t.typing), false
 	}
 	if a.Life.Frozen {
 		return "failed: a stopped process does not read input" +
@@ -165,7 +165,7 @@ func (wd *Watchdogs) retract(now time.Time, t *tier, why string) {
 }
 
 // Typed handles the result of a watchdog's message.
-func (wd *Watchdogs) Typed(watchdog string, text Text) {
+func (wd *Watchdogs) Typed(watchdog string, text SentMessage) {
 	t := wd.tier(watchdog)
 	if t == nil || t.typing != text.ID {
 		return

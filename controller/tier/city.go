@@ -36,10 +36,10 @@ type City interface {
 	Running() bool           // the city is not being stopped
 	OneShot() bool           // one-shot mode, in which nothing may start
 	Listed() bool            // at least one list of sessions has succeeded
-	StalledUntil() time.Time // end of the last stall of the whole program; zero = no stall
+	StalledUntil() time.Time // end of the program's last stall; zero = no stall
 	CountWork()
 	// Record records an event, after the events that are already queued.
-	Record(e events.Event, answers ...effect.Answer)
+	Record(e events.Event, replies ...effect.Reply)
 
 	Agent(name string) *Agent // nil if the agent does not exist
 	Decide(now time.Time, name string)
@@ -49,7 +49,7 @@ type City interface {
 	Replace(now time.Time, name, why string) string
 	// Type queues a message for an agent. It returns the message's ID, or the reason why the message was rejected.
 	Type(now time.Time, name, watchdog, text string) (id uint64, problem string)
-	TextReason(name string, id uint64) string // reason why a message has not been submitted yet
+	MessageReason(name string, id uint64) string // reason why a message has not been submitted yet
 	TakeBack(now time.Time, name string, id uint64, why string)
 	// StartTriage requests a start of a triage agent for a beat. StopTriage stops the triage agent. Decided records
 	// that the triage agent has decided.
@@ -71,7 +71,7 @@ type Agent struct {
 	Starting         bool // a start is in flight
 	Stopping         bool // a stop is in flight
 	Ending           bool // the agent is being stopped or is about to be
-	StaysEnded       bool // a user has drained the agent for it to stay stopped
+	StaysEnded       bool // a user drained the agent and asked for it to stay stopped
 	Stuck            bool
 	QuarantinedUntil time.Time       // zero = not quarantined
 	Life             *session.Status // the agent's session, even if the session has ended
@@ -105,8 +105,8 @@ func StateText(s city.State, reason string) string {
 	return fmt.Sprintf("the agent is %s: %s", s, reason)
 }
 
-// Text is the result of a message that a watchdog sent.
-type Text struct {
+// SentMessage is the result of a message that a watchdog sent.
+type SentMessage struct {
 	ID                uint64
 	Dropped, Withdrew bool
 	Why               string

@@ -24,8 +24,8 @@ type tier struct {
 	fallback  string
 	waiters   []uint64  // commands that wait for the result of the beat
 	beat      *beat     // beat that a triage agent is deciding; nil = none
-	checkedAt time.Time // time of the last check of the heartbeat file
-	// time of the last successful read of the heartbeat file; zero = never
+	checkedAt time.Time // when the heartbeat file was last checked
+	// when the heartbeat file was last read successfully; zero = never
 	readAt          time.Time
 	decidedAt       time.Time // time of the triage agent's last decision; zero = never
 	problem         string    // problem with the heartbeat file; "" = none
@@ -85,7 +85,7 @@ func (wd *Watchdogs) Adopt(now time.Time, c *effect.Configuration) {
 		if !slices.ContainsFunc(order, func(o *tier) bool { return o.want.Name == t.want.Name }) {
 			wd.abandon(now, t)
 			wd.retract(now, t, "the watchdog was removed")
-			wd.answerBeat(t, fmt.Sprintf("watchdog %s was removed", t.want.Name))
+			wd.replyToBeat(t, fmt.Sprintf("watchdog %s was removed", t.want.Name))
 		}
 	}
 	slices.SortFunc(order, func(a, b *tier) int {
@@ -130,7 +130,7 @@ func (wd *Watchdogs) watchOne(now time.Time, t *tier) {
 			t.next, wd.out.Changed = time.Time{}, true
 		}
 		wd.abandon(now, t)
-		wd.answerBeat(t, fmt.Sprintf("watchdog %s is paused: %s", t.want.Name, t.paused))
+		wd.replyToBeat(t, fmt.Sprintf("watchdog %s is paused: %s", t.want.Name, t.paused))
 		return
 	}
 	if t.next.IsZero() {
@@ -164,10 +164,10 @@ func (wd *Watchdogs) whyPaused(a *Agent) string {
 	case a.StaysEnded:
 		return fmt.Sprintf("agent %s was drained by operator and stays stopped", a.Name)
 	}
-	// watchdogs that watch each other's triage agents must not recurse
+	// the recursion ends, because watchdogs cannot watch each other's triage agents in a cycle
 	if o := wd.tier(a.TriageOf); o != nil {
 		if why := wd.whyPaused(wd.city.Agent(o.want.Watches)); why != "" {
-			return fmt.Sprintf("watchdog %s is paused, and its triage agent is watched: %s",
+			return fmt.Sprintf("it watches the triage agent of watchdog %s, which is paused: %s",
 				o.want.Name, why)
 		}
 	}
@@ -240,8 +240,8 @@ func (t *tier) spec() watchdog.Spec {
 	return watchdog.Spec{Fresh: t.want.Fresh, VeryStale: t.want.VeryStale}
 }
 
-// facts returns the facts about the watched agent. It ignores a heartbeat that is older than the agent's session,
-// and the duration of a stall of the whole program.
+// facts returns the facts about the watched agent. It ignores a heartbeat that is older than the agent's session, and
+// the time during which the program stalled.
 func (wd *Watchdogs) facts(now time.Time, t *tier, a *Agent) watchdog.Facts {
 	f := watchdog.Facts{
 		Alive: a.Alive, Starting: a.Starting && a.TriageOf == "", Stopping: a.Ending,
@@ -290,8 +290,8 @@ func (wd *Watchdogs) lastSign(now time.Time, t *tier, a *Agent) watchdog.Sightin
 	return watchdog.Sighting{}.Update(o.decidedAt, time.Time{}, o.decidedAt)
 }
 
-// Stalled restarts all intervals and the deadlines of triage agents after a stall of the whole program, because the
-// agents may have stalled too.
+// Stalled restarts all intervals and the deadlines of triage agents after the program has stalled, because the agents
+// may have stalled too.
 func (wd *Watchdogs) Stalled(now time.Time) {
 	for _, t := range wd.tiers {
 		t.next = time.Time{}

@@ -58,11 +58,11 @@ func (wd *Watchdogs) triage(now time.Time, t *tier, a *Agent, f watchdog.Facts,
 		b.session = a.Life.ID
 	}
 	t.beat, wd.out.Changed = b, true
-	scout := wd.city.Agent(t.want.Triage)
-	wd.city.StartTriage(scout.Name, wd.request(t, a, f, v))
-	wd.answerBeat(t, fmt.Sprintf("triage agent %s is deciding check %s of watchdog %s", scout.Name,
-		b.id, t.want.Name))
-	wd.city.Decide(now, scout.Name)
+	triageAgent := wd.city.Agent(t.want.Triage)
+	wd.city.StartTriage(triageAgent.Name, wd.request(t, a, f, v))
+	wd.replyToBeat(t, fmt.Sprintf("triage agent %s is deciding check %s of watchdog %s",
+		triageAgent.Name, b.id, t.want.Name))
+	wd.city.Decide(now, triageAgent.Name)
 	return true
 }
 
@@ -186,8 +186,8 @@ func (wd *Watchdogs) Decide(now time.Time, id uint64, c city.Decide) {
 		return
 	}
 	b, reason := t.beat, screen.Plain(strings.Join(strings.Fields(c.Reason), " "))
-	if code, why := t.refuses(c.Beat, reason); why != "" {
-		wd.out.Refuse(id, code, why)
+	if code, why := t.whyRejected(c.Beat, reason); why != "" {
+		wd.out.Reject(id, code, why)
 		return
 	}
 	by := c.By
@@ -216,7 +216,7 @@ func (wd *Watchdogs) Decide(now time.Time, id uint64, c city.Decide) {
 			Message: fmt.Sprintf("%s: %s", c.Decision, reason)},
 			map[string]any{"watches": t.want.Watches, "decision": c.Decision, "reason": reason,
 				"beat": b.id, "duration_ms": j.took.Milliseconds()},
-			effect.Answer{ID: id, Receipt: city.Receipt{Message: msg}})
+			effect.Reply{ID: id, Receipt: city.Receipt{Message: msg}})
 	}
 	wd.judged(now, t, watchdog.Verdict{Decision: watchdog.Decision(c.Decision), Reason: reason}, j)
 	if c.Decision == city.RemedyNothing {
@@ -225,8 +225,8 @@ func (wd *Watchdogs) Decide(now time.Time, id uint64, c city.Decide) {
 	wd.city.Decide(now, t.want.Triage)
 }
 
-// refuses returns the reason why a decision about a beat is rejected, or "" if it is accepted.
-func (t *tier) refuses(beat, reason string) (code city.Code, why string) {
+// whyRejected returns the reason why a decision about a beat is rejected, or "" if it is accepted.
+func (t *tier) whyRejected(beat, reason string) (code city.Code, why string) {
 	b, name := t.beat, t.want.Name
 	switch {
 	case reason == "":
@@ -244,8 +244,8 @@ func (t *tier) refuses(beat, reason string) (code city.Code, why string) {
 	return "", ""
 }
 
-// isMilder counts decisions of the triage agent that are milder than the decisions of the thresholds. It reports
-// whether the thresholds overrule the current decision.
+// isMilder counts the triage agent's decisions that are milder than the thresholds' decisions. It reports whether the
+// thresholds overrule the current decision.
 func (wd *Watchdogs) isMilder(now time.Time, t *tier, by string, d city.Remedy) bool {
 	a := wd.city.Agent(t.want.Watches)
 	if by != t.want.Triage || a == nil {
@@ -266,7 +266,7 @@ func (wd *Watchdogs) overrule(t *tier, d city.Remedy) string {
 		"without a heartbeat (overrule_after)", t.want.Triage, t.want.Watches, t.want.OverruleAfter)
 	wd.degrade(t, t.fallback)
 	wd.beginBeat(t)
-	return fmt.Sprintf("watchdog %s: the decision of %s is overruled: %s; the thresholds decide",
+	return fmt.Sprintf("watchdog %s: the decision %q was overruled: %s; the thresholds decide",
 		t.want.Name, d,
 		t.fallback)
 }

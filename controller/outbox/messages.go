@@ -15,7 +15,7 @@ import (
 	"gcity/session"
 )
 
-// City is the view of the city that Texts uses.
+// City is the view of the city that Messages uses.
 type City interface {
 	Running() bool // the city is not being stopped
 	// WhyNotTyped returns the reason why nothing can be typed into an agent now, or "". never is true if waiting
@@ -24,7 +24,7 @@ type City interface {
 	Unreachable(agent string) string // reason why no message can be queued for an agent, or ""
 	Terminal(agent string) Terminal
 	RequestList() // requests a list of all sessions
-	Record(agent string, e events.Event, answers ...effect.Answer)
+	Record(agent string, e events.Event, replies ...effect.Reply)
 	Typed(d *Delivery) // the message was typed or dropped
 }
 
@@ -36,8 +36,8 @@ type Terminal struct {
 	Output                  uint64 // number of bytes that the session has printed
 }
 
-// Texts types messages and keys into agents' terminals.
-type Texts struct {
+// Messages types messages and keys into agents' terminals.
+type Messages struct {
 	city City
 	out  *step.Output
 
@@ -46,17 +46,17 @@ type Texts struct {
 	blocked  map[string]string // reason why messages cannot be typed, by provider
 }
 
-// New returns an empty Texts. Effects are added to out.
-func New(c City, out *step.Output) Texts {
-	return Texts{city: c, out: out, blocked: map[string]string{}}
+// New returns an empty Messages. Effects are added to out.
+func New(c City, out *step.Output) Messages {
+	return Messages{city: c, out: out, blocked: map[string]string{}}
 }
 
 // Blocked returns the reason why messages cannot be typed with a provider, or "".
-func (tx *Texts) Blocked(provider string) string { return tx.blocked[provider] }
+func (tx *Messages) Blocked(provider string) string { return tx.blocked[provider] }
 
 // These are limits for messages to agents.
 const (
-	SendAnswer  = 2 * time.Second  // time after which a command reports the state of its message
+	ReportAfter = 2 * time.Second  // time after which a command reports the state of its message
 	draftLimit  = 10 * time.Minute // maximum wait of a message for a user's draft
 	sendLimit   = time.Hour        // maximum wait of any other message
 	SendShown   = time.Minute      // how long a finished message is shown
@@ -68,15 +68,15 @@ const (
 var outputChecks = [...]time.Duration{time.Second, 3 * time.Second, 8 * time.Second}
 
 // Nudge queues a message. Deliver later types or drops it.
-func (tx *Texts) Nudge(now time.Time, id uint64, b *Outbox, c city.Nudge) {
+func (tx *Messages) Nudge(now time.Time, id uint64, b *Outbox, c city.Nudge) {
 	if len(c.Text) > city.MaxSend {
-		tx.out.Refuse(id, city.Invalid, fmt.Sprintf("a message of %d bytes is too long "+
+		tx.out.Reject(id, city.Invalid, fmt.Sprintf("a message of %d bytes is too long "+
 			"(maximum %d); put the text into a file and send the file's "+
 			"name", len(c.Text), city.MaxSend))
 		return
 	}
 	if why := tx.city.Unreachable(b.Agent); why != "" {
-		tx.out.Refuse(id, city.Conflict, why)
+		tx.out.Reject(id, city.Conflict, why)
 		return
 	}
 	if !b.listed {
@@ -86,7 +86,7 @@ func (tx *Texts) Nudge(now time.Time, id uint64, b *Outbox, c city.Nudge) {
 		tx.outboxes, b.listed = slices.Insert(tx.outboxes, at, b), true
 	}
 	if why := b.WhyFull(len(c.Text)); why != "" {
-		tx.out.Refuse(id, city.Unavailable, why)
+		tx.out.Reject(id, city.Unavailable, why)
 		return
 	}
 	tx.Sent++
@@ -94,7 +94,7 @@ func (tx *Texts) Nudge(now time.Time, id uint64, b *Outbox, c city.Nudge) {
 		ID: tx.Sent, Text: c.Text, Lines: 1 + strings.Count(strings.TrimSuffix(c.Text, "\n"), "\n"),
 		Bytes: len(c.Text), Now: c.Now,
 		Stage: city.Queued, Why: "waiting for its turn", Since: now, QueuedAt: now, ReportTo: id,
-		AnswerBy: now.Add(SendAnswer),
+		ReportBy: now.Add(ReportAfter),
 	}
 	d.First, _, _ = strings.Cut(c.Text, "\n")
 	d.First = strings.ToValidUTF8(d.First[:min(len(d.First), city.MaxSendShown)], "")
@@ -107,7 +107,7 @@ func (tx *Texts) Nudge(now time.Time, id uint64, b *Outbox, c city.Nudge) {
 
 // Deliver advances the messages to all agents: it types them, drops them, and replies to commands that have waited
 // long enough. It depends only on the current facts.
-func (tx *Texts) Deliver(now time.Time) {
+func (tx *Messages) Deliver(now time.Time) {
 	for _, b := range tx.outboxes {
 		tx.deliverTo(now, b)
 	}
@@ -120,7 +120,7 @@ func (tx *Texts) Deliver(now time.Time) {
 	})
 }
 
-func (tx *Texts) deliverTo(now time.Time, b *Outbox) {
+func (tx *Messages) deliverTo(now time.Time, b *Outbox) {
 	b.Finished = slices.DeleteFunc(b.Finished, func(d *Delivery) bool {
 		old := !now.Before(d.Since.Add(SendShown))
 		tx.out.Changed = tx.out.Changed || old
@@ -140,7 +140,7 @@ func (tx *Texts) deliverTo(now time.Time, b *Outbox) {
 			tx.TakeBack(now, b, b.Waiting[0],
 				b.Waiting[0].WhyOtherSession(tx.city.Terminal(b.Agent).Life))
 		case !now.Before(b.NextAttempt) || b.Waiting[0].Now && !b.Waiting[0].Held:
-			tx.typeText(now, b)
+			tx.typeMessage(now, b)
 		}
 	}
 	tx.expire(now, b)
@@ -148,10 +148,10 @@ func (tx *Texts) deliverTo(now time.Time, b *Outbox) {
 }
 
 // report replies to commands that have waited long enough, although their message is not typed yet.
-func (tx *Texts) report(now time.Time, b *Outbox) {
+func (tx *Messages) report(now time.Time, b *Outbox) {
 	for _, d := range b.All() {
-		if d.ReportTo != 0 && !now.Before(d.AnswerBy) {
-			tx.out.Do(effect.Reply{Answer: effect.Answer{ID: d.ReportTo, Receipt: receipt(b, d)}})
+		if d.ReportTo != 0 && !now.Before(d.ReportBy) {
+			tx.out.Do(effect.SendReply{Reply: effect.Reply{ID: d.ReportTo, Receipt: receipt(b, d)}})
 			d.ReportTo = 0
 		}
 	}
@@ -159,7 +159,7 @@ func (tx *Texts) report(now time.Time, b *Outbox) {
 
 // codeOf returns the error code for a message that is dropped because of the agent, or because the city is being
 // stopped.
-func (tx *Texts) codeOf() city.Code {
+func (tx *Messages) codeOf() city.Code {
 	if !tx.city.Running() {
 		return city.Unavailable
 	}
@@ -182,7 +182,7 @@ func receipt(b *Outbox, d *Delivery) city.Receipt {
 }
 
 // holdBack sets the reason why the queued messages are not typed yet.
-func (tx *Texts) holdBack(b *Outbox, why string) {
+func (tx *Messages) holdBack(b *Outbox, why string) {
 	for _, d := range b.Waiting {
 		if d.Why != why {
 			d.Why, tx.out.Changed = why, true
@@ -191,7 +191,7 @@ func (tx *Texts) holdBack(b *Outbox, why string) {
 }
 
 // expire drops messages that have waited too long.
-func (tx *Texts) expire(now time.Time, b *Outbox) {
+func (tx *Messages) expire(now time.Time, b *Outbox) {
 	for _, d := range slices.Clone(b.Waiting) {
 		switch {
 		case !d.Now && !b.DelayedSince.IsZero() && !now.Before(d.DraftEnd(b, draftLimit)):
@@ -205,8 +205,8 @@ func (tx *Texts) expire(now time.Time, b *Outbox) {
 	}
 }
 
-// typeText moves the first waiting message to the terminal's queue, which also contains keys.
-func (tx *Texts) typeText(now time.Time, b *Outbox) {
+// typeMessage moves the first waiting message to the terminal's queue, which also contains keys.
+func (tx *Messages) typeMessage(now time.Time, b *Outbox) {
 	d := b.Waiting[0]
 	b.Waiting = slices.Delete(b.Waiting, 0, 1)
 	b.Current = d
@@ -214,10 +214,10 @@ func (tx *Texts) typeText(now time.Time, b *Outbox) {
 	if !d.Held { // a message that was held back before is shown as queued until it is typed
 		d.Stage, d.Why, d.Since, tx.out.Changed = city.Typing, "", now, true
 	}
-	tx.enqueue(b, entry{text: d})
+	tx.enqueue(b, entry{message: d})
 }
 
-func (tx *Texts) Delivered(now time.Time, b *Outbox, in effect.Sent) {
+func (tx *Messages) Delivered(now time.Time, b *Outbox, in effect.Sent) {
 	if b == nil || b.Current == nil || b.Current.ID != in.ID {
 		tx.typedNext(b)
 		return
@@ -256,19 +256,19 @@ func (tx *Texts) Delivered(now time.Time, b *Outbox, in effect.Sent) {
 		d.Stage, d.Why, d.Since, d.Output, d.Text = city.Submitted, "", now, in.Output, ""
 		tx.keepFinished(b, d)
 		tx.tooLate(b, d)
-		var answers []effect.Answer
+		var replies []effect.Reply
 		if d.ReportTo != 0 {
-			answers = []effect.Answer{{ID: d.ReportTo, Receipt: receipt(b, d)}}
+			replies = []effect.Reply{{ID: d.ReportTo, Receipt: receipt(b, d)}}
 			d.ReportTo = 0
 		}
 		tx.city.Record(b.Agent, events.Event{Type: events.AgentNudged, Actor: d.Sender(),
 			Message: d.String() + " was typed and submitted", Payload: step.Payload(d.Payload())},
-			answers...)
+			replies...)
 		tx.city.Typed(d)
 	}
 }
 
-func (tx *Texts) keepFinished(b *Outbox, d *Delivery) {
+func (tx *Messages) keepFinished(b *Outbox, d *Delivery) {
 	if len(b.Finished) == maxFinished {
 		b.Finished = slices.Delete(b.Finished, 0, 1)
 	}
@@ -276,7 +276,7 @@ func (tx *Texts) keepFinished(b *Outbox, d *Delivery) {
 }
 
 // checkOutput checks a few times after the submission of a message whether the agent has printed something.
-func (tx *Texts) checkOutput(now time.Time, b *Outbox) {
+func (tx *Messages) checkOutput(now time.Time, b *Outbox) {
 	for _, d := range b.Finished {
 		if d.Stage != city.Submitted || d.OutputChecks > len(outputChecks) {
 			continue
@@ -304,8 +304,8 @@ type dropped struct {
 }
 
 // giveUp drops a message that was not typed. It replies to the waiting commands and records an event.
-func (tx *Texts) giveUp(now time.Time, b *Outbox, d *Delivery, g dropped,
-	answers ...effect.Answer) {
+func (tx *Messages) giveUp(now time.Time, b *Outbox, d *Delivery, g dropped,
+	replies ...effect.Reply) {
 	b.Waiting = slices.DeleteFunc(b.Waiting, func(w *Delivery) bool { return w == d })
 	if b.Current == d {
 		b.Current = nil
@@ -314,29 +314,29 @@ func (tx *Texts) giveUp(now time.Time, b *Outbox, d *Delivery, g dropped,
 	tx.keepFinished(b, d)
 	tx.out.Changed = true
 	for _, t := range d.Cancelers {
-		answers = append(answers, t.Receipt(b.Agent, 1))
+		replies = append(replies, t.Receipt(b.Agent, 1))
 	}
 	d.Cancelers = nil
 	if d.ReportTo != 0 {
-		answers = append(answers, effect.Answer{ID: d.ReportTo,
+		replies = append(replies, effect.Reply{ID: d.ReportTo,
 			Err: &city.Error{Code: g.code, Message: fmt.Sprintf(
 				"the message for agent %s was dropped: %s", b.Agent, g.why)}})
 		d.ReportTo = 0
 	}
 	tx.city.Record(b.Agent, events.Event{Type: events.AgentNudgeDropped, Actor: g.actor,
 		Message: d.String() + " was dropped: " + g.why, Payload: step.Payload(d.Payload())},
-		answers...)
+		replies...)
 	tx.city.Typed(d)
 }
 
-func (tx *Texts) giveUpAll(now time.Time, b *Outbox, code city.Code, why string) {
+func (tx *Messages) giveUpAll(now time.Time, b *Outbox, code city.Code, why string) {
 	for _, d := range slices.Clone(b.Waiting) {
 		tx.giveUp(now, b, d, dropped{code, why, effect.ActorController})
 	}
 }
 
 // GiveUpAll drops all messages when the city stops.
-func (tx *Texts) GiveUpAll(now time.Time) {
+func (tx *Messages) GiveUpAll(now time.Time) {
 	for _, b := range tx.outboxes {
 		tx.giveUpAll(now, b, city.Unavailable, "the controller has exited")
 		if d := b.Current; d != nil {
@@ -350,7 +350,7 @@ func (tx *Texts) GiveUpAll(now time.Time) {
 
 // Next returns the earlier of t and the time at which Deliver must run even if no input arrives. A zero t means that
 // no time is set.
-func (tx *Texts) Next(now, t time.Time) time.Time {
+func (tx *Messages) Next(now, t time.Time) time.Time {
 	sooner := func(at time.Time) {
 		if at.After(now) && (t.IsZero() || at.Before(t)) {
 			t = at
@@ -364,7 +364,7 @@ func (tx *Texts) Next(now, t time.Time) time.Time {
 			}
 		}
 		if b.Current != nil && b.Current.ReportTo != 0 {
-			sooner(b.Current.AnswerBy)
+			sooner(b.Current.ReportBy)
 		}
 		for _, d := range b.Waiting {
 			sooner(b.NextAttempt)
@@ -373,7 +373,7 @@ func (tx *Texts) Next(now, t time.Time) time.Time {
 				sooner(d.DraftEnd(b, draftLimit))
 			}
 			if d.ReportTo != 0 {
-				sooner(d.AnswerBy)
+				sooner(d.ReportBy)
 			}
 		}
 	}

@@ -10,13 +10,13 @@ import (
 // A store that did not respond in time may still have created a record after its run was given up. Such a record
 // would stay open until the next controller starts. Therefore open records are checked again later.
 const (
-	StrayWait = 2 * time.Minute
-	strayAge  = time.Minute // a younger record may belong to a run that is being opened
+	UnclosedWait = 2 * time.Minute
+	unclosedAge  = time.Minute // a younger record may belong to a run that is being opened
 )
 
-// CheckStrays requests a check of open records if one is due.
-func (rs *Runs) CheckStrays(now time.Time) {
-	if rs.strayCheck.IsZero() || now.Before(rs.strayCheck) || !rs.RecordsRead ||
+// CheckUnclosedRuns requests a check of open records if one is due.
+func (rs *Runs) CheckUnclosedRuns(now time.Time) {
+	if rs.unclosedCheck.IsZero() || now.Before(rs.unclosedCheck) || !rs.RecordsRead ||
 		!rs.city.Running() || rs.city.OneShot() ||
 		rs.city.StoreProblem() != "" {
 		return
@@ -32,15 +32,15 @@ func (rs *Runs) CheckStrays(now time.Time) {
 		known = append(known, id)
 	}
 	slices.Sort(known)
-	rs.strayCheck = time.Time{}
-	rs.out.Do(effect.CloseUnclosedRuns{Known: known, Before: now.Add(-strayAge)})
+	rs.unclosedCheck = time.Time{}
+	rs.out.Do(effect.CloseUnclosedRuns{Known: known, Before: now.Add(-unclosedAge)})
 }
 
-// StraysClosed handles the result of a check of open records.
-func (rs *Runs) StraysClosed(now time.Time, in effect.UnclosedRunsClosed) {
+// UnclosedRunsClosed handles the result of checking open records.
+func (rs *Runs) UnclosedRunsClosed(now time.Time, in effect.UnclosedRunsClosed) {
 	if in.Err == nil {
 		rs.out.Note(&rs.RecordNotCreated, "")
-	} else if rs.strayCheck.IsZero() {
-		rs.strayCheck = now.Add(StrayWait)
+	} else if rs.unclosedCheck.IsZero() {
+		rs.unclosedCheck = now.Add(UnclosedWait)
 	}
 }
