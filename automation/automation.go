@@ -18,8 +18,8 @@ import (
 	"gcity/internal/toml"
 )
 
-// FileName is the name of an automation's file. The file is in a folder below "automations" of a layer, and that
-// folder's name is the automation's name.
+// FileName is the name of an automation's file. The file is in a subfolder of a layer's folder "automations", and
+// that subfolder's name is the automation's name.
 const FileName = "automation.toml"
 
 // Gate is a kind of condition under which an automation fires.

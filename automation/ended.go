@@ -11,8 +11,8 @@ const (
 	Interrupted Outcome = "interrupted" // the controller exited during the run
 )
 
-// Ended records the end of a run. If the run has finally failed, Ended makes the on_failure automation due and
-// returns its scoped name.
+// Ended records the end of a run. If the run has failed and is not retried, Ended makes the on_failure automation due
+// and returns its scoped name.
 func (r *Runs) Ended(scoped string, how Outcome, now time.Time) (follows string) {
 	it := r.items[scoped]
 	if it == nil || it.run == nil {

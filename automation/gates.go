@@ -13,9 +13,9 @@ type Kind struct {
 	keys  []key  // keys that no other gate uses
 
 	parse func(*converter) // nil = no keys to read
-	// fills in the verdict and returns true if the gate is open
+	// judge fills in the verdict and returns true if the gate is open
 	judge func(Definition, Facts, time.Time, *Verdict) bool
-	// returns the part of When after the gate's name; nil = it is empty
+	// describe returns the part of When after the gate's name; nil = it is empty
 	describe func(Definition, func(time.Duration) string) string
 
 	passes bool // with overlap Skip, a run that becomes due during another run is skipped

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Limits of automatic runs.
+// Limits for automatic runs.
 const (
 	// Late is the maximum delay of a scheduled run without catch_up. Older times were missed because the machine
 	// slept or the clock was set. A last run that is further than Late in the future is ignored, because the clock
@@ -76,7 +76,7 @@ type EventFacts struct {
 	Depth  int    // greatest Depth of these events
 }
 
-// Verdict is the decision of Judge about one automation.
+// Verdict is Judge's decision about one automation.
 type Verdict struct {
 	Due     bool
 	Reason  string    // never empty

@@ -60,7 +60,7 @@ func rigKey(_, rig string) string {
 // scopedName returns advice on referring to a rig's automation where the name includes the rig.
 func scopedName(name, rig string) string { return fmt.Sprintf("use %q", Scoped(name, rig)) }
 
-// unknown returns the error for an automation that does not exist, with a suggestion. advice returns advice on
+// unknown returns the error for an automation that does not exist, with a suggestion. advice returns the advice on
 // referring to an automation that exists.
 func unknown(name, rig string, all map[string]foundFile,
 	advice func(name, rig string) string) string {

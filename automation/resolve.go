@@ -202,7 +202,7 @@ func (d Definition) wrongVars(f *formula.Formula, written spec) (problems toml.P
 // stamp is the state of a file when it was read.
 type stamp struct {
 	info fs.FileInfo
-	sure bool // a later change of the file always changes info
+	sure bool // a later change to the file always changes info
 }
 
 // stampOf returns the stamp of a file that is read now. If the file was written just before, a later write may leave

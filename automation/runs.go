@@ -154,7 +154,7 @@ func (r *Runs) get(name string) *item {
 	return it
 }
 
-// Advance decides about all automations, and opens runs that are due while slots are free.
+// Advance evaluates all automations, and opens runs that are due while slots are free.
 func (r *Runs) Advance(now time.Time, w World) Actions {
 	var actions Actions
 	r.now, r.patrol = now, w.Patrol
@@ -353,7 +353,7 @@ func (r *Runs) Unopened(scoped, why string, now time.Time) {
 	}
 }
 
-// giveBack adds the events of a run to the pending events again.
+// giveBack returns a run's events to the pending events.
 func (it *item) giveBack(run *Run) {
 	it.settled = false
 	if it.d.Gate == Event && run.Definition.On == it.d.On {

@@ -279,8 +279,8 @@ func tiersOf(cfg *config.City) []config.Watchdog {
 // a *recovery.Panic, and the agents keep running.
 func (c *Controller) Run(ctx context.Context) error { return c.run(ctx, false) }
 
-// RunOnce brings the city to its configured state once, and returns with the agents running. It ignores exits of
-// agents in the meantime. It returns early if ctx ends.
+// RunOnce brings the city to its configured state once, and returns with the agents running. It ignores agents' exits
+// in the meantime. It returns early if ctx ends.
 func (c *Controller) RunOnce(ctx context.Context) error { return c.run(ctx, true) }
 
 // SetMode changes Snapshot.Mode, for example to headless when the console has closed.

@@ -23,10 +23,10 @@ import (
 
 // Subject is the agent that an inspection describes, with the sources of its facts.
 type Subject struct {
-	City    string          // folder of the city
+	City    string          // the city's folder
 	Agent   string          // qualified name
-	Want    *agent.Want     // declaration of the agent; nil = not declared
-	Session *session.Status // current session of the agent; nil = none
+	Want    *agent.Want     // the agent's declaration; nil = not declared
+	Session *session.Status // the agent's current session; nil = none
 	Past    []events.Event  // events selected by city.CrashQuery
 	Limits  session.Limits  // limits of Want's provider
 }
