@@ -67,12 +67,12 @@ func TestOfflinePools(t *testing.T) {
 		reason    string
 		shown     string
 	}{
-		{"fresh", 0, nil, "", 0, 1, "no controller is running, so its check does not run", "w-1"},
-		{"living", 0, []string{"w-2", "w-10", "gone"}, "", 1, 1, "no controller is running, so its check does not run", "gone w-10 w-2"},
+		{"fresh", 0, nil, "", 0, 1, "no controller is running, so its check is not run", "w-1"},
+		{"living", 0, []string{"w-2", "w-10", "gone"}, "", 1, 1, "no controller is running, so its check is not run", "gone w-10 w-2"},
 		{"set by hand", 3, []string{"w-2", "w-10", "gone"}, "", 1, 3, "set by hand; no controller is running", "gone w-1 w-10 w-2 w-3"},
 		{"set beyond the bounds", 99, nil, "", 0, 12, "set by hand; no controller is running",
 			"w-1 w-10 w-11 w-12 w-2 w-3 w-4 w-5 w-6 w-7 w-8 w-9"},
-		{"suspended", 0, nil, suspended, 0, 1, "no controller is running, so its check does not run", "w-1"},
+		{"suspended", 0, nil, suspended, 0, 1, "no controller is running, so its check is not run", "w-1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b, p := configured(t, "[[agents]]\nname = \"w\"\nstart_command = \"exec cat\"\n"+c.suspended+
