@@ -97,7 +97,7 @@ func TestCursorSurvivesTheAgentsEnd(t *testing.T) {
 	s.shows("no agents yet", "[[agents]]")
 }
 
-// A question can be answered immediately. Keys that were sent before the user could see the question are refused with
+// A question can be responded immediately. Keys that were sent before the user could see the question are refused with
 // a message.
 func TestQuestionsTakeTheirOwnKeysAtOnce(t *testing.T) {
 	s := demo(t, 120, 40)
@@ -109,7 +109,7 @@ func TestQuestionsTakeTheirOwnKeysAtOnce(t *testing.T) {
 	s.now = s.now.Add(keymap.DialogGuard / 2)
 	s.send(tuitest.KeyPress("enter"))
 	s.shows("enter came too early")
-	s.send(tuitest.KeyPress("y")) // the user may not have seen that the previous keys were refused
+	s.send(tuitest.KeyPress("y")) // the user may not have seen that the previous keys were rejected
 	s.wants()
 	s.press("y")
 	s.wants(city.Restart{Agent: "builder"})
@@ -345,7 +345,7 @@ func TestLostCityIsSaid(t *testing.T) {
 	s.hear(feed.News{Unreachable: &why})
 	s.hides("cannot be reached")
 	s.wait(5 * time.Minute)
-	s.shows("no patrol by the controller for 5m")
+	s.shows("the controller's last patrol was 5m")
 }
 
 func TestRoomLeavesAStoppedCityAtOnce(t *testing.T) {
@@ -373,7 +373,7 @@ func TestRoomLeavesAStoppedCityAtOnce(t *testing.T) {
 		s.wait(time.Hour)
 		s.shows(c.banner)
 		if c.shutDown {
-			s.hides("no answer for", "is shutting down", "r restart", "a attach", "restarts in 0s", "no patrol by the controller")
+			s.hides("no response for", "is shutting down", "r restart", "a attach", "restarts in 0s", "the controller's last patrol")
 		}
 		s.press("q")
 		f, left := effectOf[feed.Quit](s)
@@ -398,7 +398,7 @@ func TestDetailsOfARemovedCity(t *testing.T) {
 		why, again := "nobody answers", ""
 		s.hear(feed.News{Unreachable: &why})
 		s.wait(5 * time.Second)
-		s.shows("no answer from the city for 5s: this is its last known state")
+		s.shows("no response from the city for 5s: this is its last known state")
 		s.hear(feed.News{Unreachable: &again})
 		s.hides("this is how it was")
 	}
@@ -469,7 +469,7 @@ func TestAStatusGoesAway(t *testing.T) {
 	s.hides("the terminal uses the mouse")
 }
 
-// Without a controller, verbs are refused with the reason, and the output is not called current.
+// Without a controller, verbs are denied with the reason, and the output is not called current.
 func TestNothingIsPossibleWithoutAController(t *testing.T) {
 	s := newStage(t, Options{Mode: state.Joined})
 	s.size(80, 24)
@@ -485,7 +485,7 @@ func TestNothingIsPossibleWithoutAController(t *testing.T) {
 		if s.m.Dialogs.Top() != nil || len(s.out) > 0 || !strings.Contains(s.m.Status.Text, "no controller for") {
 			t.Errorf("%s: %q, %T", key, s.m.Status.Text, s.m.Dialogs.Top())
 		}
-		s.m.RefusedText = time.Time{}
+		s.m.RejectedTextAt = time.Time{}
 	}
 }
 

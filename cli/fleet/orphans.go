@@ -10,21 +10,20 @@ import (
 	"gcity/internal/shell"
 )
 
-// orphansText returns a sentence about sessions of a city that run without a controller, with the command that stops
-// them. It returns "" if there are no such sessions.
+// orphansText returns a clause about a city's sessions that are running without a controller, with the command that
+// stops them. It returns "" if there are no such sessions.
 func orphansText(i city.Info) string {
 	switch i.LeftoverSessions {
 	case 0:
 		return ""
 	case 1:
-		return "1 agent still runs; `gcity stop --city " + shell.Quote(i.Path) + "` stops it"
+		return "1 agent is still running; `gcity stop --city " + shell.Quote(i.Path) + "` stops it"
 	}
-	return fmt.Sprintf("%d agents still run; `gcity stop --city %s` stops them",
-		i.LeftoverSessions,
-		shell.Quote(i.Path))
+	return fmt.Sprintf("%d agents are still running; `gcity stop --city %s` stops them",
+		i.LeftoverSessions, shell.Quote(i.Path))
 }
 
-// allOrphansText returns a sentence about sessions of all registered cities that run without a controller. It
+// allOrphansText returns one line for each registered city with sessions that are running without a controller. It
 // returns "" if there are no such sessions.
 func allOrphansText(ctx context.Context, e *env.Env) string {
 	all, err := CityList(ctx, e)

@@ -14,7 +14,7 @@ import (
 	"gcity/cli/service"
 )
 
-// otherController returns the snapshot of a controller outside of the supervisor that runs the city, or nil.
+// otherController returns the snapshot of a controller other than the supervisor that is running the city, or nil.
 func otherController(ctx context.Context, dir string, supervisor int) *city.Snapshot {
 	near, closeNear, err := folder.DialWithRetry(ctx, dir)
 	if err != nil {
@@ -47,7 +47,7 @@ func takeOver(ctx context.Context, e *env.Env, dir string, s *city.Snapshot,
 	if how != "" {
 		return &exit.Failure{Code: exit.CodeConflict,
 			Err: fmt.Errorf("a controller is already running for %s (pid %d, %s), so the "+
-				"supervisor did not take it over; %s", dir, s.PID, s.Mode, how)}
+				"supervisor did not take over the city; %s", dir, s.PID, s.Mode, how)}
 	}
 	if err := release(ctx, dir, s.PID); err != nil {
 		return fmt.Errorf("the controller of %s (pid %d) did not hand over its agents: %w", dir,

@@ -73,7 +73,7 @@ func TestComposerRecallsSentTexts(t *testing.T) {
 	}
 }
 
-// The hint is shown beside a short text, and a long text takes its place.
+// The hint is shown next to a short text, and a long text takes its place.
 func TestTheTextIsMoreImportantThanTheHint(t *testing.T) {
 	p := &Prompt[string]{Label: "new bead", Hint: "enter creates it  esc cancels", Edit: widget.NewEntry("short")}
 	c := Canvas{W: 80, Styles: &widget.Styles{}}

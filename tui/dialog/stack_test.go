@@ -45,23 +45,23 @@ func TestConfirm(t *testing.T) {
 		{Key: "n", Safe: true}}}
 	for key, since := range map[string]time.Duration{"y": keymap.MaxTypeahead - 1, "enter": keymap.DialogGuard - 1,
 		"": keymap.DialogGuard - 1} {
-		c.note, c.refusedAt = "", time.Time{}
+		c.note, c.rejectedAt = "", time.Time{}
 		if c.Accepts(key, key != "y", now.Add(since)) || !strings.Contains(c.note, "too early") {
 			t.Errorf("%q after %s is taken: %q", key, since, c.note)
 		}
 	}
-	refused := now.Add(keymap.MaxTypeahead)
-	c.refusedAt = refused
-	if c.Accepts("y", false, refused.Add(keymap.DialogGuard-1)) || c.Accepts("n", false, refused.Add(1)) {
-		t.Error("an answer is taken before the user has seen that the previous one was refused")
+	rejected := now.Add(keymap.MaxTypeahead)
+	c.rejectedAt = rejected
+	if c.Accepts("y", false, rejected.Add(keymap.DialogGuard-1)) || c.Accepts("n", false, rejected.Add(1)) {
+		t.Error("an answer is taken before the user has seen that the previous one was rejected")
 	}
-	if !c.Accepts("y", false, refused.Add(keymap.DialogGuard)) {
-		t.Error("an answer is refused although the user has seen the refusal")
+	if !c.Accepts("y", false, rejected.Add(keymap.DialogGuard)) {
+		t.Error("an answer is rejected although the user has seen the rejection")
 	}
-	c.refusedAt = time.Time{}
+	c.rejectedAt = time.Time{}
 	if !c.Accepts("Y", false, now.Add(keymap.MaxTypeahead)) || !c.Accepts("enter", true, now.Add(keymap.DialogGuard)) ||
 		!c.Accepts("n", false, now) || !c.Accepts("j", false, now) || c.note != "" {
-		t.Errorf("a key is refused: %q", c.note)
+		t.Errorf("a key is rejected: %q", c.note)
 	}
 	if c.OpenedByKey = false; c.Accepts("y", false, now.Add(keymap.DialogGuard-1)) ||
 		c.Accepts("n", false, now.Add(keymap.DialogGuard-1)) {
