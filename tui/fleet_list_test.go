@@ -83,7 +83,7 @@ func TestClickOnATitleOfTheFleet(t *testing.T) {
 	f := demoFleet(epoch)
 	for i := range 60 {
 		name := fmt.Sprintf("town-%02d", i)
-		f.Rows = append(f.Rows, fleet.City{DisplayName: name, Answered: true, Summary: fleet.Summary{Agents: 1, Held: 1, Needs: []fleet.Need{{Agent: "a", DisplayName: "a", State: city.Quarantined, Why: "crashed"}}},
+		f.Rows = append(f.Rows, fleet.City{DisplayName: name, Responded: true, Summary: fleet.Summary{Agents: 1, Held: 1, Needs: []fleet.Need{{Agent: "a", DisplayName: "a", State: city.Quarantined, Why: "crashed"}}},
 			Info: city.Info{Name: name, Path: "/srv/" + name, Running: true, Status: city.CityRunning}})
 	}
 	s.hear(feed.News{Fleet: f})
@@ -96,4 +96,15 @@ func TestClickOnATitleOfTheFleet(t *testing.T) {
 			t.Errorf("a click on %q goes from %s and %d to %s and %d", title, city, need, s.m.Cities.SelectedKey, s.m.NeedCursor)
 		}
 	}
+}
+
+// In the room of all cities, a note explains that a key does nothing.
+func TestKeysThatDoNothingAmongAllCities(t *testing.T) {
+	s := lobby(t, 80, 24, Options{})
+	s.press("~")
+	s.shows("~ does nothing here; ? lists the keys")
+	s.press("r")
+	s.shows("r works in a city (press enter): restart the agent or the pool")
+	s.press("esc")
+	s.hides("works in a city")
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"gcity/tui/actions"
 	"gcity/tui/feed"
 	"gcity/tui/fleet"
@@ -53,20 +55,37 @@ func reportCityListChange(m *state.Room, f *fleet.List) {
 	}
 }
 
-// isSwitching reports whether a key is ignored because a switch is in progress or has just ended.
-func isSwitching(m *state.Room, key string) bool {
+// isSwitching reports whether a key is ignored because a switch is in progress or has just ended. Moves are never
+// ignored: during a switch they wait for the new room.
+func isSwitching(m *state.Room, k tea.KeyPressMsg) bool {
+	key := k.String()
 	if m.Switch.ID != 0 {
 		if key == "esc" || key == "ctrl+c" {
 			cancelSwitch(m)
+		} else {
+			m.Switch.Keys = append(m.Switch.Keys, k)
 		}
 		return true
 	}
 	early := m.Now.Sub(m.ArrivedAt) < keymap.DialogGuard
-	if early && key != "" {
+	if early && isMove(m, k) {
+		return false
+	}
+	if early {
 		state.Show(m, "this is "+state.CityName(m)+"; "+key+" came too early: press it again here",
 			false)
 	}
 	return early
+}
+
+// isMove reports whether a key only moves the cursor of the room.
+func isMove(m *state.Room, k tea.KeyPressMsg) bool {
+	zones := []keymap.Zone{m.Zone(), keymap.Everywhere}
+	if m.FleetRoom {
+		zones = []keymap.Zone{keymap.InFleet}
+	}
+	a := m.Keys.Find(k, zones...)
+	return m.Dialogs.Top() == nil && a != nil && a.Moves
 }
 
 func cancelSwitch(m *state.Room) {
@@ -76,12 +95,13 @@ func cancelSwitch(m *state.Room) {
 
 func switchFailed(m *state.Room, id int, why string) {
 	if m.Switch.ID == id {
-		state.ShowFailure(m, "cannot go to "+m.Switch.Name+": "+widget.Plain(why))
+		state.ShowFailure(m, "cannot switch to "+m.Switch.Name+": "+widget.Plain(why))
 		m.Switch = state.CitySwitch{}
 	}
 }
 
-// resetLeftRoom resets a room that the user has left, and restores its status line from before the switch.
+// resetLeftRoom ends the switch in the room that the user has left, and restores the status line from before the
+// switch.
 func resetLeftRoom(m *state.Room) {
 	m.Status, m.Switch = m.Switch.Before, state.CitySwitch{}
 }

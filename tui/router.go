@@ -21,10 +21,10 @@ import (
 	"gcity/tui/widget"
 )
 
-// receiveBeads handles an answer with beads. It ignores answers to outdated requests.
+// receiveBeads handles the result of a request for beads. Results of outdated requests are ignored.
 func receiveBeads(m *state.Room, f feed.FoundBeads) {
 	if h := m.Dialogs.History(); h != nil && h.RequestID == f.ID {
-		h.RequestID, h.Answered, h.Problem = 0, true, widget.Plain(f.Problem)
+		h.RequestID, h.Responded, h.Problem = 0, true, widget.Plain(f.Problem)
 		if f.Problem == "" {
 			h.Runs = h.Runs[:0]
 			for _, b := range f.Beads {
@@ -61,6 +61,9 @@ func newModel(o Options, now time.Time) *state.Room {
 // handle applies a message to the model and returns effects.
 func handle(m *state.Room, now time.Time, msg any) []feed.Effect {
 	m.Now = now
+	if m.SessionEnded && m.StrayKeyAt.IsZero() {
+		m.StrayKeyAt = now
+	}
 	m.Events.Seen.Record(m.Events.CursorSeq(), now)
 	defer func() { m.Events.Seen.Record(m.Events.CursorSeq(), now) }()
 	var todo []feed.Effect
@@ -75,16 +78,16 @@ func handle(m *state.Room, now time.Time, msg any) []feed.Effect {
 		}
 	case tea.KeyPressMsg:
 		m.UI++
-		m.HandOn()
+		m.UserActed()
 		dismissHint(m)
-		if !isSwitching(m, msg.String()) {
+		if !isSwitching(m, msg) && !typedForEndedSession(m, msg) {
 			todo = handleKey(m, msg)
 			if c := m.Dialogs.Choice(); c != nil && c.Since.Equal(now) {
 				c.OpenedByKey = true
 			}
 		}
 	case tea.PasteMsg, tea.MouseClickMsg, wheel:
-		if isSwitching(m, "") {
+		if m.Switch.ID != 0 || m.Now.Sub(m.ArrivedAt) < keymap.DialogGuard {
 			break
 		}
 		todo = handlePointer(m, msg)
@@ -144,16 +147,13 @@ func reportRemoved(m *state.Room, all []events.Event) {
 // failure is an error from outside the model, to be shown in the status line.
 type failure string
 
-// receive applies the content of the mailbox.
+// receive applies the contents of the mailbox.
 func receive(m *state.Room, n feed.News) {
 	if n.Preferences != nil {
 		reloadPreferences(m, *n.Preferences)
 	}
 	if n.Unreachable != nil {
-		if m.Unreachable == "" {
-			m.SilentSince = m.Now
-		}
-		m.Unreachable = widget.Plain(*n.Unreachable)
+		m.SetUnreachable(widget.Plain(*n.Unreachable))
 	}
 	if m.LastVisit.Agent != "" && m.Now.After(m.LastVisit.Until) {
 		m.LastVisit = state.Visit{}
@@ -164,7 +164,8 @@ func receive(m *state.Room, n feed.News) {
 	} else if m.Snap != nil && !m.OrderIsCurrent() {
 		m.Snapshot(m.Snap)
 	}
-	// Rows may start to need attention as time passes, without new data.
+	actions.RefreshMembers(m)
+	// As time passes, rows may start to need attention without new data.
 	if m.OnlyAttention && m.FilledAt != m.Now.Unix() {
 		m.ApplyNewData()
 	}
@@ -216,9 +217,10 @@ func handleKey(m *state.Room, k tea.KeyPressMsg) []feed.Effect {
 		if a := m.Keys.Find(k, keymap.InFleet); a != nil {
 			return perform(m, a)
 		}
+		explainFleetKey(m, k)
 		return nil
 	}
-	if typedAfterRefusal(m, k) {
+	if typedAfterRejection(m, k) {
 		return nil
 	}
 	if a := m.Keys.Find(k, m.Zone(), keymap.Everywhere); a != nil {
@@ -228,7 +230,7 @@ func handleKey(m *state.Room, k tea.KeyPressMsg) []feed.Effect {
 	return nil
 }
 
-// perform runs an action, or says why it is not possible.
+// perform runs an action, or shows why it cannot run.
 func perform(m *state.Room, a *state.Action) (todo []feed.Effect) {
 	if m.Status.Note {
 		if m.Status = (state.Status{}); a.ID == state.BackID || a.ID == "fleet.back" {
@@ -239,7 +241,7 @@ func perform(m *state.Room, a *state.Action) (todo []feed.Effect) {
 		state.ShowFailure(m, "cannot "+keymap.Verb(a.Title())+": "+why)
 		m.Status.Note, m.Status.While = true, state.IsFresh
 		if startsText(a) || a.Risk == keymap.NameRequired {
-			m.RefusedText = m.Now
+			m.RejectedTextAt = m.Now
 		}
 	} else {
 		todo = a.Run(m)
@@ -254,8 +256,8 @@ func perform(m *state.Room, a *state.Action) (todo []feed.Effect) {
 func handleDialogKey(m *state.Room, k tea.KeyPressMsg) []feed.Effect {
 	d := m.Dialogs.Top()
 	a := m.Keys.Find(k, d.Zone())
-	switch cancels := a != nil && a.ID == "choice.cancel"; {
-	case !cancels && !d.Accepts(k.String(), m.Now):
+	switch takes := a != nil && a.ID == "choice.take"; {
+	case (a == nil || takes) && !d.Accepts(k.String(), takes, m.Now):
 		return nil
 	case a != nil:
 		return perform(m, a)
@@ -263,7 +265,8 @@ func handleDialogKey(m *state.Room, k tea.KeyPressMsg) []feed.Effect {
 	return m.RunTasks(d.Key(k, func() { m.Dialogs.Close(d) }))
 }
 
-// paste inserts text into the line or text being typed. Elsewhere it is ignored: a paste is not a sequence of commands.
+// paste passes pasted text to the top dialog. Without a dialog it is ignored, because a paste is not a sequence of
+// commands.
 func paste(m *state.Room, text string) {
 	if d := m.Dialogs.Top(); d != nil {
 		d.Paste(text)
@@ -308,7 +311,7 @@ func receiveResult(m *state.Room, r feed.Result) {
 	}
 }
 
-// dismissHint removes the hint of the first visit for good.
+// dismissHint permanently removes the hint that is shown on the first visit.
 func dismissHint(m *state.Room) {
 	if m.ShowHint {
 		m.ShowHint, m.HintDismissed = false, true

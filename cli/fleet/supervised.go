@@ -20,7 +20,8 @@ import (
 
 // StartInBackground starts a city in the background and waits until its agents have started. If supervised is not
 // set and the city has its own service and is not registered, that service starts it. Otherwise the supervisor
-// starts it. If no supervisor is running, StartInBackground starts one.
+// starts it. If no supervisor is running, StartInBackground starts one. A headless controller that no service owns
+// hands its agents over first.
 func StartInBackground(ctx context.Context, e *env.Env, supervised bool) error {
 	if len(e.Files) > 0 || e.Strict {
 		return exit.Usage("the supervisor runs cities only from their city.toml: use -f and " +
@@ -31,7 +32,7 @@ func StartInBackground(ctx context.Context, e *env.Env, supervised bool) error {
 		return err
 	}
 	if e.ReadOnly {
-		return env.RefusedReadOnly("start")
+		return env.ReadOnlyError("start")
 	}
 	if err := consent.MayStart(e, dir); err != nil {
 		return err
@@ -40,10 +41,17 @@ func StartInBackground(ctx context.Context, e *env.Env, supervised bool) error {
 	if err != nil {
 		return fmt.Errorf("%w; `gcity start --standalone` works without a supervisor", err)
 	}
-	r, runs := host.FindSupervisor(e)
-	if err := runsElsewhere(ctx, dir, r.PID); err != nil {
-		return err
+	start := func() error { return startUnowned(ctx, e, home, dir, supervised) }
+	r, _ := host.FindSupervisor(e)
+	if other := otherController(ctx, dir, r.PID); other != nil {
+		return takeOver(ctx, e, dir, other, start)
 	}
+	return start()
+}
+
+// startUnowned starts a city that no controller runs, except the supervisor.
+func startUnowned(ctx context.Context, e *env.Env, home env.SupervisorHome, dir string,
+	supervised bool) error {
 	before := folder.NewestSeq(ctx, dir)
 	if _, _, is := Enrolled(e, dir); !is && !supervised {
 		for _, u := range service.Units(e, "city", dir) {
@@ -58,16 +66,17 @@ func StartInBackground(ctx context.Context, e *env.Env, supervised bool) error {
 			return reportStarted(ctx, e, dir, before, u.Name()+" keeps the city running")
 		}
 	}
+	r, runs := host.FindSupervisor(e)
 	if !runs {
 		if err := host.NameConflict(ctx, home, dir); err != nil {
 			return err
 		}
+		var err error
 		if r, err = host.StartSupervisor(ctx, e, home, true); err != nil {
 			return fmt.Errorf("%w\n`gcity start --standalone` works without a supervisor", err)
 		}
 		e.PrintProgress(fmt.Sprintf("started the supervisor, pid %d; `gcity supervisor "+
-			"status` shows it",
-			r.PID))
+			"status` shows it", r.PID))
 	}
 	info, err := registerRunning(ctx, e, dir)
 	if err != nil {
@@ -77,8 +86,8 @@ func StartInBackground(ctx context.Context, e *env.Env, supervised bool) error {
 		fmt.Sprintf("the supervisor, pid %d, keeps %s running", r.PID, info.Name))
 }
 
-// reportStarted waits until the agents of a city have started in another process, and prints the result.
-func reportStarted(ctx context.Context, e *env.Env, dir string, before uint64, who string) error {
+// reportStarted waits until another process has started a city's agents, and prints the result.
+func reportStarted(ctx context.Context, e *env.Env, dir string, before uint64, by string) error {
 	near, closeNear, err := folder.DialWithRetry(ctx, dir)
 	if err != nil {
 		return err
@@ -92,36 +101,19 @@ func reportStarted(ctx context.Context, e *env.Env, dir string, before uint64, w
 	if err != nil {
 		return err
 	}
-	return ReportStart(e, s, did, "; "+who)
-}
-
-// runsElsewhere returns an error if another controller runs the city.
-func runsElsewhere(ctx context.Context, dir string, supervisor int) error {
-	near, closeNear, err := folder.DialWithRetry(ctx, dir)
-	if err != nil {
-		return nil // opening the city reports this error
-	}
-	defer closeNear()
-	ctx, cancel := context.WithTimeout(ctx, folder.HangsAfter)
-	defer cancel()
-	s, err := near.Snapshot(ctx)
-	if err != nil || s.PID == supervisor {
-		return nil
-	}
-	return &exit.Failure{Code: exit.CodeConflict,
-		Err: fmt.Errorf("a controller is already running for %s (pid %d, %s), so the supervisor "+
-			"did not take it over; `gcity stop` stops that controller", dir, s.PID, s.Mode)}
+	return ReportStart(e, s, did, "; "+by)
 }
 
 const (
-	settlePatience = 10 * time.Minute
-	settleQuiet    = 4 // snapshots in a row without a starting or stopping agent that end the wait
+	settleTimeout = 10 * time.Minute
+	// the wait ends after this many snapshots in a row without a starting or stopping agent
+	settleQuiet = 4
 )
 
-// awaitSettled reloads the configuration of a city in another process, and waits until no agent is starting or
-// stopping.
+// awaitSettled makes the city's controller, which is another process, reload its configuration, and waits until no
+// agent is starting or stopping.
 func awaitSettled(ctx context.Context, e *env.Env, c city.Control) (*city.Snapshot, error) {
-	ctx, cancel := context.WithTimeout(ctx, settlePatience)
+	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
 	defer cancel()
 	if _, err := c.Do(ctx, city.Reload{}); err != nil {
 		// if the configuration is held, the result shows that
@@ -139,8 +131,7 @@ func awaitSettled(ctx context.Context, e *env.Env, c city.Control) (*city.Snapsh
 		quiet++
 		if slices.ContainsFunc(s.Agents,
 			func(g city.Agent) bool {
-				return g.State == city.Starting ||
-					g.State == city.Stopping
+				return g.State == city.Starting || g.State == city.Stopping
 			}) {
 			quiet = 0
 		}
@@ -149,27 +140,27 @@ func awaitSettled(ctx context.Context, e *env.Env, c city.Control) (*city.Snapsh
 		}
 		if !folder.Pause(ctx, env.SayEvery/settleQuiet) {
 			return nil, fmt.Errorf("the city was started, but not all of its agents are "+
-				"running: %w",
-				ctx.Err())
+				"running: %w", ctx.Err())
 		}
 	}
 }
 
-// AgentEventsAfter returns the events of a city's agents after a sequence number, oldest first.
+// AgentEventsAfter returns the events about a city's agents after a sequence number, oldest first.
 func AgentEventsAfter(ctx context.Context, dir string, before uint64) ([]events.Event, error) {
 	return folder.ReadEvents(ctx, dir, events.Query{After: before, Forward: true,
 		Types: []string{"agent.*"}, Limit: 10_000})
 }
 
-// ReportStart prints the result of a start.
-func ReportStart(e *env.Env, s *city.Snapshot, did []events.Event, who string) (err error) {
+// ReportStart prints a start's result: the events, the number of agents by state, and by. It returns an error if an
+// agent failed.
+func ReportStart(e *env.Env, s *city.Snapshot, did []events.Event, by string) (err error) {
 	if e.JSON {
 		err = e.WriteJSON(struct {
 			Events output.List[events.Event]      `json:"events"`
 			Agents output.List[output.AgentShape] `json:"agents"`
 		}{output.ListOf(did), output.ListOf(output.ShapesOf(s.Agents))})
 	} else {
-		err = printSettled(e, s, did, who)
+		err = printSettled(e, s, did, by)
 	}
 	if err == nil && s.Count()[city.Failed] > 0 {
 		return exit.Quietly(exit.CodeFailed)
@@ -177,7 +168,7 @@ func ReportStart(e *env.Env, s *city.Snapshot, did []events.Event, who string) (
 	return err
 }
 
-// Enrolled returns the registry entry of a city. It reports false if the registry cannot be read.
+// Enrolled returns a city's registry entry, and whether there is one. It returns false if the registry cannot be read.
 func Enrolled(e *env.Env, dir string) (env.SupervisorHome, host.Registered, bool) {
 	home, err := env.Home(e)
 	if err != nil {
@@ -225,7 +216,7 @@ func StopSupervised(ctx context.Context, e *env.Env, l *env.Link) (ok bool, err 
 	return true, err
 }
 
-func printSettled(e *env.Env, s *city.Snapshot, did []events.Event, who string) error {
+func printSettled(e *env.Env, s *city.Snapshot, did []events.Event, by string) error {
 	e.WriteEventLines("", did)
 	for _, why := range s.Degraded {
 		e.Sayf("! %s", why)
@@ -233,6 +224,6 @@ func printSettled(e *env.Env, s *city.Snapshot, did []events.Event, who string) 
 	if len(did) == 0 && len(s.Degraded) == 0 {
 		e.Sayf("nothing to do: the city matches its configuration")
 	}
-	e.Sayf("%s%s", output.HeadCount(s), who)
+	e.Sayf("%s%s", output.HeadCount(s), by)
 	return nil
 }

@@ -47,7 +47,8 @@ func poolActions() []state.Action {
 	}
 }
 
-// needRestart returns why the restart verb is refused, or "". In Pools the verb acts on pools, elsewhere on agents.
+// needRestart returns the reason why the restart verb is not available, or "". In Pools the verb acts on pools,
+// elsewhere on agents.
 func needRestart(m *state.Room) string {
 	if state.ActsOn(m, panel.KindPool) && len(m.NamedAgents) == 0 {
 		return needPoolVerb(m)
@@ -75,7 +76,7 @@ func needRestart(m *state.Room) string {
 func askRestartOf(m *state.Room, p *panel.PoolRow) []feed.Effect {
 	answers := []state.Answer{
 		{Key: "y", Title: "yes, one member after the other", Do: restartOf(p.Name, true)},
-		{Key: "a", Title: "yes, all members at once", Do: restartOf(p.Name, false)},
+		{Key: "a", Title: "yes, all members at the same time", Do: restartOf(p.Name, false)},
 		{Key: "n", Title: "no, leave it", Safe: true},
 	}
 	if p.Size == 1 {
@@ -95,7 +96,7 @@ func restartOf(name string, rolling bool) state.Task {
 	}
 }
 
-// restartPoolToo returns an answer that restarts the whole pool of an agent, if it has other members.
+// restartPoolToo returns an answer that restarts the agent's whole pool, if the pool has other members.
 func restartPoolToo(m *state.Room, rows []*panel.AgentRow) []state.Answer {
 	p := m.Pools.Find(rows[0].Pool)
 	if len(rows) > 1 || p == nil || p.Size < 2 {
@@ -126,7 +127,7 @@ func needPool(m *state.Room) string {
 }
 
 func needPoolVerb(m *state.Room) string {
-	if m.Mode == state.ReadOnly {
+	if state.NeedWritable(m) != "" {
 		return state.NeedWritable(m)
 	}
 	return needPool(m)
@@ -148,7 +149,7 @@ func needMore(m *state.Room) string {
 	return why
 }
 
-// askScale asks for a pool size and refuses invalid input.
+// askScale asks for a pool size and rejects invalid input.
 func askScale(m *state.Room) []feed.Effect {
 	p := *state.Pool(m)
 	m.Dialogs.Open(&state.Prompt{
@@ -214,7 +215,7 @@ func autoScale(m *state.Room, p *panel.PoolRow) []feed.Effect {
 		verb: "return it", do: do}, details.PredictLeaving(m.Details(), p.Name, size))
 }
 
-// askLeaving asks for confirmation if members would leave. Otherwise perhaps decides whether to ask.
+// askLeaving asks for confirmation if members would leave. Otherwise askIfWanted decides whether to ask.
 func askLeaving(m *state.Room, q question, leaving []*panel.AgentRow) []feed.Effect {
 	if len(leaving) == 0 {
 		return askIfWanted(m, q)
@@ -225,7 +226,8 @@ func askLeaving(m *state.Room, q question, leaving []*panel.AgentRow) []feed.Eff
 	return nil
 }
 
-// MembersAt returns the running members of the pool under the cursor, the selected agent first.
+// MembersAt returns the running members of the pool under the cursor, the selected agent first and those that leave
+// last.
 func MembersAt(m *state.Room) []*panel.AgentRow {
 	p := m.Pools.Current()
 	if p == nil {
@@ -233,16 +235,25 @@ func MembersAt(m *state.Room) []*panel.AgentRow {
 	}
 	var rows []*panel.AgentRow
 	for i := range m.Agents.Rows {
-		r := &m.Agents.Rows[i]
-		switch {
-		case r.Pool != p.Name || !r.Running:
-		case r.Name == m.Agents.SelectedKey:
-			rows = slices.Insert(rows, 0, r)
-		default:
+		if r := &m.Agents.Rows[i]; r.Pool == p.Name && r.Running {
 			rows = append(rows, r)
 		}
 	}
+	slices.SortStableFunc(rows, func(a, b *panel.AgentRow) int {
+		return memberRank(m, a) - memberRank(m, b)
+	})
 	return rows
+}
+
+// memberRank orders the members of a pool: the selected agent, members that stay, members that leave.
+func memberRank(m *state.Room, r *panel.AgentRow) int {
+	switch {
+	case r.State != city.Running:
+		return 2
+	case r.Name == m.Agents.SelectedKey:
+		return 0
+	}
+	return 1
 }
 
 func needMember(m *state.Room) string {
@@ -267,34 +278,53 @@ func attachMember(m *state.Room) []feed.Effect {
 		return to(rows[0].Name)
 	}
 	openFinderOf(m, &state.Finder{Title: "Attach to a member of " + m.Pools.Current().Shown,
-		EmptyText: "No member has this name.",
-		All: palette.Members(rows, func(r *panel.AgentRow) state.Task {
-			return func(m *state.Room) []feed.Effect {
-				if now := m.Agents.Find(r.Name); now == nil || !now.Running {
-					state.ShowFailure(m, "cannot attach: "+r.Shown+" is no longer running")
-					return nil
+		EmptyText: "No member matches.",
+		About: members(func(m *state.Room) []state.Item {
+			return palette.Members(MembersAt(m), func(r *panel.AgentRow) state.Task {
+				return func(m *state.Room) []feed.Effect {
+					if now := m.Agents.Find(r.Name); now == nil || !now.Running {
+						state.ShowFailure(m, "cannot attach: "+r.Shown+" is no longer running")
+						return nil
+					}
+					return to(r.Name)
 				}
-				return to(r.Name)
-			}
+			})
 		})})
+	RefreshMembers(m)
 	return nil
+}
+
+// members returns the current entries of a finder that lists members of a pool. It is the finder's subject.
+type members func(m *state.Room) []state.Item
+
+// RefreshMembers updates an open list of members, and keeps the cursor on its member.
+func RefreshMembers(m *state.Room) {
+	if f := m.Dialogs.Finder(); f != nil {
+		if current, ok := f.About.(members); ok {
+			f.Refill(current(m))
+		}
+	}
 }
 
 // chooseMember lists the members of the pool that verbs act on. Choosing a member selects it in Agents, which then
 // lists only members of that pool.
 func chooseMember(m *state.Room) []feed.Effect {
 	p := state.Pool(m)
+	name := p.Name
 	request := panel.Request{GoTo: panel.IDAgents, Filter: "pool:" + p.Name}
 	all := state.Item{Title: "all members", Note: "in Agents",
 		Run: func(m *state.Room) []feed.Effect { return runRequest(m, request) }}
 	openFinderOf(m, &state.Finder{Title: "Members of " + p.Shown, Verb: "goes to it",
-		EmptyText: "No member has this name.",
-		All: append([]state.Item{all}, palette.Members(m.Pools.Members(p.Name),
-			func(r *panel.AgentRow) state.Task {
-				return func(m *state.Room) []feed.Effect {
-					runRequest(m, request)
-					return chooseNamed(m, r.Name)
-				}
-			})...)})
+		EmptyText: "No member matches.",
+		About: members(func(m *state.Room) []state.Item {
+			return append([]state.Item{all}, palette.Members(m.Pools.Members(name),
+				func(r *panel.AgentRow) state.Task {
+					return func(m *state.Room) []feed.Effect {
+						runRequest(m, request)
+						return chooseNamed(m, r.Name)
+					}
+				})...)
+		})})
+	RefreshMembers(m)
 	return nil
 }

@@ -31,10 +31,11 @@ func resumeAll(m *state.Room, all []details.Suspendable) []feed.Effect {
 		do: func(m *state.Room) []feed.Effect { return setSuspended(m, "resuming", all, resume) }})
 }
 
-// needSuspend returns why the suspend verb is refused, or "". In Pools the verb acts on pools, elsewhere on agents.
+// needSuspend returns the reason why the suspend verb is not available, or "". In Pools the verb acts on pools,
+// elsewhere on agents.
 func needSuspend(m *state.Room) string {
 	switch {
-	case m.Mode == state.ReadOnly:
+	case state.NeedWritable(m) != "":
 		return state.NeedWritable(m)
 	case state.ActsOn(m, panel.KindPool):
 		return needPool(m)
@@ -83,8 +84,12 @@ func askSuspend(m *state.Room) []feed.Effect {
 	case on[0].Pool:
 		q.targets = []string{"The members of a pool are suspended together."}
 	}
-	q.body = append([]string{fmt.Sprintf("The sessions stop, and none starts until you "+
-		"resume (%s).", m.Keys.KeyText(state.SuspendID)), "This is stored in the configuration."},
+	stop := "The sessions stop, and none starts"
+	if len(rows) == 1 && !on[0].Pool {
+		stop = "Its session stops, and none starts"
+	}
+	q.body = append([]string{stop + " until you resume (" + m.Keys.KeyText(state.SuspendID) + ").",
+		"This is stored in the configuration."},
 		details.AlreadySuspended(all, on)...)
 	ask(m, q)
 	return nil
@@ -122,7 +127,7 @@ func askSuspendPools(m *state.Room, rows []*panel.PoolRow) []feed.Effect {
 	return nil
 }
 
-// askResumeParent offers to resume the rig or the city if its suspension includes a subject.
+// askResumeParent asks whether to resume the rig or the city with which a subject is suspended.
 func askResumeParent(m *state.Room, s details.Suspendable) {
 	shown := details.NameAll([]details.Suspendable{s})
 	q := question{verb: "resume", title: "Resume rig " + widget.Plain(s.Rig) + "?",

@@ -36,7 +36,8 @@ func City(s *Source) []string {
 		s.Look.Field("controller", fmt.Sprintf("pid %d, %s, up %s", c.PID,
 			widget.Plain(describe.Mode(c.Mode)), widget.Age(s.Now.Sub(c.Started)))),
 		s.Look.Field("config", fmt.Sprintf("revision %s, active since %s",
-			widget.Plain(c.Config.Revision), widget.Clock(c.Config.Loaded, s.Now))),
+			widget.Plain(c.Config.Revision), widget.Clock(c.Config.Loaded, s.Now))+
+			whileInvalid(c)),
 		s.Look.Field("patrol", fmt.Sprintf("every %s, the last %s ago", c.Patrol.Interval,
 			widget.Age(c.Patrol.Age(s.Now)))),
 		s.Look.Field("events", fmt.Sprintf("%d so far", c.Seq)),
@@ -55,8 +56,16 @@ func City(s *Source) []string {
 	return lines
 }
 
-// Held describes the effects of a held configuration, the most severe first. It names at most the given number of
-// stopping agents.
+// whileInvalid returns a note that the configuration on disk is invalid, or "".
+func whileInvalid(c *city.Snapshot) string {
+	if c.Config.Rejected == "" {
+		return ""
+	}
+	return "; it stays active while the one on disk is invalid"
+}
+
+// Held describes the effects of a held configuration, the most severe first. It names at most most of the agents that
+// stop.
 func Held(s *Source, h *city.Held, most int) []string {
 	who := ByPool(s.Lists, h.Removes)
 	if n := len(who) - most; n > 0 {
@@ -72,7 +81,7 @@ func Held(s *Source, h *city.Held, most int) []string {
 	return lines
 }
 
-// ByPool lists agents in natural order and combines members of a pool: "scout", "worker (8 members)".
+// ByPool lists agents in natural order and combines the members of each pool: "scout", "worker (8 members)".
 func ByPool(l *panel.Lists, agents []string) []string {
 	leaving := map[string]int{}
 	pool := func(name string) string {

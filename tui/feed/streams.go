@@ -3,16 +3,19 @@ package feed
 import (
 	"context"
 	"errors"
+	"io"
+	"net"
+	"strings"
 	"time"
 
 	"gcity/city"
 )
 
-// backlog is how many events from before the start of the room are loaded.
+// backlog is the number of earlier events that are loaded when a room starts.
 const backlog = 500
 
-// waitToRetry waits before a broken stream is reopened. The wait grows with each try up to a limit. It returns false if
-// ctx ends.
+// waitToRetry waits before a broken stream is reopened. The delay doubles with each attempt up to a limit. It returns
+// false if ctx ends.
 func waitToRetry(ctx context.Context, tries int) bool {
 	return pause(ctx, min(200*time.Millisecond<<min(tries, 5), 5*time.Second))
 }
@@ -35,21 +38,31 @@ func (r *Runner) StreamSnapshots(ctx context.Context) {
 			return
 		}
 		r.Mailbox.putUnreachable(unreachableReason(cause))
-		r.Log.Warn("the stream of snapshots ended", "error", cause)
+		r.Log.Warn("the snapshot stream ended", "error", cause)
 		if !waitToRetry(ctx, tries) {
 			return
 		}
 	}
 }
 
-// unreachableReason returns why the city does not answer, for the user.
+// Reasons why a city without a controller is unreachable.
+const (
+	Exited     = "the controller has exited"
+	NotRunning = "no controller is running"
+)
+
+// unreachableReason returns the reason why the city is unreachable, as shown to the user.
 func unreachableReason(err error) string {
 	var e *city.Error
+	var broken *net.OpError
 	switch {
 	case err == nil:
-		return "the controller has exited"
+		return Exited
 	case errors.As(err, &e):
-		return e.Message
+		reason, _, _ := strings.Cut(e.Message, ": no response on ")
+		return reason
+	case errors.As(err, &broken), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "the connection was lost"
 	}
 	return err.Error()
 }
@@ -71,7 +84,7 @@ func (r *Runner) StreamEvents(ctx context.Context) {
 		if known {
 			for e, err := range r.City.Events(ctx, after) {
 				if err != nil {
-					r.Log.Warn("the stream of events ended", "error", err)
+					r.Log.Warn("the event stream ended", "error", err)
 					break
 				}
 				tries = 0
@@ -101,8 +114,8 @@ func (r *Runner) FollowPreferences(ctx context.Context, changes <-chan Preferenc
 	}
 }
 
-// pollSnapshots requests a snapshot periodically, because only a requested snapshot has the current time of the last
-// patrol. Snapshots from the stream may be older.
+// pollSnapshots requests a snapshot periodically, because only a requested snapshot contains the current time of the
+// last patrol. Snapshots from the stream may be older.
 func (r *Runner) pollSnapshots(ctx context.Context, interval time.Duration) {
 	t := time.NewTicker(interval)
 	defer t.Stop()
@@ -121,8 +134,8 @@ func (r *Runner) pollSnapshots(ctx context.Context, interval time.Duration) {
 	}
 }
 
-// Pump sends the content of the mailbox at most once per gap, and the time at every full second. It ends with ctx.
-// send must return once the program has ended.
+// Pump sends the contents of the mailbox at most once per gap. It also sends the time once a second. It returns when
+// ctx ends. send must return once the program has ended.
 func (r *Runner) Pump(ctx context.Context, gap time.Duration, send func(at time.Time, n News)) {
 	second := time.NewTicker(time.Second)
 	defer second.Stop()

@@ -27,24 +27,49 @@ func Stalled(m *Room) bool {
 	return m.Snap.Patrol.Age(m.Now) > 3*m.Snap.Patrol.Interval+5*time.Second
 }
 
-// announcedStop reports whether the city does not answer and its last snapshot announced a clean shutdown.
+// announcedStop reports whether the city does not respond and its last snapshot announced a clean shutdown.
 func announcedStop(m *Room) bool { return m.Unreachable != "" && m.Snap != nil && m.Snap.ShutDown }
 
-// Uncontrollable reports whether a city of another process cannot be controlled: it has ended or does not answer.
+// Uncontrollable reports whether a city that another process runs cannot be controlled, because it has stopped or does
+// not respond.
 func Uncontrollable(m *Room) bool { return m.Unreachable != "" && m.Mode != Hosting }
 
-// Alerts returns the problems of the whole city, the worst first.
+// SetUnreachable stores the reason why the city is unreachable; "" = it responds.
+func (m *Room) SetUnreachable(why string) {
+	if m.Unreachable == "" {
+		m.SilentSince = m.Now
+	}
+	if why != m.Unreachable {
+		m.Unreachable = why
+		m.UI++
+	}
+}
+
+// NoController describes for how long the controller has not responded, and why.
+func NoController(m *Room) string {
+	since := widget.Age(m.Now.Sub(m.SilentSince))
+	if announcedStop(m) {
+		return "the city stopped " + since + " ago" + restartHint(m) +
+			"; this is its last known state"
+	}
+	if m.Unreachable == feed.Exited || m.Unreachable == feed.NotRunning {
+		run := "`gcity`"
+		if m.OpenedAs != "" {
+			run = "`gcity start`"
+		}
+		return "no controller for " + since + "; agents keep running. Run " + run + " there"
+	}
+	return "no response for " + since + ": " + m.Unreachable + restartHint(m) +
+		"; the data shown is outdated"
+}
+
+// Alerts returns the problems with the city as a whole, the worst first.
 func Alerts(m *Room) []panel.Alert {
 	var p []panel.Alert
 	bad := func(text string) { p = append(p, panel.Alert{Text: text}) }
 	switch {
-	case announcedStop(m):
-		bad("the city stopped " + widget.Age(m.Now.Sub(m.SilentSince)) + " ago" + restartHint(m) +
-			"; this is its last known state")
-	case Uncontrollable(m):
-		bad("no answer for " + widget.Age(m.Now.Sub(m.SilentSince)) + ": " + m.Unreachable +
-			restartHint(m) +
-			"; the data shown is outdated")
+	case announcedStop(m), Uncontrollable(m):
+		bad(NoController(m))
 	case m.Unreachable != "":
 		bad("the city cannot be reached: " + m.Unreachable + "; the data shown is outdated")
 	}
@@ -56,19 +81,32 @@ func Alerts(m *Room) []panel.Alert {
 		bad("the city is shutting down")
 	}
 	if Stalled(m) {
-		bad("no patrol by the controller for " + widget.Age(s.Patrol.Age(m.Now)))
+		bad("the controller's last patrol was " + widget.Age(s.Patrol.Age(m.Now)) + " ago")
 	}
 	held := ""
 	if s.Config.Held != nil {
 		held = fleet.HeldText(s.Config.Held)
 	}
-	return append(p, m.Alerts(m.Env(), held, preferenceProblems(m))...)
+	return append(p, m.Alerts(m.Env(), rejectedConfig(m), held, preferenceProblems(m))...)
 }
 
-// restartHint returns a hint that says how to start a city that does not answer, or "".
+// rejectedConfig returns an alert if the configuration on disk is invalid. Its error comes first, because a narrow
+// screen shows only the beginning.
+func rejectedConfig(m *Room) []panel.Alert {
+	if m.Snap.Config.Rejected == "" {
+		return nil
+	}
+	a := panel.Alert{Text: "config invalid: " + widget.PlainText(m.Snap.Config.Rejected)}
+	if m.Mode != ReadOnly && m.Files != nil {
+		a.Key, a.Effect = m.Keys.MainKey("config.edit"), "edits it"
+	}
+	return []panel.Alert{a}
+}
+
+// restartHint returns a hint how to start a city that does not respond, or "".
 func restartHint(m *Room) string {
 	switch {
-	case !Uncontrollable(m) || m.Unreachable == feed.NoAnswerYet:
+	case !Uncontrollable(m) || m.Unreachable == feed.NoResponseYet:
 		return ""
 	case m.OpenedAs != "":
 		return "; run `gcity start` there to start it again"
@@ -81,14 +119,14 @@ func AlertLines(m *Room, n int) []string {
 	return panel.AlertLines(&m.Look, Alerts(m), m.W, n, m.Keys.KeyText("city.details"))
 }
 
-// preferenceProblems returns the problems of the preferences and of the city's theme, for the header.
+// preferenceProblems returns the problems with the preferences and with the city's theme, for the header.
 func preferenceProblems(m *Room) []string {
 	var all []string
 	for _, p := range slices.Concat(m.Preferences.Problems, m.Unbound) {
 		all = append(all, "preferences: "+widget.PlainText(p))
 	}
 	if name := cityTheme(m); name != "" && findTheme(m, name) == nil && name != AutoTheme {
-		all = append(all, fmt.Sprintf("city.toml asks for the unknown theme %q",
+		all = append(all, fmt.Sprintf("city.toml sets an unknown theme: %q",
 			widget.Plain(name)))
 	}
 	return all
