@@ -181,6 +181,13 @@ func TestMisplacedNames(t *testing.T) {
 		"why nothing":                            {exit.CodeFailed, `unknown agent, pool, rig, automation or watchdog "nothing"`},
 		"agent send-keys db Enterr":              {exit.CodeUsage, `unknown key "Enterr"; did you mean "Enter"? Add --literal`},
 		"agent send-keys db Escape Upp":          {exit.CodeUsage, `did you mean "Up"?`},
+		"agent send-keys db enter":               {exit.CodeUsage, `unknown key "enter"; did you mean "Enter"?`},
+		"agent send-keys db Ctrl-C":              {exit.CodeUsage, `did you mean "C-c"?`},
+		"agent send-keys db ctrl+x":              {exit.CodeUsage, `did you mean "C-x"?`},
+		"agent send-keys db ^D":                  {exit.CodeUsage, `did you mean "C-d"?`},
+		"agent send-keys db shift-tab":           {exit.CodeUsage, `did you mean "S-Tab"?`},
+		"agent send-keys db C-":                  {exit.CodeUsage, `unknown key "C-"; Ctrl is written as C-c`},
+		"agent send-keys db C-Up":                {exit.CodeUsage, `unknown key "C-Up"; Ctrl is written as C-c`},
 		"agent send-keys db PgeDown --read-only": {exit.CodeUsage, `did you mean "PageDown"?`},
 	} {
 		code, out, errs := runCLI(t, groupedCity(), append(strings.Fields(line), "--json")...)
@@ -199,6 +206,7 @@ func TestMisplacedNames(t *testing.T) {
 func TestTextIsNoKey(t *testing.T) {
 	for _, keys := range [][]string{
 		{"Enter", "C-c", "M-x", "F5", "S-Tab"}, {"Hello"}, {"enterr"}, {"Enterr you"}, {"X"}, {"IC"}, {"I"}, {":q", "ZZ"}, {"Entre-nous"}, {"Done"}, {"ls"}, {""},
+		{"C-C", "C-[", "M-Enter", "M-C-c"}, {"dc"}, {"c+d"}, {"control-flow"}, {"C"}, {"-"}, {"a-b"},
 	} {
 		if wrong := agents.Misspelt(keys); wrong != "" {
 			t.Errorf("%q: %s", keys, wrong)
