@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -36,8 +37,8 @@ finds the message in its mail, and gc prime prints it. Wisps of the agent with a
 closed are squashed: a closed bead of type digest records the result, and the wisp is
 closed and removed later. A wisp with open steps stays open and assigned to the agent,
 and the message lists its progress. With --auto it only sends the message, for hooks
-of programs that compact their context themselves. Without a controller it does
-everything except the restart, and exits with code 3.`,
+of programs that compact their context themselves; the message may then be empty.
+Without a controller it does everything except the restart, and exits with code 3.`,
 		Example: `  gc handoff 'parser half done' 'gc-41: lexer works, see NOTES.md; next: errors'`,
 	}, true, func(ctx context.Context, l *env.Link, args []string) error {
 		me := e.Getenv("GC_AGENT")
@@ -49,6 +50,10 @@ everything except the restart, and exits with code 3.`,
 		}
 		if err := f.fill(e, args); err != nil {
 			return err
+		}
+		if !auto && strings.TrimSpace(f.subject+f.text) == "" {
+			return exit.Usage("the message for the next session is empty: gc handoff SUBJECT " +
+				"[MESSAGE]")
 		}
 		var over []city.Wisp
 		text := f.text

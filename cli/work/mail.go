@@ -103,7 +103,9 @@ func (f *draftFlags) fill(a *env.Env, args []string) error {
 		if err != nil {
 			return fmt.Errorf("cannot read the text: %w", err)
 		}
-		f.text = strings.TrimSuffix(string(data), "\n")
+		if f.text = strings.TrimSuffix(string(data), "\n"); strings.TrimSpace(f.text) == "" {
+			return exit.Usage("standard input is empty; pipe the text into this command")
+		}
 	}
 	f.from = cmp.Or(f.from, writer(a))
 	return nil
@@ -185,6 +187,9 @@ func mailReply(e *env.Env) *cobra.Command {
 	}, true, func(ctx context.Context, l *env.Link, args []string) error {
 		if err := f.fill(e, args[1:]); err != nil {
 			return err
+		}
+		if strings.TrimSpace(f.subject+f.text) == "" {
+			return exit.Usage("the reply is empty: gcity mail reply ID TEXT")
 		}
 		to, _, err := city.GetMail(ctx, l, args[0])
 		if err != nil {
