@@ -14,6 +14,7 @@ import (
 	"gcity/cli/depot"
 	"gcity/cli/env"
 	"gcity/cli/exit"
+	"gcity/cli/folder"
 	"gcity/cli/output"
 	"gcity/cli/workstore"
 )
@@ -43,6 +44,31 @@ func textOf(e *env.Env, file string, twice bool) (string, error) {
 			beads.MaxText>>10)
 	}
 	return strings.TrimRight(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n"), nil
+}
+
+// warnPools prints a warning for each label that assigns a bead to a pool that the configuration does not have.
+func warnPools(e *env.Env, d *depot.Store, labels []string) {
+	c, err := folder.LoadCity(d.City)
+	if err != nil {
+		return // other commands report the invalid configuration
+	}
+	var known []string
+	for _, p := range folder.PoolPlan(c, d.City) {
+		known = append(known, p.Name)
+	}
+	for _, l := range labels {
+		name, is := strings.CutPrefix(l, city.PoolLabel)
+		if !is || slices.Contains(known, name) {
+			continue
+		}
+		hint := ""
+		for _, p := range known {
+			if strings.HasSuffix(p, "/"+name) {
+				hint = fmt.Sprintf("; did you mean %q?", city.PoolLabel+p)
+			}
+		}
+		e.Warn(fmt.Sprintf("no pool has the name %q, so no agent claims the bead%s", name, hint))
+	}
 }
 
 // owned returns the first of the IDs that has a bead in another store of the city, and that store. It returns nil

@@ -57,6 +57,7 @@ func beadCreate(e *env.Env) *cobra.Command {
 		if announced {
 			return depot.Repeated(e, made)
 		}
+		warnPools(e, d, b.Labels)
 		return changed(ctx, e, d, events.BeadCreated, made)
 	})
 	depot.Operation(e, c)
@@ -208,6 +209,7 @@ func beadUpdate(e *env.Env) *cobra.Command {
 				return err
 			}
 		}
+		warnPools(e, d, f.add)
 		return patchBead(ctx, e, d, args[0], p)
 	})
 	f.flags(c)

@@ -55,6 +55,9 @@ Without a controller it does everything except the restart, and exits with code 
 			return exit.Usage("the message for the next session is empty: gc handoff SUBJECT " +
 				"[MESSAGE]")
 		}
+		if _, _, err := l.Find(ctx, me); err != nil {
+			return err
+		}
 		var over []city.Wisp
 		text := f.text
 		if !auto {

@@ -138,11 +138,23 @@ func send(ctx context.Context, e *env.Env, l *env.Link, m mail.Message, notify b
 	if err != nil {
 		return err
 	}
+	if m.From != writer(e) && m.From != mail.Person {
+		if s, err := l.Snapshot(ctx); err == nil && unknownSender(s, m.From) {
+			r.Message += fmt.Sprintf("; no agent or pool has the name %q, so a reply waits for "+
+				"a person of that name", m.From)
+		}
+	}
 	if notify && r.Bead != nil {
 		sent, _ := mail.FromBead(*r.Bead)
 		r.Message += "; " + notified(ctx, l, sent)
 	}
 	return e.Receipt(r)
+}
+
+// unknownSender reports whether a sender is neither an agent nor a pool.
+func unknownSender(s *city.Snapshot, from string) bool {
+	to, err := s.Address(from)
+	return err == nil && s.IsUserAddress(to)
 }
 
 // notified types a notification about a message into the terminal of its receiver, or of all running members of a
