@@ -43,7 +43,7 @@ and to .gc/controller.log. Without a city.toml it offers to write one.`,
 			return service.DaemonStatus(cmd.Context(), e)
 		},
 	}
-	lines := 0
+	lines := 100
 	logs := &cobra.Command{
 		Use: "logs", Short: "Print the log of the city's controller", Args: env.Exactly(0),
 		Long: `logs prints the newest lines of .gc/controller.log. Every controller of the city
@@ -51,7 +51,7 @@ writes to that file, however it was started. For a service, logs also prints the
 command that shows its lines in the journal.`,
 		RunE: func(*cobra.Command, []string) error { return service.DaemonLogs(e, lines) },
 	}
-	logs.Flags().IntVarP(&lines, "lines", "n", 100, "print at most this many lines")
+	logs.Flags().VarP(env.Number(&lines, 1), "lines", "n", "print at most this many lines")
 	return env.Group("daemon", "Run the controller as a service",
 		append([]*cobra.Command{run, start, stop, status, logs},
 			service.ServiceCommands(e, service.CityService(e))...)...)

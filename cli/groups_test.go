@@ -202,6 +202,21 @@ func TestMisplacedNames(t *testing.T) {
 	}
 }
 
+// The value of a flag that takes a number is checked in one way, and its error says which numbers are valid.
+func TestNumbers(t *testing.T) {
+	for line, says := range map[string]string{
+		"agent peek db -n -1": "at least 1", "agent logs db -n 0": "at least 1", "agent logs db -n -4": "at least 1",
+		"daemon logs -n -5": "at least 1", "supervisor logs -n 0": "at least 1", "events -n x": "at least 1",
+		"events --after x": "at least 0", "bead list -n -1": "at least 0", "bead update b --title x --if-rev x": "at least 0",
+		"automation history a -n x": "at least 0", "heartbeat --cycle x": "at least 0",
+	} {
+		code, out, errs := runCLI(t, groupedCity(), strings.Fields(line)...)
+		if code != exit.CodeUsage || out != "" || !strings.Contains(errs, "flag: use a whole number of "+says) {
+			t.Errorf("%s: exit %d, %q, %q", line, code, out, errs)
+		}
+	}
+}
+
 // send-keys sends an argument as text if it is neither the name of a key nor similar to one.
 func TestTextIsNoKey(t *testing.T) {
 	for _, keys := range [][]string{

@@ -157,7 +157,7 @@ func agentPeek(e *env.Env) *cobra.Command {
 		defer l.Close()
 		return peek(cmd.Context(), e, l, name, lines)
 	}
-	c.Flags().IntVarP(&lines, "lines", "n", 0, "the last `N` lines instead of the screen")
+	c.Flags().VarP(env.Number(&lines, 1), "lines", "n", "the last N lines instead of the screen")
 	return c
 }
 
@@ -192,7 +192,7 @@ func writeOutput(ctx context.Context, e *env.Env, l *env.Link, name string, line
 
 func agentLogs(e *env.Env) *cobra.Command {
 	var (
-		lines       int
+		lines       = 200
 		follow, raw bool
 	)
 	c := forAgent(e, &cobra.Command{Use: "logs [AGENT]",
@@ -210,7 +210,7 @@ func agentLogs(e *env.Env) *cobra.Command {
 				return writeOutput(ctx, e, l, name, lines)
 			}
 		})
-	c.Flags().IntVarP(&lines, "lines", "n", 200, "print at most this many lines of the "+
+	c.Flags().VarP(env.Number(&lines, 1), "lines", "n", "print at most this many lines of the "+
 		"stored output")
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "print new output as it arrives, until "+
 		"interrupted")

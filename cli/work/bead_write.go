@@ -130,7 +130,7 @@ func (f *patchFlags) flags(c *cobra.Command) {
 		"a metadata entry KEY=VALUE; an empty value removes the key")
 	c.Flags().BoolVar(&f.claim, "claim", false,
 		"assign it to yourself (or to --assignee) and start it; fails if it has another assignee")
-	c.Flags().Uint64Var(&f.rev, "if-rev", 0, "change the bead only if this is its revision "+
+	c.Flags().Var(env.Number(&f.rev, 0), "if-rev", "change the bead only if this is its revision "+
 		"(rev in --json)")
 }
 

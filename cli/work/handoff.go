@@ -42,20 +42,13 @@ Without a controller it does everything except the restart, and exits with code 
 		Example: `  gc handoff 'parser half done' 'gc-41: lexer works, see NOTES.md; next: errors'`,
 	}, true, func(ctx context.Context, l *env.Link, args []string) error {
 		me := e.Getenv("GC_AGENT")
-		if me == "" {
-			return exit.Usage("no agent given: run this inside a session, which sets GC_AGENT")
-		}
 		if len(args) == 1 && f.subject == "" {
 			f.subject, args = args[0], nil
 		}
 		if err := f.fill(e, args); err != nil {
 			return err
 		}
-		if !auto && strings.TrimSpace(f.subject+f.text) == "" {
-			return exit.Usage("the message for the next session is empty: gc handoff SUBJECT " +
-				"[MESSAGE]")
-		}
-		if _, _, err := l.Find(ctx, me); err != nil {
+		if err := mayHandOff(ctx, l, me, f.subject+f.text, auto); err != nil {
 			return err
 		}
 		var over []city.Wisp
@@ -88,6 +81,19 @@ Without a controller it does everything except the restart, and exits with code 
 	c.Flags().StringVarP(&f.text, "message", "m", "", "the text; - is standard input")
 	c.Flags().BoolVar(&auto, "auto", false, "do not restart")
 	return c
+}
+
+// mayHandOff returns an error if the agent is unknown, or if the message is empty and auto is not set.
+func mayHandOff(ctx context.Context, l *env.Link, agent, message string, auto bool) error {
+	if agent == "" {
+		return exit.Usage("no agent given: run this inside a session, which sets GC_AGENT")
+	}
+	if !auto && strings.TrimSpace(message) == "" {
+		return exit.Usage("the message for the next session is empty: gc handoff SUBJECT " +
+			"[MESSAGE]")
+	}
+	_, _, err := l.Find(ctx, agent)
+	return err
 }
 
 // heartbeat is the content of .gc/heartbeats/<agent>.json, from which a watchdog sees that the agent is working.
@@ -127,12 +133,6 @@ the agent reads. It needs no controller, and may be called often. In the file na
 			if e.ReadOnly {
 				return env.RefusedReadOnly("heartbeat")
 			}
-			if cycle < 0 {
-				return exit.Usage("--cycle must be 0 or more, not %d", cycle)
-			}
-			if healthy < 0 || ill < 0 {
-				return exit.Usage("--healthy-agents and --unhealthy-agents must be 0 or more")
-			}
 			dir, err := e.CityDir()
 			if err != nil {
 				return err
@@ -161,10 +161,12 @@ the agent reads. It needs no controller, and may be called often. In the file na
 		},
 	}
 	c.Flags().StringVarP(&message, "message", "m", "", "its current activity")
-	c.Flags().IntVar(&cycle, "cycle", 0, "the number of its current work cycle")
+	c.Flags().Var(env.Number(&cycle, 0), "cycle", "the number of its current work cycle")
 	c.Flags().StringVar(&last, "last-action", "", "its last action")
-	c.Flags().IntVar(&healthy, "healthy-agents", 0, "number of agents that it found healthy")
-	c.Flags().IntVar(&ill, "unhealthy-agents", 0, "number of agents that it found unhealthy")
+	c.Flags().Var(env.Number(&healthy, 0), "healthy-agents",
+		"number of agents that it found healthy")
+	c.Flags().Var(env.Number(&ill, 0), "unhealthy-agents",
+		"number of agents that it found unhealthy")
 	return c
 }
 
