@@ -36,8 +36,11 @@ records that. To read the text from standard input, use - as the text.`,
 	c.Flags().BoolVar(&wait, "wait", false, "wait until the text is typed or dropped")
 	return forNamed(e, c, func(ctx context.Context, l *env.Link, f env.Found, args []string) error {
 		text, err := words(e, args)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
+		case text == "":
+			return exit.Usage("the text is empty: gcity agent nudge AGENT TEXT…")
 		}
 		g := f.Agent
 		if !g.Running && (!l.Live || slices.Contains([]city.State{city.Suspended, city.Exited,

@@ -58,7 +58,7 @@ func SlingCommand(e *env.Env) *cobra.Command {
 	var f slingFlags
 	c := &cobra.Command{
 		Use:   "sling [TARGET] BEAD|FORMULA|TEXT…",
-		Short: "Assign work to an agent, a pool or a rig", Args: env.Between(1, 1000),
+		Short: "Assign work to an agent, a pool or a rig", Args: slingArgs,
 		Long: `sling assigns work. An agent becomes the assignee of the work. For a pool the work
 gets the label "pool:NAME", and any member may claim it. For a rig the work goes to
 the rig's default_sling_target. Without a target the work goes to the rig of the bead.
@@ -103,6 +103,14 @@ sling refuses work that is closed or assigned to another.`,
 	}
 	f.flags(c)
 	return c
+}
+
+// slingArgs returns a usage error if the work is missing. The target is optional, and with --stdin so is the work.
+func slingArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return exit.Usage("the work is missing: %s", cmd.UseLine())
+	}
+	return env.Between(1, 1000)(cmd, args)
 }
 
 // slings returns the requests that a command line describes.
@@ -189,6 +197,11 @@ func slingOne(ctx context.Context, e *env.Env, l *env.Link, word string,
 	if err == nil && slices.Contains(recipes, word) && req.Formula == "" {
 		req.Formula = word
 		return nil
+	}
+	if req.Target == "" {
+		if _, err := l.Resolve(ctx, word, env.KindAgent, env.KindPool, env.KindRig); err == nil {
+			return exit.Usage("the work is missing: gcity sling %s BEAD|FORMULA|TEXT…", word)
+		}
 	}
 	near := ""
 	if meant := suggest.Nearest(word, recipes); meant != "" {
