@@ -223,6 +223,12 @@ func TestExportImport(t *testing.T) {
 	runCLI(t, from, "bead", "create", "a")
 	runCLI(t, from, "bead", "create", "b", "--needs", "br-1")
 	file := filepath.Join(t.TempDir(), "work.jsonl")
+	for _, args := range [][]string{{"export", file}, {"backup", file}, {"backup"}} {
+		code, _, errs := runCLI(t, from, append([]string{"--read-only", "bead"}, args...)...)
+		if _, err := os.Stat(file); code != exit.CodeFailed || !strings.Contains(errs, "not allowed with --read-only") || err == nil {
+			t.Errorf("%q with --read-only: exit %d, %s, %v", args, code, errs, err)
+		}
+	}
 	if code, out, errs := runCLI(t, from, "bead", "export", file); code != exit.CodeDone || !strings.Contains(out, "exported 2 beads") {
 		t.Fatalf("exit %d, %s", code, errs)
 	}

@@ -73,7 +73,8 @@ With --all it shows all cities of this machine.` + installedAs(e.Program),
 		"the city's `folder` (default: GC_CITY_PATH, or the nearest folder with a city.toml from "+
 			"here upwards)")
 	c.PersistentFlags().BoolVar(&e.JSON, "json", false, "print JSON in the format of the API")
-	c.PersistentFlags().BoolVar(&e.ReadOnly, "read-only", false, "refuse every change")
+	c.PersistentFlags().BoolVar(&e.ReadOnly, "read-only", false,
+		"refuse every change and write no file")
 	c.Flags().BoolVar(&headless, "headless", false, "run the city without a control room, as a "+
 		"service does")
 	c.Flags().BoolVar(&all, "all", false, "show all cities of this machine")

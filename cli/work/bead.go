@@ -278,6 +278,9 @@ file. An existing file is replaced only after everything is written.`,
 			_, err := beads.Export(ctx, d, to)
 			return err
 		}
+		if e.ReadOnly {
+			return env.RefusedReadOnly("bead export to a file")
+		}
 		progress := e.NewProgress()
 		n, err := exportTo(ctx, d, args[0], progress)
 		progress.Clear()

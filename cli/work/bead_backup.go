@@ -28,7 +28,7 @@ the three newest of these copies. Copies made by this command are kept until you
 delete them.`,
 		Example: `  gcity bead backup
   gcity bead backup --rig shop /mnt/safe/shop.db`,
-	}, false, func(ctx context.Context, d *depot.Store, args []string) error {
+	}, true, func(ctx context.Context, d *depot.Store, args []string) error {
 		s, err := d.BuiltIn()
 		if err != nil {
 			return err
