@@ -46,7 +46,9 @@ func TestBeadLife(t *testing.T) {
 		{"bead update br-2 --status done", "", "open, in_progress or closed"},
 		{"bead create x --priority 9", "", "--priority"},
 		{"bead create x --set nothing", "", "KEY=VALUE"},
-		{"bead create x --needs br-9", "", "br-9"},
+		{"bead create x --needs br-9", "", `--needs: bead "br-9": no such bead`},
+		{"bead create x --parent br-9", "", `--parent: bead "br-9": no such bead`},
+		{"bead update br-2 --parent br-9", "", `--parent: bead "br-9": no such bead`},
 		{"bead list --rig dem", "", `did you mean "demo"?`},
 		{"--read-only bead close br-2", "", "bead close is not allowed"},
 	} {

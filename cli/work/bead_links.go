@@ -108,18 +108,32 @@ func firstIn(ctx context.Context, e *env.Env, p workstore.Place, ids []string) (
 	return "", nil
 }
 
-// elsewhere completes the error of a failed link: if the linked bead is in another store of the city, it names that
-// store.
-func elsewhere(ctx context.Context, e *env.Env, d *depot.Store, err error, links []string) error {
+// linked contains the IDs in --needs and --parent.
+type linked struct {
+	needs  []string
+	parent string
+}
+
+// elsewhere completes the error of a failed link. It names the option with the link, or, if the linked bead is in
+// another store of the city, that store.
+func elsewhere(ctx context.Context, e *env.Env, d *depot.Store, err error, links linked) error {
 	var invalid *beads.Invalid
 	if !errors.As(err, &invalid) {
 		return err
 	}
-	for _, id := range links {
+	for _, id := range append(slices.Clone(links.needs), links.parent) {
 		if !strings.Contains(invalid.Field, fmt.Sprintf("%q", id)) {
 			continue
 		}
-		if _, has, closeOther, findErr := depot.Find(ctx, e, d, id); findErr == nil && has != d {
+		_, has, closeOther, findErr := depot.Find(ctx, e, d, id)
+		if errors.Is(findErr, beads.ErrNotFound) {
+			flag := "--needs"
+			if id == links.parent {
+				flag = "--parent"
+			}
+			return exit.Usage("%s: %v", flag, findErr)
+		}
+		if findErr == nil && has != d {
 			closeOther()
 			return exit.Usage("%v in the store of %s: %s is in the store of %s, and links work "+
 				"only within one store; create this bead in that store too, or write the ID into "+

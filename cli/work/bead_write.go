@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -52,7 +51,7 @@ func beadCreate(e *env.Env) *cobra.Command {
 		}
 		made, announced, err := depot.CreateOnce(ctx, e, d, b)
 		if err != nil {
-			return elsewhere(ctx, e, d, err, append(b.Needs, b.ParentID))
+			return elsewhere(ctx, e, d, err, linked{b.Needs, b.ParentID})
 		}
 		if announced {
 			return depot.Repeated(e, made)
@@ -251,12 +250,12 @@ func patchFound(ctx context.Context, e *env.Env, has *depot.Store, old beads.Bea
 	}
 	b, err := has.Update(ctx, old.ID, p)
 	if err != nil {
-		var links []string
+		var links linked
 		if p.Needs != nil {
-			links = *p.Needs
+			links.needs = *p.Needs
 		}
 		if p.ParentID != nil {
-			links = append(slices.Clone(links), *p.ParentID)
+			links.parent = *p.ParentID
 		}
 		return elsewhere(ctx, e, has, err, links)
 	}
