@@ -217,6 +217,24 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
+// Commands that have no JSON refuse --json.
+func TestTextOnly(t *testing.T) {
+	for _, line := range []string{"daemon logs", "supervisor logs", "help", "help states", "man", "completion bash"} {
+		code, out, errs := runCLI(t, groupedCity(), append(strings.Fields(line), "--json")...)
+		if code != exit.CodeUsage || out != "" || !strings.Contains(errs, "prints only text: remove --json") {
+			t.Errorf("%s: exit %d, %q, %q", line, code, out, errs)
+		}
+	}
+}
+
+// A stream of JSON has one value per line, from the stored output on.
+func TestLogsStream(t *testing.T) {
+	_, out, errs := runCLI(t, groupedCity(), "agent", "logs", "db", "--follow", "--json")
+	if strings.Count(out, "\n") != 1 || !strings.HasPrefix(out, `{"agent":"db",`) {
+		t.Errorf("%q, %q", out, errs)
+	}
+}
+
 // send-keys sends an argument as text if it is neither the name of a key nor similar to one.
 func TestTextIsNoKey(t *testing.T) {
 	for _, keys := range [][]string{

@@ -164,7 +164,7 @@ func agentPeek(e *env.Env) *cobra.Command {
 // peek writes the screen or the last lines of an agent. It needs a snapshot only if name is not the agent's full
 // name.
 func peek(ctx context.Context, e *env.Env, l *env.Link, name string, lines int) error {
-	err := writeOutput(ctx, e, l, name, lines)
+	err := writeOutput(ctx, e, l, name, followed{lines: lines})
 	if !exit.HasCode(err, city.NotFound) {
 		return err
 	}
@@ -172,17 +172,20 @@ func peek(ctx context.Context, e *env.Env, l *env.Link, name string, lines int) 
 	if err != nil {
 		return err
 	}
-	return writeOutput(ctx, e, l, f.Agent.Name, lines)
+	return writeOutput(ctx, e, l, f.Agent.Name, followed{lines: lines})
 }
 
-func writeOutput(ctx context.Context, e *env.Env, l *env.Link, name string, lines int) error {
-	text, err := l.Output(ctx, name, lines)
+// writeOutput writes the last lines of an agent. If new output follows, JSON is written as one line.
+func writeOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f followed) error {
+	text, err := l.Output(ctx, name, f.lines)
 	if err != nil {
 		return err
 	}
-	if e.JSON {
-		return e.WriteJSON(OutputShape{Agent: name, Format: "text",
-			Turns: []Turn{{Role: "output", Text: text}}})
+	if shape := (OutputShape{Agent: name, Format: "text",
+		Turns: []Turn{{Role: "output", Text: text}}}); e.JSON && f.follow {
+		return e.WriteJSONLine(shape)
+	} else if e.JSON {
+		return e.WriteJSON(shape)
 	}
 	if text = strings.TrimRight(output.SafeText(text), "\n"); text != "" {
 		e.Sayf("%s", text)
@@ -207,7 +210,7 @@ func agentLogs(e *env.Env) *cobra.Command {
 				return followOutput(ctx, e, l, name,
 					followed{lines: lines, follow: follow, raw: raw})
 			default:
-				return writeOutput(ctx, e, l, name, lines)
+				return writeOutput(ctx, e, l, name, followed{lines: lines})
 			}
 		})
 	c.Flags().VarP(env.Number(&lines, 1), "lines", "n", "print at most this many lines of the "+
@@ -228,7 +231,7 @@ func followOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f f
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
 	if f.follow && !f.raw {
-		if err := writeOutput(ctx, e, l, name, f.lines); err != nil {
+		if err := writeOutput(ctx, e, l, name, f); err != nil {
 			return err
 		}
 	}
