@@ -53,7 +53,7 @@ command that shows its lines in the journal.`,
 	}
 	logs.Flags().VarP(env.Number(&lines, 1), "lines", "n", "print at most this many lines")
 	return env.Group("daemon", "Run the controller as a service",
-		append([]*cobra.Command{run, start, stop, status, logs},
+		append([]*cobra.Command{run, start, stop, status, env.TextOnly(e, logs)},
 			service.ServiceCommands(e, service.CityService(e))...)...)
 }
 

@@ -43,7 +43,7 @@ each.`,
 		},
 	}
 	c.Flags().StringVar(&dir, "dir", "", "write all pages to this `folder`")
-	return c
+	return env.TextOnly(e, c)
 }
 
 // manPages writes the page of each command into a folder.

@@ -39,6 +39,18 @@ func names(c *cobra.Command) []string {
 	return out
 }
 
+// TextOnly makes a command refuse --json, because it only prints text.
+func TextOnly(e *Env, c *cobra.Command) *cobra.Command {
+	run := c.RunE
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if e.JSON {
+			return exit.Usage("%s prints only text: remove --json", cmd.CommandPath())
+		}
+		return run(cmd, args)
+	}
+	return c
+}
+
 // Exactly accepts exactly n arguments. Otherwise it returns a usage error.
 func Exactly(n int) cobra.PositionalArgs { return Between(n, n) }
 

@@ -99,7 +99,7 @@ func supervisorLog(e *env.Env) *cobra.Command {
 	}
 	c.Flags().VarP(env.Number(&lines, 1), "lines", "n", "print at most this many lines")
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "print new lines as they are written")
-	return c
+	return env.TextOnly(e, c)
 }
 
 // supervise runs the registered cities in this process.

@@ -16,7 +16,7 @@ import (
 
 // Command returns the help command, which lists the guides, or shows a guide or the help of a command.
 func Command(e *env.Env) *cobra.Command {
-	return &cobra.Command{
+	return env.TextOnly(e, &cobra.Command{
 		Use: "help [TOPIC | COMMAND…]", Short: "Show a guide, or the help of a command",
 		Long: `help without an argument lists the guides. help TOPIC shows a guide, with the program
 in PAGER if stdout is a terminal. help COMMAND prints the same as COMMAND --help.`,
@@ -58,7 +58,7 @@ in PAGER if stdout is a terminal. help COMMAND prints the same as COMMAND --help
 			of.InitDefaultHelpFlag()
 			return of.Help()
 		},
-	}
+	})
 }
 
 // list writes the topics with their titles.
