@@ -8,6 +8,7 @@ package beads
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -203,3 +204,14 @@ var (
 	ErrConflict   = errors.New("in conflict with the current state")
 	ErrUnreadable = errors.New("the record cannot be read by this version of gcity")
 )
+
+// conflict is an ErrConflict with a complete text of its own.
+type conflict string
+
+// Conflict returns an ErrConflict with this text.
+func Conflict(format string, args ...any) error { return conflict(fmt.Sprintf(format, args...)) }
+
+func (c conflict) Error() string { return string(c) }
+
+// Is reports whether target is ErrConflict.
+func (c conflict) Is(target error) bool { return target == ErrConflict }
