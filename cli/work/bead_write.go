@@ -236,6 +236,10 @@ func patchBead(ctx context.Context, e *env.Env, d *depot.Store, id string, p bea
 		return err
 	}
 	defer closeOther()
+	if p.Status != nil && *p.Status == beads.StatusClosed && old.Status == beads.StatusClosed {
+		// closing a bead again does not replace the reason of the first time
+		delete(p.SetMetadata, beads.CloseReason)
+	}
 	return patchFound(ctx, e, has, old, p)
 }
 
@@ -295,7 +299,7 @@ func unchanged(e *env.Env, b beads.Bead, p beads.Patch) string {
 	if p.Status == nil || b.ClosedAt == nil {
 		return "has these values already"
 	}
-	text := fmt.Sprintf("is already closed (since %s)", e.Clock(*b.ClosedAt))
+	text := fmt.Sprintf("is already closed since %s", e.Clock(*b.ClosedAt))
 	if b.Assignee != "" {
 		text += ", assigned to " + output.SafeLine(b.Assignee)
 	}
