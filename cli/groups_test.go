@@ -308,16 +308,16 @@ func TestRigRestart(t *testing.T) {
 	}
 	const want = `RESULT     AGENT           HOW
 restarted  demo/worker-2   restart demo/worker-2
-left       demo/worker-10  draining: pool demo/worker wants 3
+skipped    demo/worker-10  draining: pool demo/worker wants 3
 
-demo: 1 restarted, 0 failed, 1 not restarted
+demo: 1 restarted, 0 failed, 1 skipped
 `
 	if out != want {
 		t.Errorf("got\n%s", out)
 	}
 	s.refuse = &city.Error{Code: city.Unavailable, Message: "too slow"}
 	code, out, _ = runCLI(t, s, "rig", "restart", "demo")
-	if code != exit.CodeFailed || !strings.Contains(out, "failed  demo/worker-2   too slow") || !strings.Contains(out, "0 restarted, 1 failed") {
+	if code != exit.CodeFailed || !strings.Contains(out, "failed   demo/worker-2   too slow") || !strings.Contains(out, "0 restarted, 1 failed") {
 		t.Errorf("exit %d\n%s", code, out)
 	}
 }
