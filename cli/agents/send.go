@@ -158,13 +158,19 @@ func sendText(e *env.Env, d *city.Send) string {
 	if d.Lines == 1 {
 		size = describe.Count(d.Bytes, "byte")
 	}
-	when := "since"
-	if d.Stage.Over() {
-		when = "at"
+	how := string(d.Stage) + " since "
+	switch d.Stage {
+	case city.Submitted, city.Acknowledged:
+		how = "typed at "
+	case city.GivenUp:
+		how = "dropped at "
 	}
-	line := fmt.Sprintf("%s %s %s, %s: %s", d.Stage.Text(), when, e.Clock(d.Since), size, d.Text)
+	line := fmt.Sprintf("%s%s: %s (%s)", how, e.Clock(d.Since), d.Text, size)
+	if d.Stage == city.Acknowledged {
+		line += "; output followed"
+	}
 	if d.Why != "" {
-		line += " (" + d.Why + ")"
+		line += "; " + d.Why
 	}
 	return line
 }
