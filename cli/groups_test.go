@@ -173,6 +173,7 @@ func TestMisplacedNames(t *testing.T) {
 		"agent suspend wroker":                   {exit.CodeFailed, `unknown agent or pool "wroker"; did you mean "worker"?`},
 		"pool scale wrker 3":                     {exit.CodeFailed, `unknown pool "wrker"; did you mean "worker"?`},
 		"pool scale worker three":                {exit.CodeUsage, `use a number or "auto"`},
+		"pool scale":                             {exit.CodeUsage, "NAME and N|auto are missing: gcity pool scale"},
 		"pool scale worker":                      {exit.CodeUsage, "N|auto is missing: gcity pool scale"},
 		"pool show":                              {exit.CodeUsage, "NAME is missing"},
 		"pool shwo worker":                       {exit.CodeUsage, `did you mean "show"`},

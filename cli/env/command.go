@@ -60,7 +60,12 @@ func Between(least, most int) cobra.PositionalArgs {
 		if len(args) < least {
 			missing := strings.Fields(cmd.Use)[1:]
 			missing = missing[min(len(args), len(missing)):min(least, len(missing))]
-			return exit.Usage("%s is missing: %s", strings.Join(missing, " "), cmd.UseLine())
+			verb := "is"
+			if len(missing) > 1 {
+				verb = "are"
+			}
+			return exit.Usage("%s %s missing: %s", strings.Join(missing, " and "), verb,
+				cmd.UseLine())
 		}
 		if len(args) > most {
 			return exit.Usage("unexpected argument %q: %s", args[most], cmd.UseLine())
