@@ -195,7 +195,7 @@ func TestWhichStore(t *testing.T) {
 		t.Errorf("exit %d, %s", code, errs)
 	}
 	s.env = nil
-	if code, out, errs := runCLI(t, s, "bead", "show", "de-1"); code != exit.CodeDone || !strings.Contains(out, "stored in rig demo") {
+	if code, out, errs := runCLI(t, s, "bead", "show", "de-1"); code != exit.CodeDone || !strings.Contains(out, "stored in    rig demo") {
 		t.Errorf("exit %d, %s%s", code, out, errs)
 	}
 	dir := t.TempDir()

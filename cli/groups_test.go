@@ -369,7 +369,7 @@ func TestFolderIsAsConfigured(t *testing.T) {
 	s := demoCity()
 	s.snapshot.Agents[0].Dir = "/srv/app"
 	for _, line := range []string{"why reader", "agent show reader"} {
-		if _, out, _ := runCLI(t, s, strings.Fields(line)...); !strings.Contains(out, "folder    /srv/app (as configured)\n") {
+		if _, out, _ := runCLI(t, s, strings.Fields(line)...); !strings.Contains(out, "folder       /srv/app (as configured)\n") {
 			t.Errorf("%s: %s", line, out)
 		}
 	}
@@ -390,8 +390,8 @@ func TestAgentShown(t *testing.T) {
 	}
 	_, out, _ := runCLI(t, s, "agent", "show", name)
 	for _, want := range []string{
-		"terminal  120x40", "before    git fetch", `ready     when a line begins with "> ", within 1m`, "restart   always; an exit within 10s is a crash; quarantine after more than 5 crashes in 1h; waits 1s, doubling up to 1m",
-		"API_KEY=(hidden)", "COLOUR=red", "env COLOUR changed", "runs      blue", "wants     red", "gcity keeps only a fingerprint",
+		"terminal     120x40", "before       git fetch", `ready        when a line begins with "> ", within 1m`, "restart      always; an exit within 10s is a crash; quarantine after more than 5 crashes in 1h; waits 1s, doubling up to 1m",
+		"API_KEY=(hidden)", "COLOUR=red", "env COLOUR changed", "runs         blue", "wants        red", "gcity keeps only a fingerprint",
 		"exit 3 after 4s", "two", "four", "stored in .gc/crashes/x", "not started: no such folder", "the rest is not known",
 	} {
 		if !strings.Contains(out, want) {
