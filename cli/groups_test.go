@@ -187,8 +187,8 @@ func TestMisplacedNames(t *testing.T) {
 		"agent send-keys db ctrl+x":              {exit.CodeUsage, `did you mean "C-x"?`},
 		"agent send-keys db ^D":                  {exit.CodeUsage, `did you mean "C-d"?`},
 		"agent send-keys db shift-tab":           {exit.CodeUsage, `did you mean "S-Tab"?`},
-		"agent send-keys db C-":                  {exit.CodeUsage, `unknown key "C-"; Ctrl is written as C-c`},
-		"agent send-keys db C-Up":                {exit.CodeUsage, `unknown key "C-Up"; Ctrl is written as C-c`},
+		"agent send-keys db C-":                  {exit.CodeUsage, `unknown key "C-"; use C-c for Ctrl+C`},
+		"agent send-keys db C-Up":                {exit.CodeUsage, `unknown key "C-Up"; use C-c for Ctrl+C`},
 		"agent send-keys db PgeDown --read-only": {exit.CodeUsage, `did you mean "PageDown"?`},
 	} {
 		code, out, errs := runCLI(t, groupedCity(), append(strings.Fields(line), "--json")...)
@@ -218,7 +218,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// Commands that have no JSON refuse --json.
+// Commands that only print text reject --json.
 func TestTextOnly(t *testing.T) {
 	for _, line := range []string{"daemon logs", "supervisor logs", "help", "help states", "man", "completion bash"} {
 		code, out, errs := runCLI(t, groupedCity(), append(strings.Fields(line), "--json")...)
@@ -242,7 +242,7 @@ func TestTextIsNoKey(t *testing.T) {
 		{"Enter", "C-c", "M-x", "F5", "S-Tab"}, {"Hello"}, {"enterr"}, {"Enterr you"}, {"X"}, {"IC"}, {"I"}, {":q", "ZZ"}, {"Entre-nous"}, {"Done"}, {"ls"}, {""},
 		{"C-C", "C-[", "M-Enter", "M-C-c"}, {"dc"}, {"c+d"}, {"control-flow"}, {"C"}, {"-"}, {"a-b"},
 	} {
-		if wrong := agents.Misspelt(keys); wrong != "" {
+		if wrong := agents.Misspelled(keys); wrong != "" {
 			t.Errorf("%q: %s", keys, wrong)
 		}
 	}

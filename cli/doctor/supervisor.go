@@ -17,7 +17,7 @@ import (
 	"gcity/internal/deadline"
 )
 
-// checkSupervisor checks the supervisor of this machine and the registered cities.
+// checkSupervisor checks this machine's supervisor and the registered cities.
 func checkSupervisor(ctx context.Context, p *Subject) finding {
 	e := p.env
 	home, err := env.Home(e)
@@ -39,16 +39,16 @@ func checkSupervisor(ctx context.Context, p *Subject) finding {
 	if err != nil {
 		how := "see `gcity supervisor logs`"
 		if runs {
-			how += fmt.Sprintf("; `kill -9 %d` kills the supervisor but no agents, and `gcity "+
-				"supervisor start` takes the agents over", r.PID)
+			how += fmt.Sprintf("; `kill -9 %d` kills the supervisor but not the agents, and "+
+				"`gcity supervisor start` takes over the agents", r.PID)
 		}
 		return bad(how, "%v", err)
 	}
-	var sick, lines []string
+	var failing, lines []string
 	for _, i := range all {
 		switch {
 		case i.Status == city.CityCrashed || i.Status == city.CityRefused:
-			sick = append(sick, i.Name+" ("+i.Path+") is "+fleet.CityStatusText(e, i))
+			failing = append(failing, i.Name+" ("+i.Path+") is "+fleet.CityStatusText(e, i))
 		case notACity(i.Path):
 			lines = append(lines, fmt.Sprintf("%s: no city in %s; `gcity unregister %s` "+
 				"removes the entry", i.Name, i.Path, i.Name))
@@ -67,8 +67,8 @@ func checkSupervisor(ctx context.Context, p *Subject) finding {
 		lines = append(lines, fmt.Sprintf("%s registered, but no supervisor is running; `gcity "+
 			"supervisor start` starts one", fleet.CountedCities(len(all))))
 	}
-	switch lines = append(sick, lines...); {
-	case len(sick) > 0:
+	switch lines = append(failing, lines...); {
+	case len(failing) > 0:
 		return bad("do what each line says; `gcity register DIR` retries one city at once", "%s",
 			strings.Join(lines, "\n"))
 	case len(lines) > 0:
@@ -81,25 +81,25 @@ func checkSupervisor(ctx context.Context, p *Subject) finding {
 
 // notACity reports whether a registered folder no longer contains a city.
 func notACity(dir string) bool {
-	gone, answered := deadline.New[bool](1).Do(context.Background(), dir, time.Now(),
+	gone, returned := deadline.New[bool](1).Do(context.Background(), dir, time.Now(),
 		env.FolderTimeout, func() bool {
 			_, err := os.Stat(filepath.Join(dir, config.FileName))
 			return errors.Is(err, os.ErrNotExist) && !config.WasCity(dir)
 		})
-	return gone && answered
+	return gone && returned
 }
 
-// NotRun returns why a registered city is not running. It returns "" if the city is not registered, or if the
-// supervisor does not respond.
+// NotRun returns the reason why a registered city is not running. It returns "" if the city is not registered, or if
+// the supervisor does not respond.
 func NotRun(ctx context.Context, e *env.Env, dir string) string {
-	answer, _, err := host.DialSupervisor(e)
+	client, _, err := host.DialSupervisor(e)
 	if err != nil {
 		return ""
 	}
-	defer answer.Close()
+	defer client.Close()
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	all, err := answer.Cities(ctx)
+	all, err := client.Cities(ctx)
 	if err != nil {
 		return ""
 	}

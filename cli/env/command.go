@@ -15,7 +15,8 @@ func Group(use, short string, below ...*cobra.Command) *cobra.Command {
 		Use: use, Short: short,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return exit.Usage("%s needs one of: %s", cmd.Name(), strings.Join(names(cmd), ", "))
+				return exit.Usage("%s needs a subcommand: %s", cmd.Name(),
+					strings.Join(names(cmd), ", "))
 			}
 			hint := ""
 			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
@@ -39,7 +40,7 @@ func names(c *cobra.Command) []string {
 	return out
 }
 
-// TextOnly makes a command refuse --json, because it only prints text.
+// TextOnly makes a command that only prints text reject --json.
 func TextOnly(e *Env, c *cobra.Command) *cobra.Command {
 	run := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {

@@ -22,7 +22,7 @@ type supervisorShape struct {
 	Started time.Time `json:"started,omitzero"`
 	Home    string    `json:"home"`
 	Socket  string    `json:"socket"`
-	// TCP address of the supervisor's API in its settings; "" = none
+	// TCP address of the supervisor's API in its settings, or "" if it is not set
 	API     string      `json:"api,omitempty"`
 	Token   string      `json:"api_token_file,omitempty"` // path of the file with the API token
 	Problem string      `json:"problem,omitempty"`
@@ -78,8 +78,8 @@ func SupervisorTroubles(ctx context.Context, e *env.Env) []string {
 	return troubles
 }
 
-// listenerText returns the TCP address of the supervisor's API and its token file, as a part of a line; "" if it has no
-// address.
+// listenerText returns the TCP address of the supervisor's API and its token file, as the end of a line. It returns ""
+// if the API has no address, or if the problem already names the address.
 func (s supervisorShape) listenerText() string {
 	if s.API == "" || strings.Contains(s.Problem, s.API) {
 		return ""

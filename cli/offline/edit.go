@@ -65,7 +65,7 @@ func findSuspendable(name string, wants []agent.Want) (suspendable, error) {
 	return f, nil
 }
 
-// SuspendableRig returns the description of a rig that is suspended or resumed.
+// SuspendableRig returns the suspendable for a rig.
 func SuspendableRig(rig string) suspendable {
 	return suspendable{
 		target: config.Target{Rig: rig}, name: "rig " + rig,
@@ -74,8 +74,8 @@ func SuspendableRig(rig string) suspendable {
 	}
 }
 
-// setSuspended writes the setting suspended. If off is set, it also stops the sessions that the setting applies to,
-// as a controller would.
+// setSuspended writes the suspended setting. If off is set, it also stops the sessions that the setting applies to, as
+// a controller would.
 func (b *City) setSuspended(ctx context.Context, f suspendable, off bool) (city.Receipt, error) {
 	if err := folder.SetSuspended(b.Dir, f.target, off); err != nil {
 		return city.Receipt{}, err
@@ -106,19 +106,19 @@ func (b *City) record(e events.Event, what string) (city.Receipt, error) {
 	}
 	seq, err := folder.AppendEvent(b.Dir, e)
 	if err != nil {
-		return city.Receipt{}, fmt.Errorf("%s, but cannot write the event: %w", what, err)
+		return city.Receipt{}, fmt.Errorf("%s, but the event cannot be written: %w", what, err)
 	}
 	return city.Receipt{Seq: seq, Message: what}, nil
 }
 
-// recordOf records an event. what is a phrase that follows the name of the subject in the message.
+// recordOf records an event. what is a phrase that follows the subject's name in the receipt.
 func (b *City) recordOf(e events.Event, what string) (city.Receipt, error) {
 	r, err := b.record(e, what)
 	r.Message = e.Subject + " " + what
 	return r, err
 }
 
-// scale stores the size of a pool for the next controller, if it is within the pool's limits.
+// scale stores a pool's size for the next controller, if it is within the pool's limits.
 func (b *City) scale(c city.Scale, planned []agent.Pool) (city.Receipt, error) {
 	i := slices.IndexFunc(planned, func(p agent.Pool) bool { return p.Name == c.Pool })
 	if i < 0 {
@@ -144,9 +144,9 @@ func (b *City) scale(c city.Scale, planned []agent.Pool) (city.Receipt, error) {
 		"scale %s auto`", c.Size, p.Name))
 }
 
-// outOfBounds returns the error text for a size that the pool cannot have.
+// outOfBounds returns the error message for a size outside the pool's limits.
 func outOfBounds(name string, size, least, most int, source string) string {
-	bounds := fmt.Sprintf("the limits of the pool are %d to %d", least, most)
+	bounds := fmt.Sprintf("the pool's limits are %d to %d", least, most)
 	if most == 0 {
 		bounds = "the pool is off, because its max is 0"
 	}

@@ -17,8 +17,8 @@ import (
 
 // Snapshot implements city.Control.
 func (b *City) Snapshot(ctx context.Context) (*city.Snapshot, error) {
-	if b.refused != nil {
-		return nil, b.refused
+	if b.invalid != nil {
+		return nil, b.invalid
 	}
 	times := b.readStateTimes(ctx)
 	s, err := controller.Observe(ctx, b.options(), b.config, b.now(),
@@ -36,7 +36,7 @@ func (b *City) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return s, nil
 }
 
-// options returns the options of a controller that would run the city.
+// options returns the options for a controller that would run the city.
 func (b *City) options() controller.Options {
 	o := controller.Options{Dir: b.Dir, Provider: b.Sessions, Host: folder.ThisHost(b.Dir)}
 	if len(b.stores) > 0 {
@@ -47,8 +47,8 @@ func (b *City) options() controller.Options {
 
 // Inspect implements city.Control.
 func (b *City) Inspect(ctx context.Context, name string) (*city.Inspection, error) {
-	if b.refused != nil {
-		return nil, b.refused
+	if b.invalid != nil {
+		return nil, b.invalid
 	}
 	all, err := b.list(ctx)
 	if err != nil {
@@ -70,7 +70,7 @@ type stateTimes struct {
 }
 
 // readStateTimes reads the event log. If the controller was killed, the time of its last event is used as the time
-// of its end. If no controller has ever run, states are dated from the last change of the configuration.
+// of its exit. If no controller has ever run, states are dated from the last change to the configuration.
 func (b *City) readStateTimes(ctx context.Context) stateTimes {
 	p := stateTimes{ends: map[string]time.Time{}}
 	if info, err := os.Stat(filepath.Join(b.Dir, config.FileName)); err == nil {
