@@ -140,7 +140,7 @@ func send(ctx context.Context, e *env.Env, l *env.Link, m mail.Message, notify b
 	if m.From != writer(e) && m.From != mail.Person {
 		if s, err := l.Snapshot(ctx); err == nil && unknownSender(s, m.From) {
 			r.Message += fmt.Sprintf("; no agent or pool has the name %q, so a reply waits for "+
-				"a person of that name", m.From)
+				"a user with that name", m.From)
 		}
 	}
 	if notify && r.Bead != nil {
