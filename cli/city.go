@@ -232,12 +232,19 @@ starts its agents once, as gcity start --standalone does.`,
 }
 
 func suspendCommand(e *env.Env) *cobra.Command {
-	return env.CityVerb(e, "suspend", "Suspend the whole city: its agents stop until it is resumed",
+	c := env.CityVerb(e, "suspend", "Suspend the whole city: its agents stop until it is resumed",
 		city.Suspend{})
+	c.Long = `suspend sets suspended = true in the [workspace] table of city.toml. All agents stop,
+and none starts until "gcity resume". The controller keeps running. To stop the
+controller too, use "gcity stop".`
+	return c
 }
 
 func resumeCommand(e *env.Env) *cobra.Command {
-	return env.CityVerb(e, "resume", "Resume a suspended city", city.Resume{})
+	c := env.CityVerb(e, "resume", "Resume a suspended city", city.Resume{})
+	c.Long = `resume removes suspended = true from the [workspace] table of city.toml. Agents start
+again unless their own setting, or that of their pool or rig, suspends them.`
+	return c
 }
 
 func reloadCommand(e *env.Env) *cobra.Command {

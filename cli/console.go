@@ -74,7 +74,8 @@ With --all it shows all cities on this machine.` + installedAs(e.Program),
 		"the city's `folder` (default: $GC_CITY_PATH, or the nearest folder with a city.toml, "+
 			"from the current one upward)")
 	c.PersistentFlags().BoolVar(&e.JSON, "json", false, "print JSON in the API's format")
-	c.PersistentFlags().BoolVar(&e.ReadOnly, "read-only", false, "do not change anything")
+	c.PersistentFlags().BoolVar(&e.ReadOnly, "read-only", false,
+		"do not change anything, and do not write files")
 	c.Flags().BoolVar(&headless, "headless", false, "run the city without a control room, as a "+
 		"service does")
 	c.Flags().BoolVar(&all, "all", false, "show all cities on this machine")

@@ -60,7 +60,7 @@ func stateFacts(e *env.Env, s *city.Snapshot, g *city.Agent) {
 		e.Fact("drift", describe.HeldBack(g.Drift))
 	}
 	for i := range g.Sends {
-		e.Fact(fmt.Sprintf("text %d", g.Sends[i].ID), sendText(e, &g.Sends[i]))
+		e.Fact(fmt.Sprintf("nudge %d", g.Sends[i].ID), sendText(e, &g.Sends[i]))
 	}
 	e.Fact("works on", g.Task)
 	if id, _, _ := strings.Cut(g.AwaitsGate, " "); id != "" {
