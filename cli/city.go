@@ -203,7 +203,7 @@ starts its agents once, as gcity start --standalone does.`,
 			}
 			own := folder.SourceOf(dir)
 			e.Files, e.Strict = own.Files, own.Strict
-			if _, err := own.Load(); err != nil {
+			if err := consent.MayStart(e, dir); err != nil {
 				return err // do not stop a city that could not start again
 			}
 			unit := service.ServedBy(ctx, e, dir)
