@@ -4,12 +4,10 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"gcity/city"
 	"gcity/cli/folder"
-	"gcity/config"
 	"gcity/controller"
 	"gcity/controller/machine"
 	"gcity/events"
@@ -65,17 +63,14 @@ func (b *City) Inspect(ctx context.Context, name string) (*city.Inspection, erro
 // stateTimes contains times from the event log.
 type stateTimes struct {
 	seq     uint64
-	stopped time.Time            // time since which no controller has been running
+	stopped time.Time            // time since which no controller has been running; zero if none has
 	ends    map[string]time.Time // time since which each agent has had its state
 }
 
 // readStateTimes reads the event log. If the controller was killed, the time of its last event is used as the time
-// of its end. If no controller has ever run, states are dated from the last change of the configuration.
+// of its end.
 func (b *City) readStateTimes(ctx context.Context) stateTimes {
 	p := stateTimes{ends: map[string]time.Time{}}
-	if info, err := os.Stat(filepath.Join(b.Dir, config.FileName)); err == nil {
-		p.stopped = info.ModTime()
-	}
 	if last, err := b.History(ctx, events.Query{Limit: 1}); err == nil && len(last) > 0 {
 		p.seq = last[0].Seq
 	}
