@@ -30,7 +30,8 @@ func checkSupervisor(ctx context.Context, p *Subject) finding {
 	if err := host.CheckHome(home); err != nil {
 		return bad("fix this problem; running cities are not affected", "%v", err)
 	}
-	if troubles := fleet.SupervisorTroubles(ctx, e); len(troubles) > 0 {
+	troubles, notes := fleet.SupervisorTroubles(ctx, e)
+	if len(troubles) > 0 {
 		return bad("fix this problem; running cities are not affected", "%s",
 			strings.Join(troubles, "\n"))
 	}
@@ -44,7 +45,8 @@ func checkSupervisor(ctx context.Context, p *Subject) finding {
 		}
 		return bad(how, "%v", err)
 	}
-	var sick, lines []string
+	var sick []string
+	lines := notes
 	for _, i := range all {
 		switch {
 		case i.Status == city.CityCrashed || i.Status == city.CityRefused:

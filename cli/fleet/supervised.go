@@ -73,8 +73,20 @@ func StartInBackground(ctx context.Context, e *env.Env, supervised bool) error {
 	if err != nil {
 		return err
 	}
-	return reportStarted(ctx, e, dir, before,
+	err = reportStarted(ctx, e, dir, before,
 		fmt.Sprintf("the supervisor, pid %d, keeps %s running", r.PID, info.Name))
+	if !runs {
+		warnOfNotes(ctx, e)
+	}
+	return err
+}
+
+// warnOfNotes prints the notes of the supervisor. Only the command that starts it prints them.
+func warnOfNotes(ctx context.Context, e *env.Env) {
+	_, notes := SupervisorTroubles(ctx, e)
+	for _, text := range notes {
+		e.Warn(text)
+	}
 }
 
 // reportStarted waits until the agents of a city have started in another process, and prints the result.
