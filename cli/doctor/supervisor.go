@@ -11,6 +11,7 @@ import (
 
 	"gcity/city"
 	"gcity/cli/env"
+	"gcity/cli/exit"
 	"gcity/cli/fleet"
 	"gcity/cli/host"
 	"gcity/config"
@@ -38,12 +39,7 @@ func checkSupervisor(ctx context.Context, p *Subject) finding {
 	all, err := fleet.CityList(ctx, e)
 	r, runs := host.FindSupervisor(e)
 	if err != nil {
-		how := "see `gcity supervisor logs`"
-		if runs {
-			how += fmt.Sprintf("; `kill -9 %d` kills the supervisor but no agents, and `gcity "+
-				"supervisor start` takes the agents over", r.PID)
-		}
-		return bad(how, "%v", err)
+		return unlistedCities(r.PID, runs, err)
 	}
 	var sick []string
 	lines := notes
@@ -79,6 +75,20 @@ func checkSupervisor(ctx context.Context, p *Subject) finding {
 		return ok("no city is registered")
 	}
 	return ok("is running, pid %d, with %s", r.PID, fleet.CountedCities(len(all)))
+}
+
+// unlistedCities reports why the cities cannot be listed.
+func unlistedCities(pid int, runs bool, err error) finding {
+	how := "see `gcity supervisor logs`"
+	if runs {
+		how += fmt.Sprintf("; `kill -9 %d` kills the supervisor but no agents, and `gcity "+
+			"supervisor start` takes the agents over", pid)
+	}
+	if exit.IsSilent(err) { // the error's own advice is to run doctor
+		return bad(how, "the supervisor (pid %d) answers no request, so it is stopped or hangs",
+			pid)
+	}
+	return bad(how, "%v", err)
 }
 
 // notACity reports whether a registered folder no longer contains a city.
