@@ -141,7 +141,7 @@ func writeStatus(e *env.Env, w io.Writer, s *city.Snapshot, live bool) error {
 
 // summary returns the city's folder, configuration and resource usage.
 func summary(s *city.Snapshot) []string {
-	out := []string{output.SafeLine(s.Path), "config " + s.Config.Revision}
+	out := []string{output.SafeLine(s.Path), "config " + cmp.Or(s.Config.Revision, "invalid")}
 	if s.API != "" {
 		text := "api http://" + output.SafeLine(s.API)
 		if s.APIToken != "" {

@@ -4,19 +4,22 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"gcity/city"
 	"gcity/cli/folder"
+	"gcity/config"
 	"gcity/controller"
 	"gcity/controller/machine"
 	"gcity/events"
 )
 
-// Snapshot implements city.Control.
+// Snapshot implements city.Control. With an invalid configuration, it returns an error unless agents are alive.
 func (b *City) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	if b.refused != nil {
-		return nil, b.refused
+		return b.snapshotOfSessions(ctx)
 	}
 	times := b.readStateTimes(ctx)
 	s, err := controller.Observe(ctx, b.options(), b.config, b.now(),
@@ -31,6 +34,36 @@ func (b *City) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	automations, warnings, troubles := b.automations(ctx)
 	s.Automations, s.Degraded = automations, append(s.Degraded, troubles...)
 	s.Config.Warnings = append(s.Config.Warnings, warnings...)
+	return s, nil
+}
+
+// snapshotOfSessions returns the live sessions of a city with an invalid configuration, and the saved agents. It
+// returns an error if no agent is alive.
+func (b *City) snapshotOfSessions(ctx context.Context) (*city.Snapshot, error) {
+	saved := &city.Snapshot{Name: filepath.Base(b.Dir)}
+	if b.known != nil {
+		saved = b.known.Snapshot(b.Dir)
+	}
+	times := b.readStateTimes(ctx)
+	s, err := controller.Observe(ctx, controller.Options{Dir: b.Dir, Provider: b.Sessions,
+		Host: folder.ThisHost(b.Dir)}, &config.City{Path: b.Dir,
+		Workspace: config.Workspace{Name: saved.Name}}, b.now(),
+		machine.Observation{Stopped: times.stopped, Ends: times.ends})
+	if err != nil || !slices.ContainsFunc(s.Agents, func(a city.Agent) bool { return a.Running }) {
+		return nil, b.refused
+	}
+	for i := range s.Agents {
+		s.Agents[i].Reason = "alive, but its definition is unknown"
+	}
+	for _, a := range saved.Agents {
+		if _, alive := s.Agent(a.Name); !alive {
+			a.State, a.Reason, a.Since = city.Stopped, "no controller is running", times.stopped
+			s.Agents = append(s.Agents, a)
+		}
+	}
+	s.Seq, s.Store = times.seq, saved.Store
+	s.Degraded = append(s.Degraded, "the configuration is invalid, so only live sessions and "+
+		"saved names are shown; `gcity config check` lists the errors")
 	return s, nil
 }
 
@@ -63,7 +96,7 @@ func (b *City) Inspect(ctx context.Context, name string) (*city.Inspection, erro
 // stateTimes contains times from the event log.
 type stateTimes struct {
 	seq     uint64
-	stopped time.Time            // time since which no controller has been running; zero if none has
+	stopped time.Time            // time since which no controller has been running, or zero
 	ends    map[string]time.Time // time since which each agent has had its state
 }
 
