@@ -96,7 +96,7 @@ func settle(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	return fleet.ReportStart(e, s, did, "; no controller is running, so an agent that exits is "+
-		"not restarted: run `gcity` or `gcity --headless` for that")
+		"not restarted: run `gcity start` for that")
 }
 
 func stopCommand(e *env.Env) *cobra.Command {

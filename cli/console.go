@@ -102,7 +102,7 @@ func console(ctx context.Context, e *env.Env) error {
 	}
 	if e.ReadOnly {
 		return exit.NotRunning("no controller is running for %s, and --read-only does not start "+
-			"one; run `gcity` or `gcity --headless`", l.Dir)
+			"one; run `gcity start`", l.Dir)
 	}
 	l.Close()
 	if err := consent.MayStart(e, l.Dir); err != nil {

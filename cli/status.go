@@ -209,7 +209,7 @@ func total(s *city.Snapshot) (sum city.Usage, measured bool) {
 }
 
 func headline(e *env.Env, s *city.Snapshot, live bool) string {
-	how := e.Paint(output.Yellow, "no controller is running")
+	how := e.Paint(output.Yellow, "no controller is running") + " (start it with `gcity start`)"
 	if live {
 		how = fmt.Sprintf("%s, pid %d, up %s, last pass %s ago",
 			describe.Mode(s.Mode), s.PID, e.Age(s.Started), output.Span(s.Patrol.Age(e.Now())))

@@ -60,7 +60,7 @@ func forWatchdog(e *env.Env, c *cobra.Command,
 // needsController returns the error that no watchdog runs because no controller is running.
 func needsController(dir, what string) error {
 	return exit.NotRunning("%s: no controller is running for %s, so no watchdog runs; start it "+
-		"with `gcity` or `gcity --headless`", what, dir)
+		"with `gcity start`", what, dir)
 }
 
 func watchdogList(e *env.Env) *cobra.Command {

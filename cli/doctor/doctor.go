@@ -289,7 +289,7 @@ func takeover(e *env.Env, dir string) string {
 	if len(service.Units(e, "city", dir)) > 0 {
 		return "`gcity daemon start` takes the sessions over with the city's service"
 	}
-	return "`gcity` or `gcity --headless` takes the sessions over"
+	return "`gcity start` takes the sessions over"
 }
 
 func checkLog(ctx context.Context, p *Subject) finding {

@@ -58,7 +58,7 @@ func (b *City) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 		return b.toSession(ctx, c)
 	}
 	return city.Receipt{}, exit.NotRunning("cannot %s: no controller is running for %s; start it "+
-		"with `gcity` or `gcity --headless`", strings.ReplaceAll(c.Verb(), "-", " "),
+		"with `gcity start`", strings.ReplaceAll(c.Verb(), "-", " "),
 		b.Dir)
 }
 
