@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -25,6 +26,21 @@ import (
 	"gcity/prefs"
 )
 
+// unknownHelp returns an error if the help of a command that does not exist is requested.
+func unknownHelp(root *cobra.Command, args []string) error {
+	_, words := commandWords(args)
+	asks := slices.Contains(words, "--help") || slices.Contains(words, "-h")
+	if !asks {
+		return nil
+	}
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	if c, _, err := root.Find(words[:1]); err != nil || c != root {
+		return nil
+	}
+	return root.ValidateArgs(words[:1])
+}
+
 // consoleCommand returns the root command: gcity without a command opens the control room.
 func consoleCommand(e *env.Env) *cobra.Command {
 	var headless, all bool
@@ -40,7 +56,7 @@ With --all it shows all cities of this machine.` + installedAs(e.Program),
 			if len(args) == 0 {
 				return nil
 			}
-			hint := "; `gcity help` lists all commands"
+			hint := "; `gcity --help` lists all commands"
 			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 				hint = fmt.Sprintf("; did you mean %q?", near[0])
 			}
