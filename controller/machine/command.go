@@ -154,7 +154,8 @@ func (cs *commands) noRestart(a *record) string {
 		return fmt.Sprintf("%s, so %s does not restart; scale the pool up first", a.surplusReason(),
 			a.name)
 	case a.want.Suspended.On():
-		return fmt.Sprintf("agent %s is %s: resume it first", a.name, a.want.Suspended)
+		return fmt.Sprintf("agent %s is %s; run `%s` first", a.name, a.want.Suspended,
+			a.want.Suspended.ResumeCommand(a.want.Declared))
 	}
 	if why := a.policy.noRestart(a); why != "" {
 		return why
@@ -249,8 +250,8 @@ func (cs *commands) suspend(id uint64, name string, on bool) {
 		if still := a.want.Suspended; !on && still.On() && still.Level != agent.AgentLevel {
 			a.waiters = a.waiters[:len(a.waiters)-1]
 			cs.m.step.Refuse(id, city.Conflict,
-				fmt.Sprintf("the suspended flag of agent %s is not set: the agent is "+
-					"%s; resume that instead", a.name, still))
+				fmt.Sprintf("agent %s is %s; run `%s` instead", a.name, still,
+					still.ResumeCommand(a.name)))
 			return
 		}
 		if !on && !a.want.Suspended.On() && !cs.m.loader.editing(name) {
