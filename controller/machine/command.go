@@ -205,9 +205,8 @@ func (cs *commands) release(now time.Time, id uint64, a *record) {
 	a.forgive("released by operator")
 	cs.m.decided(now, a, "release", "by operator; the agent was "+string(held))
 	cs.m.journal.record(a, events.Event{Type: events.AgentReleased, Actor: effect.ActorOperator,
-		Message: "was " + string(held)},
-		effect.Answer{ID: id, Receipt: city.Receipt{Message: "agent " + a.name +
-			" is released and starts"}})
+		Message: "was " + string(held)})
+	a.waiters = append(a.waiters, waiter{id, "restart"}) // answered when it has started or failed
 	cs.m.decide(now, a)
 }
 
@@ -217,7 +216,7 @@ func (cs *commands) requestRestart(now time.Time, id uint64, a *record) {
 		return
 	}
 	if !a.phase.InFlight() {
-		a.act.intent = cause{kind: causeRequest, why: "restart requested by agent"}
+		a.act.intent = cause{kind: causeRequest, why: "restart requested"}
 	}
 	cs.m.step.Reply(id, "agent "+a.name+" restarts")
 	cs.m.decide(now, a)
